@@ -2,16 +2,15 @@ import { isMedia } from '../../wire/index.ts';
 import { formatDollars } from '../../wire/money.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { creditsText } from '../creation/caps.ts';
-import { tokensOfFailed } from '../creation/spending.ts';
 import { spentCells, spentTitles } from '../creation/spending-text.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
 import {
   type ComparedRow,
   isNotRun,
+  measuresOf,
   passedText,
   type RowVerdict,
   rowVerdict,
@@ -24,13 +23,19 @@ import type { Variant } from './variants.ts';
 /** Column totals of a variant, in display order. */
 const MEASURES = ['succeeded', 'failed', 'time', ...spentTitles(true)];
 
+/** A comparison whose rows have run. */
+export interface FinishedComparison {
+  readonly variants: readonly Variant[];
+  readonly compared: readonly ComparedRow[];
+  readonly budget: Budget;
+  /** The verdicts by row number; undefined without `--expect`. */
+  readonly judgements: ReadonlyMap<number, RowJudgement> | undefined;
+}
+
 /** Returns a grid of rows by variants, with the differences from the first variant. */
 export async function comparisonGrid(
   ctx: Context,
-  rows: readonly ComparedRow[],
-  variants: readonly Variant[],
-  budget: Budget,
-  judgements?: ReadonlyMap<number, RowJudgement>,
+  { compared: rows, variants, budget, judgements }: FinishedComparison,
 ): Promise<Grid> {
   const verdicts = rows.map(rowVerdict);
   const count = (verdict: RowVerdict): string =>
@@ -80,7 +85,7 @@ async function comparisonGridRow(
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const [index, result] of row.results.entries()) {
-    const state = result.run === undefined ? 'not run' : hasSucceeded(result) ? 'succeeded' : 'failed';
+    const state = stateOf(result);
     const passed = passedText(judgement?.passes[index]);
     const facts = [...(passed ? [passed] : []), ...resultFacts(result, budget)];
     const messages = (judgement?.messages[index] ?? []).map(text => ({ kind: 'message', text }) as const);
@@ -91,11 +96,10 @@ async function comparisonGridRow(
 
 /** Returns time, tokens and cost, as far as known. */
 function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
-  const spent = budget.spentOn(run?.runId ?? '');
-  const { credits, cost } = spent;
+  const { tokens = '–', credits, cost } = measuresOf(run, budget);
   return [
     `${seconds.toFixed(1)} s`,
-    counted(fieldText(tokensOfFailed(run, spent) ?? run?.tokens ?? '–'), 'token'),
+    counted(tokens, 'token'),
     ...(credits === undefined ? [] : [creditsText(credits)]),
     ...(cost === undefined ? [] : [formatDollars(cost)]),
   ];
@@ -118,6 +122,11 @@ async function resultParts(
     ? { kind: 'text', text }
     : { kind: 'difference', parts: await differences(ctx, shownText(first), text, 'words') };
   return [part, ...media];
+}
+
+function stateOf(result: VariantResult): 'not run' | 'succeeded' | 'failed' {
+  if (result.run === undefined) return 'not run';
+  return hasSucceeded(result) ? 'succeeded' : 'failed';
 }
 
 function hasSucceeded({ run }: VariantResult): boolean {

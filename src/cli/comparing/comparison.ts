@@ -1,3 +1,4 @@
+import type { Run } from '../../wire/index.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Failure } from '../core/failure.ts';
 import { countOf, dataText, fieldText } from '../core/json-value.ts';
@@ -84,7 +85,15 @@ type Judged = ReadonlyMap<
 >;
 
 export function passedText(passes: boolean | undefined): 'passed' | 'failed' | undefined {
-  return passes === undefined ? undefined : passes ? 'passed' : 'failed';
+  if (passes === undefined) return undefined;
+  return passes ? 'passed' : 'failed';
+}
+
+/** Returns what a run took, as far as known. */
+export function measuresOf(run: Run | undefined, budget: Budget) {
+  const spent = budget.spentOn(run?.runId ?? '');
+  const tokens = tokensOfFailed(run, spent) ?? countOf(run?.tokens);
+  return { tokens, credits: spent.credits, cost: spent.cost };
 }
 
 /** Returns a row in the form of `--json`. */
@@ -101,8 +110,7 @@ export function rowData(
     inputs: row.inputs,
     ...(judged && { case: judged.get(row.row)?.case ?? null }),
     results: row.results.map(({ run, seconds, fault }, index) => {
-      const spent = budget.spentOn(run?.runId ?? '');
-      const { credits, cost } = spent;
+      const { tokens, credits, cost } = measuresOf(run, budget);
       return {
         target: variants[index]?.name,
         promptVersionId: variants[index]?.promptVersionId,
@@ -110,7 +118,7 @@ export function rowData(
         runId: run?.runId ?? null,
         runStatus: run?.runStatus ?? null,
         outputs: run?.outputs ?? [],
-        tokens: tokensOfFailed(run, spent) ?? countOf(run?.tokens) ?? null,
+        tokens: tokens ?? null,
         credits: credits === undefined ? null : inCredits(credits),
         cost: cost === undefined ? null : dollars(cost),
         seconds,
@@ -131,13 +139,12 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
     row.id,
     rowVerdict(row),
     ...row.results.flatMap(({ run, seconds }, index) => {
-      const spent = budget.spentOn(run?.runId ?? '');
-      const { credits } = spent;
+      const { tokens = '-', credits } = measuresOf(run, budget);
       return [
         run?.runId ?? '-',
         run?.runStatus ?? 'not run',
         seconds.toFixed(3),
-        String(tokensOfFailed(run, spent) ?? run?.tokens ?? '-'),
+        String(tokens),
         credits === undefined ? '-' : String(inCredits(credits)),
         ...(judged ? [passedText(judged.get(row.row)?.passes[index]) ?? '-'] : []),
       ];

@@ -41,26 +41,13 @@ export async function readExpectedCases(
   const { allowOutside } = ctx.globals;
   const flags = { allowCommands, skipUnsupported: false };
   const options = { allowOutside, mayTarget: () => true, hasModels: true, ...flags };
-  const place = path.resolve(ctx.cwd, name);
-  const stats = await stat(place).catch((error: unknown) => {
-    throw fileFault(error, name, '--expect');
-  });
-  if (stats.isDirectory()) throw usageError(`--expect: ${name} is a directory`);
-  const [file] = await readTestFile(ctx, place, options);
+  const [file] = await readTestFile(ctx, await existingFile(ctx, name), options);
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
   await refuseUncheckable(file, judge, flags);
-  const [first] = variants;
-  const byInputs = new Map<string, TestCase>();
-  const byName = new Map<string, TestCase>();
-  for (const testCase of file.cases) {
-    if (testCase.fault) throw testCase.fault;
-    const digest = first && (await caseDigest(ctx, first, testCase).catch(() => undefined));
-    if (digest !== undefined && !byInputs.has(digest)) byInputs.set(digest, testCase);
-    if (!byName.has(testCase.name)) byName.set(testCase.name, testCase);
-  }
+  const caseOf = await caseFinder(ctx, file, variants[0]);
   const byRow = new Map<number, TestCase>();
   for (const row of rows) {
-    const testCase = byInputs.get(inputsDigest(row) ?? '') ?? byName.get(row.id);
+    const testCase = caseOf(row);
     if (testCase) byRow.set(row.row, testCase);
   }
   if (byRow.size === 0) {
@@ -70,6 +57,36 @@ export async function readExpectedCases(
     );
   }
   return { file, byRow, unjudged: rows.filter(({ row }) => !byRow.has(row)).map(({ id }) => id) };
+}
+
+async function existingFile({ cwd }: Context, name: string): Promise<string> {
+  const place = path.resolve(cwd, name);
+  const stats = await stat(place).catch((error: unknown) => {
+    throw fileFault(error, name, '--expect');
+  });
+  if (stats.isDirectory()) throw usageError(`--expect: ${name} is a directory`);
+  return place;
+}
+
+/**
+ * Returns a function that finds the case of a row. Of several with the same inputs or name, it takes the first.
+ *
+ * @param variant the variant whose inputs tell which are equal
+ */
+async function caseFinder(
+  ctx: Context,
+  { cases }: TestFile,
+  variant: Variant | undefined,
+): Promise<(row: CheckedRow) => TestCase | undefined> {
+  const byInputs = new Map<string, TestCase>();
+  const byName = new Map<string, TestCase>();
+  for (const testCase of cases) {
+    if (testCase.fault) throw testCase.fault;
+    const digest = variant && (await caseDigest(ctx, variant, testCase).catch(() => undefined));
+    if (digest !== undefined && !byInputs.has(digest)) byInputs.set(digest, testCase);
+    if (!byName.has(testCase.name)) byName.set(testCase.name, testCase);
+  }
+  return row => byInputs.get(inputsDigest(row) ?? '') ?? byName.get(row.id);
 }
 
 /** Returns the expectations of the rows' cases that a model judges. */
@@ -88,6 +105,7 @@ export interface RowJudgement {
 }
 
 interface JudgingTools {
+  readonly variants: readonly Variant[];
   readonly judge: Judge;
   readonly budget: Budget;
   /** The journal of questions to judges; undefined if nobody is asked, or answers come from recordings. */
@@ -99,21 +117,17 @@ export async function judgeRows(
   ctx: Context,
   rows: readonly (CheckedRow & ComparedRow)[],
   { file, byRow }: ExpectedCases,
-  variants: readonly Variant[],
   tools: JudgingTools,
 ): Promise<Map<number, RowJudgement>> {
   const rounds = tools.kept && roundsOf(tools.kept);
   const judgements = new Map<number, RowJudgement>();
-  const works = rows.flatMap(row => {
+  const judge = async (row: CheckedRow & ComparedRow): Promise<void> => {
     const testCase = byRow.get(row.row);
-    if (testCase === undefined) return [];
-    return [
-      async () =>
-        void judgements.set(row.row, await judgeRow(ctx, row, { file, testCase }, variants, tools, rounds)),
-    ];
-  });
-  if (rounds) await Promise.all(works.map(work => work()));
-  else for (const work of works) await work();
+    if (!testCase) return;
+    judgements.set(row.row, await judgeRow(ctx, row, { file, testCase }, { ...tools, rounds }));
+  };
+  if (rounds) await Promise.all(rows.map(judge));
+  else for (const row of rows) await judge(row);
   ctx.signal.throwIfAborted();
   if (rounds?.fault !== undefined) throw rounds.fault;
   return judgements;
@@ -123,9 +137,7 @@ async function judgeRow(
   ctx: Context,
   { row, results, requests }: CheckedRow & ComparedRow,
   entry: { readonly file: TestFile; readonly testCase: TestCase },
-  variants: readonly Variant[],
-  { judge, budget }: JudgingTools,
-  rounds: QuestionRounds | undefined,
+  { variants, judge, budget, rounds }: JudgingTools & { readonly rounds: QuestionRounds | undefined },
 ): Promise<RowJudgement> {
   const judged = variants.map(async ({ connection, model }, index) => {
     const [result, request] = [results[index], requests[index]];

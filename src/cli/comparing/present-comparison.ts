@@ -1,7 +1,6 @@
 import { messageOf } from '../../files/error-utils.ts';
 import { PathFault } from '../../files/write-below.ts';
 import type { Context } from '../context.ts';
-import type { Budget } from '../creation/budget.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { wantsJson } from '../outputs/json.ts';
@@ -14,37 +13,28 @@ import { oneLine, visible } from '../terminal/sanitise.ts';
 import { plainRows } from '../terminal/table.ts';
 import { reportFile } from '../testing/report-end.ts';
 import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './comparison.ts';
-import { comparisonGrid } from './comparison-grid.ts';
-import {
-  type ExpectedCases,
-  type RowJudgement,
-  unjudgedText,
-  type VariantVerdict,
-  verdictTexts,
-} from './expectations.ts';
+import { comparisonGrid, type FinishedComparison } from './comparison-grid.ts';
+import { type ExpectedCases, unjudgedText, type VariantVerdict, verdictTexts } from './expectations.ts';
 import type { Variant } from './variants.ts';
 
-/** A comparison whose rows have run. */
-export interface ShownComparison {
-  readonly variants: readonly Variant[];
-  readonly compared: readonly ComparedRow[];
-  readonly budget: Budget;
+/** A comparison with its verdicts. */
+export interface ShownComparison extends FinishedComparison {
   /** The cases that judge the answers; undefined without `--expect`. */
   readonly expected: ExpectedCases | undefined;
-  readonly judgements: ReadonlyMap<number, RowJudgement> | undefined;
   readonly verdicts: readonly VariantVerdict[];
 }
 
 /** Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`. */
 export async function presentComparison(
   ctx: Context,
-  { variants, expected, budget, compared, judgements, verdicts }: ShownComparison,
+  comparison: ShownComparison,
   report: string | undefined,
 ): Promise<void> {
+  const { variants, expected, budget, compared, judgements, verdicts } = comparison;
   const texts = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
   const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
   const otherLines = [...(expected ? unjudgedText(expected) : []), ...budget.spentLines('rows')];
-  const grid = await comparisonGrid(ctx, compared, variants, budget, judgements);
+  const grid = await comparisonGrid(ctx, comparison);
   const data = compared.map(row => rowData(row, variants, budget, judgements));
   const forms = {
     terminal: async () =>

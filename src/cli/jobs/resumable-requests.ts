@@ -20,6 +20,7 @@ import type { JobState } from './read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
 import { noteSecondPayments, unknownRunOf } from './second-payments.ts';
+import type { Settlement } from './settle-doubts.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
@@ -96,8 +97,8 @@ export class ResumableRequests {
       // The journal also holds the jobs of other tests of the same files, such as those that --filter leaves out.
       const states = new Map([...known.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
       const { runs, lost } = spentBefore({ ...known, states });
-      const names = handed.map(([, { customId }]) => customId);
-      budget.resume(connection, [...endedJobRuns(states), ...runs], [...lost, ...names]);
+      const batched = handed.map(([, { customId }]) => customId);
+      budget.resume(connection, [...endedJobRuns(states), ...runs], [...lost, ...batched]);
     }
     const handsOver = options.providerBatch || handed.length > 0;
     return new ResumableRequests(ctx, connection, options, { known, handsOver });
@@ -120,11 +121,11 @@ export class ResumableRequests {
       if ('kind' in plan) {
         if (plan.kind === 'wait') await this.#adopt(job, plan.runId);
         planned.push({ job, plan });
-        continue;
+      } else {
+        const { run } = plan;
+        if (run !== undefined && (await this.#adopt(job, run.runId))) await this.#readAgain(run.runId);
+        await onResult(job, plan, run !== undefined);
       }
-      if (plan.run !== undefined && (await this.#adopt(job, plan.run.runId)))
-        await this.#readAgain(plan.run.runId);
-      await onResult(job, plan, plan.run !== undefined);
     }
     this.#noteDoublePayments(planned);
     const groups = this.handsOver ? await byVersion(planned) : undefined;
@@ -266,15 +267,25 @@ function planJob(
     return isRetried && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
   }
   if (state.runId !== undefined) return { kind: 'wait', runId: state.runId, recovered: state.recovered };
-  if (state.step !== 'creating')
-    return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRun(mayHaveRunError(state));
-  const settlement = settlements.get(id);
-  if (state.entry === undefined || settlement?.kind === 'none') return { kind: 'create' };
-  if (settlement?.kind === 'repeat') return { kind: 'repeat', entry: state.entry };
+  if (state.step === 'creating') {
+    return planUnanswered(state.entry, settlements.get(id), connection, { retryUnknown });
+  }
+  return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRun(mayHaveRunError(state));
+}
+
+/** Returns the plan for a job whose creation was sent, or about to be, when the earlier invocation ended. */
+function planUnanswered(
+  entry: JobState['entry'],
+  settlement: Settlement | undefined,
+  connection: Connection,
+  { retryUnknown }: Pick<ResumeOptions, 'retryUnknown'>,
+): JobPlan | RequestResult {
+  if (entry === undefined || settlement?.kind === 'none') return { kind: 'create' };
+  if (settlement?.kind === 'repeat') return { kind: 'repeat', entry };
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
   if (retryUnknown) return { kind: 'create' };
-  const cause = new Error(`the creation of ${state.entry.time} was never answered`);
-  const error = new CreationInDoubt(cause, settlement?.candidates, state.entry, connection);
+  const cause = new Error(`the creation of ${entry.time} was never answered`);
+  const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
   return { ...notRun(error), isInDoubt: true };
 }
 

@@ -1,4 +1,5 @@
 import { comparisonExitCode, refuseUnfinished } from '../../comparing/comparison-end.ts';
+import { withJournals } from '../../comparing/comparison-journals.ts';
 import {
   judgedExpectations,
   judgeRows,
@@ -8,7 +9,7 @@ import {
 import { presentComparison } from '../../comparing/present-comparison.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
 import { variantsOf } from '../../comparing/variants.ts';
-import type { Connection, Context } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
@@ -19,11 +20,9 @@ import { imagesHere } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { concurrencyFor, pacedConnections } from '../../jobs/paced-connection.ts';
+import { pacedConnections } from '../../jobs/paced-connection.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
-import { ResumableRequests } from '../../jobs/resumable-requests.ts';
-import { withResumeJournal } from '../../jobs/resume-journal.ts';
-import { StopControl } from '../../jobs/stop-control.ts';
+import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { checkWritableFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
@@ -127,51 +126,23 @@ async function checkComparisonPrices({
 
 /** Runs every row through every variant, then judges the answers. `judgements` is undefined without `--expect`. */
 async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: CompareFlags) {
-  const { variants, rows, expected, judged, judge, budget, concurrency } = prepared;
-  const keepMedia = flags.report !== undefined;
-  const running = withJournals(ctx, flags, prepared, async requestsByVariant => {
-    const compared = await runComparison(ctx, rows, variants, {
-      concurrency,
-      budget,
-      keepMedia,
-      kept: requestsByVariant,
-    });
-    const questions =
-      judged.length === 0
-        ? undefined
-        : requestsByVariant.get((await ctx.localConnection('the judge')).service);
-    const tools = { judge, budget, kept: questions };
-    const judgements = expected && (await judgeRows(ctx, compared, expected, variants, tools));
+  const { variants, rows, expected, judge, budget, concurrency, providerBatch, names } = prepared;
+  const ofJudge = prepared.judged.length === 0 ? undefined : await ctx.localConnection('the judge');
+  const work = async (kept: ReadonlyMap<string, ResumableRequests>) => {
+    const keepMedia = flags.report !== undefined;
+    const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
+    const tools = { variants, judge, budget, kept: ofJudge && kept.get(ofJudge.service) };
+    const judgements = expected && (await judgeRows(ctx, compared, expected, tools));
     return { compared, judgements };
-  });
-  return await running.catch((error: unknown) => {
-    throw ctx.isReplay ? error : withResumeHint(error);
-  });
-}
-
-/** Calls `work` with a journal of the requests to each service, which `--resume` reads; with none for recordings. */
-async function withJournals<T>(
-  ctx: Context,
-  { resume = false, retryFailed = false, retryUnknown = false, cancel = false }: CompareFlags,
-  { variants, judged, concurrency, budget, providerBatch, names }: PreparedComparison,
-  work: (kept: ReadonlyMap<string, ResumableRequests>) => Promise<T>,
-): Promise<T> {
-  const kept = new Map<string, ResumableRequests>();
-  const resuming = { resume, retryFailed, retryUnknown, cancel, providerBatch };
-  const stop = new StopControl();
-  const openNext = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
-    if (connection === undefined) return work(kept);
-    if (kept.has(connection.service)) return openNext(others);
-    return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
-      const places = concurrencyFor(connection, concurrency);
-      const options = { ...resuming, budget, journal, stop, concurrency: places };
-      kept.set(connection.service, await ResumableRequests.open(ctx, connection, () => true, options));
-      return openNext(others);
-    });
   };
-  if (ctx.isReplay) return openNext([]);
-  const ofJudges = judged.length === 0 ? [] : [await ctx.localConnection('the judge')];
-  return openNext([...variants.map(({ connection }) => connection), ...ofJudges]);
+  if (ctx.isReplay) return await work(new Map());
+  const { resume = false, retryFailed = false, retryUnknown = false, cancel = false } = flags;
+  const connections = [...variants.map(({ connection }) => connection), ...(ofJudge ? [ofJudge] : [])];
+  const resuming = { resume, retryFailed, retryUnknown, cancel, providerBatch };
+  const comparison = { ...resuming, names, connections, budget, concurrency };
+  return await withJournals(ctx, comparison, work).catch((error: unknown) => {
+    throw withResumeHint(error);
+  });
 }
 
 function refuseOtherReaders({ from, input, image }: CompareFlags): void {
@@ -214,9 +185,13 @@ function refuseStrayFlags({
       'Give --from <file>, or the inputs of one row with -i.',
     );
   }
-  if (resume !== true && retryFailed === true) throw usageError('--retry-failed needs --resume');
-  if (resume !== true && cancel === true) throw usageError('--cancel needs --resume');
-  if (resume !== true && retryUnknown === true) throw usageError('--retry-unknown needs --resume');
-  if (expect === undefined && judge !== undefined) throw usageError('--judge needs --expect');
-  if (expect === undefined && allowCommands === true) throw usageError('--allow-commands needs --expect');
+  if (resume !== true) {
+    if (retryFailed === true) throw usageError('--retry-failed needs --resume');
+    if (cancel === true) throw usageError('--cancel needs --resume');
+    if (retryUnknown === true) throw usageError('--retry-unknown needs --resume');
+  }
+  if (expect === undefined) {
+    if (judge !== undefined) throw usageError('--judge needs --expect');
+    if (allowCommands === true) throw usageError('--allow-commands needs --expect');
+  }
 }

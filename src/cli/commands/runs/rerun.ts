@@ -56,7 +56,7 @@ export async function runsRerun(
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printResult(ctx, { runId: run.runId, connection }, async out => {
     if (compared === undefined) return presentRun(out, connection, run, planned(facts));
-    const { compareWithFormer } = await import('./compare-runs.ts');
+    const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
     return compareWithFormer(out, connection, compared, run);
   });
 }

@@ -1,0 +1,39 @@
+import type { Connection, Context } from '../context.ts';
+import type { Budget } from '../creation/budget.ts';
+import { concurrencyFor } from '../jobs/paced-connection.ts';
+import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-requests.ts';
+import { withResumeJournal } from '../jobs/resume-journal.ts';
+import { StopControl } from '../jobs/stop-control.ts';
+
+/** A comparison that `--resume` continues. */
+export interface ResumableComparison extends ResumeOptions {
+  /** What the comparison is recognised by: its rows, targets and models. */
+  readonly names: readonly string[];
+  /** The services that are asked; several may be the same. */
+  readonly connections: readonly Connection[];
+  readonly budget: Budget;
+  /** Maximum number of open creations at each service; undefined for the service's default. */
+  readonly concurrency: number | undefined;
+}
+
+/** Calls `work` with a journal of the requests to each service, by the service's name. */
+export async function withJournals<T>(
+  ctx: Context,
+  comparison: ResumableComparison,
+  work: (kept: ReadonlyMap<string, ResumableRequests>) => Promise<T>,
+): Promise<T> {
+  const { names, connections, concurrency, ...options } = comparison;
+  const kept = new Map<string, ResumableRequests>();
+  const stop = new StopControl();
+  const openNext = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
+    if (connection === undefined) return work(kept);
+    if (kept.has(connection.service)) return openNext(others);
+    return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
+      const places = concurrencyFor(connection, concurrency);
+      const requests = { ...options, journal, stop, concurrency: places };
+      kept.set(connection.service, await ResumableRequests.open(ctx, connection, () => true, requests));
+      return openNext(others);
+    });
+  };
+  return openNext(connections);
+}
