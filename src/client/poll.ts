@@ -78,15 +78,13 @@ export async function waitForRun(
   const waitAfter = (polls: number): number => options.intervalMs ?? interval(polls, random);
   if (options.delayFirst) await pause(waitAfter(0));
   const missingMs = options.idFromService ? MISSING_MS : 0;
-  let failingSince: number | undefined;
-  let missingSince: number | undefined;
+  let failing: Failing | undefined;
   for (let polls = 1; ; polls++) {
     const askedAt = now();
     const { run, error } = await poll(client, runId, options, timeLeft());
-    failingSince = error && (failingSince ?? askedAt);
-    missingSince = error?.httpStatus === 404 ? (missingSince ?? askedAt) : error && missingSince;
-    if (error && !mayPass(error, now() - (missingSince ?? askedAt) < missingMs)) throw error;
-    const failingMs = failingSince === undefined ? 0 : now() - failingSince;
+    failing = error && failingAfter(failing, error, askedAt);
+    if (error && !mayPass(error, now() - (failing?.missingSince ?? askedAt) < missingMs)) throw error;
+    const failingMs = failing === undefined ? 0 : now() - failing.since;
     const result = run ? { run } : { ...(error && { error }) };
     options.onPoll?.({ ...result, failingMs, polls, elapsedMs: now() - startedAt });
     if (run && isOver(run)) return run;
@@ -114,6 +112,21 @@ async function poll(
     if (error instanceof PromptServiceError && !signal?.aborted) return { error };
     throw error;
   }
+}
+
+/** Polls that have failed without a break. */
+interface Failing {
+  readonly since: number;
+  /** The time of the first 404 among them. */
+  readonly missingSince: number | undefined;
+}
+
+function failingAfter(before: Failing | undefined, error: PromptServiceError, askedAt: number): Failing {
+  const isMissing = error.httpStatus === 404;
+  return {
+    since: before?.since ?? askedAt,
+    missingSince: before?.missingSince ?? (isMissing ? askedAt : undefined),
+  };
 }
 
 function interval(step: number, random: () => number): number {

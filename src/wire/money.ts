@@ -24,7 +24,10 @@ export function formatDollars(amount: Money): string {
 }
 
 /** Formats the cost of a run or a group of runs, with `~` before an estimate. */
-export function costText(cost: number | null, isEstimated: boolean, unknown = 'not known'): string {
+export function costText(
+  cost: number | null,
+  { isEstimated = false, unknown = 'not known' }: { isEstimated?: boolean; unknown?: string } = {},
+): string {
   return cost === null ? unknown : `${isEstimated ? '~' : ''}${formatDollars(money(cost))}`;
 }
 

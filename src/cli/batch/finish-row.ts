@@ -44,9 +44,7 @@ export async function finishRow(running: RunningBatch, row: SourceRow, outcome: 
     case 'ended':
     case 'failed':
       await writeLine(running, row, finished);
-      tally.now[finished.kind === 'ended' && finished.error === undefined ? 'succeeded' : 'failed'] += 1;
-      if (finished.kind === 'ended' && finished.isUnanswered) tally.unanswered += 1;
-      if (finished.kind === 'failed' && failureOf(finished.error).exitCode === EXIT.usage) tally.faulty += 1;
+      countEnd(tally, finished);
       break;
     case 'in doubt':
       await journal.candidates(row, finished.candidates);
@@ -57,18 +55,31 @@ export async function finishRow(running: RunningBatch, row: SourceRow, outcome: 
       tally.now.running += 1;
       break;
     case 'dropped':
-      if (finished.inDoubt) {
-        const { sentAt = finished.facts.endedAt } = finished.facts;
-        const { offsetMs: clockOffsetMs = 0 } = running.batch.connection.client.clock;
-        tally.now['in doubt'] += 1;
-        tally.noteDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
-      }
+      if (finished.inDoubt) countDroppedDoubt(running, finished);
       break;
     case 'postponed':
       tally.postponed += 1;
       break;
   }
   reportEnd(running, row, finished);
+}
+
+function countEnd(tally: Tally, outcome: WrittenOutcome): void {
+  if (outcome.kind === 'ended') {
+    tally.now[outcome.error === undefined ? 'succeeded' : 'failed'] += 1;
+    if (outcome.isUnanswered) tally.unanswered += 1;
+  } else {
+    tally.now.failed += 1;
+    if (failureOf(outcome.error).exitCode === EXIT.usage) tally.faulty += 1;
+  }
+}
+
+/** Counts a row whose creation was sent, and whose answer nobody waited for. */
+function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: Dropped): void {
+  const { sentAt = facts.endedAt } = facts;
+  const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;
+  tally.now['in doubt'] += 1;
+  tally.noteDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
 }
 
 /** Reports a row that did not succeed, and starts no more rows after too many failures. */
@@ -90,16 +101,12 @@ function reportEnd(
 async function writeLine(
   { options, batch, journal, results, stop, budget }: RunningBatch,
   row: SourceRow,
-  outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
+  outcome: WrittenOutcome,
 ): Promise<void> {
   const { request } = outcome.facts;
   const ended = resultsLine(row, outcome, budget);
   const { runId, error, runStatus } = ended;
-  const runIds = new Set([
-    ...(results.states.get(row.id)?.runs ?? []).map(run => run.runId),
-    ...(journal.states.get(row.id)?.runIds ?? []),
-  ]);
-  const earlierRunIds = [...runIds].filter(earlier => earlier !== runId);
+  const earlierRunIds = knownRunIds({ journal, results }, row).filter(earlier => earlier !== runId);
   const line: ResultsLine = {
     ...ended,
     ...(earlierRunIds.length > 0 && { earlierRunIds }),
@@ -116,6 +123,18 @@ async function writeLine(
   if (!(await results.write(line, row))) stop.readerHasGone();
 }
 
+/** Returns the ids of a row's runs in earlier invocations. */
+function knownRunIds(
+  { journal, results }: Pick<RunningBatch, 'journal' | 'results'>,
+  { id }: SourceRow,
+): string[] {
+  const inResults = results.states.get(id)?.runs ?? [];
+  const inJournal = journal.states.get(id)?.runIds ?? [];
+  return [...new Set([...inResults.map(({ runId }) => runId), ...inJournal])];
+}
+
+/** An outcome with a line in the results. */
+type WrittenOutcome = Extract<JobOutcome, { kind: 'ended' | 'failed' }>;
 type Ended = Extract<JobOutcome, { kind: 'ended' }>;
 type Dropped = Extract<JobOutcome, { kind: 'dropped' }>;
 

@@ -7,7 +7,7 @@ import { StopControl } from '../jobs/stop-control.ts';
 
 /** A comparison that `--resume` continues. */
 export interface ResumableComparison extends ResumeOptions {
-  /** What the comparison is recognised by: its rows, targets and models. */
+  /** The names of its rows, targets and models, by which the journal is found again. */
   readonly names: readonly string[];
   /** The services that are asked; several may be the same. */
   readonly connections: readonly Connection[];

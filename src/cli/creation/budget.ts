@@ -172,18 +172,20 @@ export class Budget {
       }
       if (this.#caps.credits !== undefined && this.#spending.hasUnreadCredits) continue;
       // The requests in a provider's batch end together.
-      if (this.#open.size === 0 || providerBatch) {
-        const spent = this.#spent(blocked, estimate[blocked], entry?.id);
-        const reached = capReached(blocked, this.#caps[blocked] ?? 0, {
-          spent,
-          estimate: estimate[blocked],
-          hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
-        });
-        if (!this.#continues) this.#reached = reached;
-        throw reached;
-      }
+      if (this.#open.size === 0 || providerBatch) throw this.#refusal(blocked, estimate[blocked], entry?.id);
       await this.#untilOneEnds();
     }
+  }
+
+  /** Returns the error for a creation that does not fit, and remembers it if nothing else may be created either. */
+  #refusal(unit: Unit, need: number | undefined, entryId: string | undefined): CliError {
+    const reached = capReached(unit, this.#caps[unit] ?? 0, {
+      spent: this.#spent(unit, need, entryId),
+      estimate: need,
+      hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
+    });
+    if (!this.#continues) this.#reached = reached;
+    return reached;
   }
 
   /** Returns true if a creation fits into the rest of a cap; one without an estimate must run alone. */
@@ -251,9 +253,9 @@ export class Budget {
   /**
    * Returns the totals of all runs. Leaves out amounts that can't be read.
    *
-   * @param readsList true to read credits from the list; not done after creations in doubt, whose search has read it
+   * @param options readsList: true to read credits from the list; not done after creations in doubt, whose search has read it
    */
-  async totals(readsList: boolean): Promise<Totals> {
+  async totals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
     await this.#spending.readCosts().catch(() => {});
     if (readsList && this.#lost.length === 0) await this.#readCredits({ retries: 0 });
     return this.totalsOf();

@@ -70,7 +70,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   await asking.catch((error: unknown) => {
     throw withResumeHint(error);
   });
-  await budget.totals(true);
+  await budget.totals({ readsList: true });
   return { ...verdictsOf(rows, jobs, results), budget };
 }
 

@@ -27,7 +27,7 @@ export function jsonLine(ctx: PrintContext, row: unknown): Promise<string> {
 async function formatJson(ctx: PrintContext, value: unknown, indent: number): Promise<string> {
   const { query } = ctx.globals;
   const { isTerminal } = ctx.io.stdout;
-  if (query === undefined) return `${toJson(value, isTerminal, indent)}\n`;
+  if (query === undefined) return `${toJson(value, { isTerminal, indent })}\n`;
   const { applyQuery } = await import('./query.ts');
   const { bare, json } = await applyQuery(ctx, query, value, indent);
   if (bare !== undefined) return `${isTerminal ? visible(bare) : bare}\n`;
@@ -35,7 +35,7 @@ async function formatJson(ctx: PrintContext, value: unknown, indent: number): Pr
 }
 
 /** Returns indented JSON; for a terminal with control characters escaped, which doesn't change the value. */
-export function toJson(value: unknown, terminal: boolean, indent = 2): string {
+export function toJson(value: unknown, { isTerminal = false, indent = 2 } = {}): string {
   const text = JSON.stringify(value ?? null, undefined, indent);
-  return terminal ? withoutHiddenControls(text) : text;
+  return isTerminal ? withoutHiddenControls(text) : text;
 }

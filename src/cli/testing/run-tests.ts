@@ -122,7 +122,7 @@ async function reportRound(
   options: TestOptions,
   { budget, round, files, media, results, ordered, comparison }: FinishedRound,
 ): Promise<void> {
-  await budget.totals(true);
+  await budget.totals({ readsList: true });
   // The faults of the files are already reported; without results there is nothing else to show.
   if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx) || isOnGithub(ctx)) {
     const summary = summarize(ordered, options.repeating, comparison);

@@ -1,17 +1,16 @@
 import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../entry.ts';
 import { leftOutNote, sortOptions } from '../providers/options.ts';
 import { ignoredKeywords } from '../providers/schema-keywords.ts';
+import type { RemedyOptions } from './table.ts';
 
 /** The part of a model table that a check of prompts needs. */
 interface ModelLookup {
   get(name: string): ModelEntry | undefined;
-  explainMissing(name: string, withRemedy?: boolean): string;
+  explainMissing(name: string, options?: RemedyOptions): string;
 }
 
-interface KnownModelsOptions {
+interface KnownModelsOptions extends RemedyOptions {
   readonly nowMs?: number;
-  /** True to add advice for the owner of `models.yaml` to messages; default true. */
-  readonly withRemedy?: boolean | undefined;
 }
 
 /** Returns the models in the form that the check of a prompt file needs. */
@@ -21,7 +20,7 @@ export function knownModels(
 ) {
   return {
     settings: [...PROVIDER_SETTINGS],
-    explainMissing: (name: string) => models.explainMissing(name, withRemedy),
+    explainMissing: (name: string) => models.explainMissing(name, { withRemedy }),
     get(name: string) {
       const entry = models.get(name);
       const shutdown = entry && shutdownOf(entry, nowMs);

@@ -28,6 +28,11 @@ import {
 /** The models that the service offers now. */
 export type ModelTable = Omit<WatchedModels, 'reload' | 'readNamed' | 'watch'>;
 
+export interface RemedyOptions {
+  /** True to add advice for the owner of `models.yaml` to messages; default true. */
+  readonly withRemedy?: boolean | undefined;
+}
+
 export interface ModelTableOptions {
   /** The folder of `models.yaml`. */
   readonly dataDir: string;
@@ -92,18 +97,13 @@ class WatchedModels {
     return this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted);
   }
 
-  /**
-   * Explains in one line why a model doesn't exist, without paths of this machine.
-   *
-   * @param withRemedy true to add advice for the owner of `models.yaml`
-   */
-  explainMissing(name: string, withRemedy = true): string {
-    const [prefix = '', ...rest] = name.split('/');
+  /** Explains in one line why a model doesn't exist, without paths of this machine. */
+  explainMissing(name: string, { withRemedy = true }: RemedyOptions = {}): string {
     const models = this.list().map(({ model }) => model);
     const missing = `the model \`${name}\` does not exist`;
-    const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+    const meant = didYouMean(name, models);
     const list = `models are ${models.join(', ')}`;
-    if (!withRemedy) return withList(missing, didYouMean(name, models), list);
+    if (!withRemedy) return withList(missing, meant, list);
     if (this.#isUnreadable) {
       return `${missing}; the ${list}, and models.yaml can't be read`;
     }
@@ -111,31 +111,37 @@ class WatchedModels {
       const file = this.#named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
       return `${missing}: its entry in ${file} is invalid`;
     }
-    if (rest.length > 0) {
-      if (this.#described.brokenProviders.has(providerName(prefix))) {
-        const file = this.#named.brokenProviders.has(providerName(prefix))
-          ? 'the file of --models'
-          : MODELS_FILE;
-        return `${missing}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
-      }
-      const providers = this.#providers().map(({ name }) => name);
-      if (rest.every(part => part === '') && providers.includes(providerName(prefix))) {
-        return `${missing}: after ${prefix}/ comes the name of a model`;
-      }
-      const meant = nearest(prefix, providers);
-      const refusal = `${missing}, and neither does a provider \`${prefix}\``;
-      const meantName = meant && [meant, ...rest].join('/');
-      return withList(refusal, suggest(meantName), `providers are ${providers.join(', ')}; ${alias}`);
-    }
+    if (name.includes('/')) return this.#explainMissingAt(name, missing);
+    if (meant !== '') return withList(missing, meant, list);
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
-    const meant = didYouMean(name, models);
-    if (meant !== '') return withList(missing, meant, list);
     return [
       withList(missing, meant, list),
       `with its provider in front, such as ${ways.join(', ')}, it needs no entry in models.yaml`,
       'promptrun models discover writes the models of your endpoints to models.yaml',
     ].join('; ');
+  }
+
+  /** Explains why `<provider>/<model>` doesn't exist. */
+  #explainMissingAt(name: string, missing: string): string {
+    const [prefix = '', ...rest] = name.split('/');
+    const provider = providerName(prefix);
+    if (this.#described.brokenProviders.has(provider)) {
+      const file = this.#named.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
+      return `${missing}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
+    }
+    const providers = this.#providers().map(({ name }) => name);
+    if (rest.every(part => part === '') && providers.includes(provider)) {
+      return `${missing}: after ${prefix}/ comes the name of a model`;
+    }
+    const meant = nearest(prefix, providers);
+    const refusal = `${missing}, and neither does a provider \`${prefix}\``;
+    const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+    return withList(
+      refusal,
+      suggest(meant && [meant, ...rest].join('/')),
+      `providers are ${providers.join(', ')}; ${alias}`,
+    );
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */

@@ -57,33 +57,35 @@ async function sections(
   const prompt = versionId === undefined ? undefined : await context.service.promptOf(versionId);
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
   const version = prompt && el('a', { href: address }, prompt.title);
-  const usage = isOver(run) ? row?.usage : undefined;
-  const took = row && (isOver(run) ? duration(row, { isOver: true }) : elapsedTime(row, context.signal));
+  const rerun =
+    created && address && el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
   return [
-    el(
-      'div',
-      { class: 'actions' },
-      !isOver(run) && cancelButton(context, run.runId),
-      address !== undefined &&
-        created !== undefined &&
-        el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again'),
-    ),
+    el('div', { class: 'actions' }, !isOver(run) && cancelButton(context, run.runId), rerun),
     facts([
       ['Status', el('span', {}, status(run), !isOver(run) && ' · this page updates by itself')],
-      [isOver(run) ? 'Took' : 'Elapsed', took],
+      isOver(run)
+        ? ['Took', row && duration(row, { isOver: true })]
+        : ['Elapsed', row && elapsedTime(row, context.signal)],
       ['Prompt', version ?? versionId],
       ['Model', row?.usage?.model],
       ['Created', row && time(row.createdAt)],
-      ['Credits', row && (isOver(run) ? creditsText(row.credits) : '')],
-      ['Tokens', isOver(run) ? run.tokens : ''],
-      ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
-      ['Cost', usage && costText(usage.cost, usage.estimated)],
+      ...(isOver(run) ? spendingFacts(run, row) : []),
       ['Id', el('code', {}, run.runId)],
     ]),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None so far.')] : run.outputs.map(output)),
     el('h2', {}, 'Inputs'),
     ...inputs(created),
+  ];
+}
+
+function spendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly [string, Child])[] {
+  const usage = row?.usage;
+  return [
+    ['Credits', row && creditsText(row.credits)],
+    ['Tokens', tokens],
+    ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
+    ['Cost', usage && costText(usage.cost, { isEstimated: usage.estimated })],
   ];
 }
 

@@ -85,7 +85,7 @@ function usageTable(group: Grouping, rows: readonly GroupUsage[]): HTMLElement {
       }),
     ),
     row.credits,
-    costText(row.cost, row.estimated),
+    costText(row.cost, { isEstimated: row.estimated }),
     row.runs,
     row.failed,
     row.tokens?.input ?? 0,

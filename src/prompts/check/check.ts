@@ -120,7 +120,7 @@ export function checkModel(
   findings: Findings,
   mayLackModel = false,
 ): void {
-  const { model: name, places, config, runOptions, output } = definition;
+  const { model: name, places, config, output } = definition;
   const model = models.get(name);
   if (!model) {
     const what = models.explainMissing(name);
@@ -134,30 +134,25 @@ export function checkModel(
   for (const note of output.schema ? model.notesOnSchema(output.schema) : []) {
     findings.note(places.output ?? places.model, note);
   }
+  const options = [...model.runOptions.map(({ key }) => key), ...models.settings];
   for (const key of Object.keys(config)) {
-    const place = places.config[key] ?? places.model;
-    const option = model.runOptions.find(option => option.key === key);
-    const value = runOptions[key];
-    if (option && (value === undefined || !option.options.includes(value))) {
-      const setting = value ?? JSON.stringify(config[key]);
-      const choices = option.options.join(', ');
-      findings.fault(
-        place,
-        `\`${key}\` of the model \`${model.model}\` is one of ${choices}, not \`${setting}\``,
-      );
-    }
-    const ignored = !option && model.ignores(key) ? ignoredOption(key, model) : undefined;
-    noteOption(
-      definition,
-      key,
-      [...model.runOptions.map(({ key }) => key), ...models.settings],
-      findings,
-      ignored,
-    );
+    const fault = choiceFault(definition, key, model);
+    if (fault !== undefined) findings.fault(places.config[key] ?? places.model, fault);
+    const isIgnored = model.ignores(key) && !model.runOptions.some(option => option.key === key);
+    noteOption(definition, key, options, findings, isIgnored ? ignoredOption(key, model) : undefined);
   }
 }
 
-/** Notes an option of `config` that has no effect, or that is near one there is, and not one itself. */
+/** Explains why the value of an option is none of those that the model offers; undefined if it is one. */
+function choiceFault({ config, runOptions }: Definition, key: string, model: KnownModel): string | undefined {
+  const option = model.runOptions.find(option => option.key === key);
+  const value = runOptions[key];
+  if (!option || (value !== undefined && option.options.includes(value))) return undefined;
+  const setting = value ?? JSON.stringify(config[key]);
+  return `\`${key}\` of the model \`${model.model}\` is one of ${option.options.join(', ')}, not \`${setting}\``;
+}
+
+/** Notes an option of `config` that has no effect, or that is spelled almost like one of `options`. */
 function noteOption(
   { places }: Definition,
   key: string,

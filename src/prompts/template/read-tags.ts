@@ -49,7 +49,7 @@ export class TagReader {
         'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
       this.note(url, what, here);
     }
-    this.expression(url, here, true);
+    this.expression(url, here, { isPicture: true });
     if (contentType) this.expression(contentType, here);
   }
 
@@ -70,8 +70,8 @@ export class TagReader {
     this.fault(node, `the helper \`${name}\` is not known: there are ${known}`, here);
   }
 
-  expression(expression: hbs.AST.Expression, here: TemplatePlace, isPicture = false): void {
-    if (isPath(expression)) return this.path(expression, here, isPicture);
+  expression(expression: hbs.AST.Expression, here: TemplatePlace, { isPicture = false } = {}): void {
+    if (isPath(expression)) return this.path(expression, here, { isPicture });
     if (expression.type !== 'SubExpression') return;
     const call = expression as hbs.AST.SubExpression;
     const name = isPath(call.path) ? call.path.original : '';
@@ -80,7 +80,7 @@ export class TagReader {
     else this.unknownHelper(call.path, name, here);
   }
 
-  path(path: hbs.AST.PathExpression, here: TemplatePlace, isPicture = false): void {
+  path(path: hbs.AST.PathExpression, here: TemplatePlace, { isPicture = false } = {}): void {
     const meaning = here.scope.meaning(path);
     if (meaning.kind === 'input') {
       const { key, certain, whole } = meaning;

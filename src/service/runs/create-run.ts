@@ -53,25 +53,16 @@ export async function createRun(
   body: CreateRunRequest,
   { idempotencyKey, digest, traceparent, memory }: CreationOptions,
 ): Promise<CreationAnswer> {
-  const { store, clock, inputs, limits, runner, syncWindowMs } = services;
-  const { userId } = caller;
-  const repeated = async (id: string): Promise<CreationAnswer> => ({
-    id,
-    outcome: storedOutcome(await findRun(store, userId, id)),
-  });
+  const { clock, inputs, syncWindowMs } = services;
   const idempotency = idempotencyOf(idempotencyKey, digest);
-  const repeatedRun = async (): Promise<CreationAnswer | undefined> => {
-    const former = idempotency && (await store.runs.createdWith(userId, idempotency.key, clock.now()));
-    if (former && former.digest !== idempotency.digest) throw differentBody();
-    return former && (await repeated(former.run.id));
-  };
+  const findRepeated = () => repeatedRun(services, caller, idempotency);
   // Looked up first, because fetching or refusing pictures must not prevent a repeated creation from finding its run.
-  const former = (body.inputs.imageInputs ?? []).length > 0 ? await repeatedRun() : undefined;
-  if (former) return former;
+  const repeated = (body.inputs.imageInputs ?? []).length > 0 ? await findRepeated() : undefined;
+  if (repeated) return repeated;
   const checked = await checkedRun(services, caller, body, memory).catch(async (error: unknown) => {
     if (error instanceof DatabaseUnavailableError) throw error;
-    const former = await repeatedRun();
-    if (former) return former;
+    const repeated = await findRepeated();
+    if (repeated) return repeated;
     services.definitions.forgetRunnable(body.promptVersionId);
     await requireRunnable(services, body.promptVersionId);
     throw error;
@@ -88,21 +79,43 @@ export async function createRun(
   sent.inputs = {};
   images.length = 0;
   memory.free();
-  const { runId, ending } = await runner
-    .create({ ...run, request, idempotency })
-    .catch(async (error: unknown) => {
-      if (!(error instanceof CreationRefused)) throw error;
-      await inputs.remove(run.id, request);
-      if (error.reason === 'version') services.definitions.forgetRunnable(run.promptVersionId);
-      if (error.reason === 'caller') throw await callerRefusal(services, userId);
-      throw creationRefusal(error.reason, run.credits, limits);
-    });
-  if (runId === run.id) {
-    const isOpen = ending instanceof Promise;
-    return { id: runId, outcome: isOpen ? await resultWithin(syncWindowMs, clock, ending) : ending };
+  const { runId, ending } = await storeRun(services, { ...run, request, idempotency });
+  if (runId !== run.id) {
+    await inputs.remove(run.id, request);
+    return await storedRun(services, caller, runId);
   }
-  await inputs.remove(run.id, request);
-  return await repeated(runId);
+  const isOpen = ending instanceof Promise;
+  return { id: runId, outcome: isOpen ? await resultWithin(syncWindowMs, clock, ending) : ending };
+}
+
+/** Returns the run that an earlier creation with this key made. @throws {Refusal} if that one had another body */
+async function repeatedRun(
+  services: RunServices,
+  caller: Caller,
+  idempotency: Idempotency | undefined,
+): Promise<CreationAnswer | undefined> {
+  if (!idempotency) return undefined;
+  const { store, clock } = services;
+  const former = await store.runs.createdWith(caller.userId, idempotency.key, clock.now());
+  if (!former) return undefined;
+  if (former.digest !== idempotency.digest) throw differentBody();
+  return await storedRun(services, caller, former.run.id);
+}
+
+async function storedRun({ store }: RunServices, { userId }: Caller, id: string): Promise<CreationAnswer> {
+  return { id, outcome: storedOutcome(await findRun(store, userId, id)) };
+}
+
+/** Stores a run, which then runs or waits for its turn. @throws {Refusal} if it may not be created; its inputs are removed */
+async function storeRun(services: RunServices, run: Parameters<Runner['create']>[0]) {
+  const { definitions, inputs, limits, runner } = services;
+  return await runner.create(run).catch(async (error: unknown) => {
+    if (!(error instanceof CreationRefused)) throw error;
+    await inputs.remove(run.id, run.request);
+    if (error.reason === 'version') definitions.forgetRunnable(run.promptVersionId);
+    if (error.reason === 'caller') throw await callerRefusal(services, run.userId);
+    throw creationRefusal(error.reason, run.credits, limits);
+  });
 }
 
 /** Checks a creation and returns the run to store, with its pictures. @throws {Refusal} if it is refused */

@@ -100,21 +100,40 @@ async function runEngine(
   run: ExecutedRun,
   signal: AbortSignal,
 ): Promise<ChargedResult> {
-  const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
-  const task = { userId: run.userId, signal };
-  const { images, runOptions } = run.request;
-  const textInputs = await inputs.textsOf(run.id, run.request);
+  const { definitions, models, engines, clock, tasks, onNotice } = options;
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
   if (model.guessed === 'key') onNotice(guessNotice(model));
   const shutdown = shutdownOf(model, clock.now());
   if (shutdown) onNotice(shutdownNote(shutdown));
+  const refused = model.engine === 'program' ? await programFault(options, run) : undefined;
+  if (refused !== undefined) return refused;
+  const job = await engineJob(options, run, { definition, model }, signal);
+  const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
+  options.onAsked();
+  if (model.engine === 'program') options.programs.add(run.id);
+  const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
+  const { runOptions } = job;
+  const charge = await chargeOf(model, result, { runOptions, providerBatch: batched !== undefined });
+  const { output } = definition;
+  const check = (text: string) => tasks.do('checkOutput', { output, text }, { userId: run.userId, signal });
+  const checked = changesAnswer(output) && !result.failed ? await checkedResult(result, check) : result;
+  return { ...checked, charge };
+}
+
+/** Reads the inputs of a run and renders its prompt. */
+async function engineJob(
+  options: ExecutorOptions,
+  run: ExecutedRun,
+  { definition, model }: { readonly definition: PromptDefinition; readonly model: ModelEntry },
+  signal: AbortSignal,
+): Promise<EngineJob> {
+  const { inputs, texts, tasks, clock } = options;
+  const { images, runOptions, traceparent } = run.request;
+  const task = { userId: run.userId, signal };
+  const textInputs = await inputs.textsOf(run.id, run.request);
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
-  if (model.engine === 'program') {
-    const refused = await programFault(options, run);
-    if (refused !== undefined) return refused;
-  }
   const prompt = await renderPrompt(
     definition,
     { textInputs, images: loaded },
@@ -122,33 +141,20 @@ async function runEngine(
     options.describeImage,
   );
   const { output } = definition;
-  const json = isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined;
-  const settings = settingsOf(definition, runOptions, model);
-  const job: EngineJob = {
+  return {
     runId: run.id,
-    traceparent: run.request.traceparent,
+    traceparent,
     inputs: model.declared ? await jobInputs(definition, textInputs, options, task) : NO_INPUTS,
     select: (text, expressions) => tasks.do('select', { text, expressions }, task),
     model,
     prompt,
-    runOptions: settings,
-    json,
+    runOptions: settingsOf(definition, runOptions, model),
+    json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
     // A checked answer may differ from the streamed text.
     onText: changesAnswer(output) ? undefined : texts.of(run),
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
-  const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
-  options.onAsked();
-  if (model.engine === 'program') options.programs.add(run.id);
-  const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
-  const charge = await chargeOf(model, result, {
-    runOptions: settings,
-    providerBatch: batched !== undefined,
-  });
-  const check = (text: string) => tasks.do('checkOutput', { output, text }, task);
-  const checked = changesAnswer(output) && !result.failed ? await checkedResult(result, check) : result;
-  return { ...checked, charge };
 }
 
 const NO_INPUTS: JobInputs = { texts: {}, values: {} };

@@ -30,7 +30,7 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
   const model = models.get(definition.model);
   if (!model) {
     toOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
-    const why = models.explainMissing(definition.model, toOperator === undefined);
+    const why = models.explainMissing(definition.model, { withRemedy: toOperator === undefined });
     throw invalidRequest(`the prompt can't be run here: ${why}`);
   }
   return { version, definition, model };

@@ -24,7 +24,7 @@ export async function concludeBatch(
   running: RunningBatch,
   rows: number | undefined,
 ): Promise<ExitCode> {
-  const { batch, options, tally, stop, results, journal, budget } = running;
+  const { options, tally, stop, results, journal, budget } = running;
   const { out, stream } = options;
   const counts = countRows(tally, rows);
   const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
@@ -33,17 +33,26 @@ export async function concludeBatch(
     await journal.remove();
   }
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
-  const totals = await budget.totals(!isStopped && stop.reason === undefined);
+  const totals = await budget.totals({ readsList: !isStopped && stop.reason === undefined });
   if ((out ?? stream) !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
   const cut = interruptionError(ctx, running, { counts, isComplete });
   if (cut === undefined) reportCounts(running, counts);
   for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
+  refuseUnfinished(running, counts);
+  return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(running);
+}
+
+/** Refuses a batch that a fault or a cap stopped, or whose outputs a link kept from being saved. */
+function refuseUnfinished({ options: { out }, stop, budget, tally }: RunningBatch, counts: RowCounts): void {
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
   if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
   if (tally.link !== undefined) throw new LinkFault(tally.link);
-  if (counts.succeeded === rows) return EXIT.ok;
+}
+
+/** Returns the exit code of a batch in which rows failed. @throws {CliError} if no model answered any row */
+function exitCodeOfFailed({ batch, tally }: RunningBatch): ExitCode {
   if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnswered();
   // Any answer of the service shows this, so there was none.
   const { embedded, client } = batch.connection;
@@ -153,27 +162,25 @@ function reportCounts(
 ): void {
   const { io } = ctx;
   const { out } = options;
-  const { failed, inDoubt, goingOn, notDone } = counts;
   if (stop.reason !== undefined) io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
   const none = `${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`;
   io.note(`note: ${counts.rows === 0 ? none : summaryText(counts, tally.before)}`);
   if (out === undefined) return;
+  const { failed, inDoubt, goingOn, notDone } = counts;
   // A replay gives the same answers again.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
     const first = tally.faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';
     io.note(retryHint(first));
   }
-  if (inDoubt > 0) {
-    const { connection } = batch;
-    const { earliestDoubt } = tally;
-    const look =
-      earliestDoubt === undefined ? connection.advise('runs', 'list') : listSince(connection, earliestDoubt);
-    io.note(
-      `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`,
-    );
-  }
-  if (budget.reached === undefined && stop.fault === undefined && (goingOn > 0 || notDone !== 0))
-    io.note(resumeHint(out));
+  if (inDoubt > 0) io.note(doubtHint(batch, tally));
+  const isExplained = budget.reached !== undefined || stop.fault !== undefined;
+  if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(resumeHint(out));
+}
+
+function doubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
+  const look =
+    earliestDoubt === undefined ? connection.advise('runs', 'list') : listSince(connection, earliestDoubt);
+  return `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`;
 }
 
 function retryHint(first: string): string {

@@ -40,7 +40,7 @@ function lineResults({ isTerminal, write, close }: SpecialFile): ResultsFile {
   return {
     states: new Map(),
     existed: false,
-    write: line => write(`${toJson(line, isTerminal, 0)}\n`),
+    write: line => write(`${toJson(line, { isTerminal, indent: 0 })}\n`),
     finish: async () => {},
     close,
   };

@@ -49,7 +49,7 @@ export async function compare(
   await checkComparisonPrices(prepared);
   if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
   const finished = await runAndJudge(ctx, prepared, flags);
-  await prepared.budget.totals(true);
+  await prepared.budget.totals({ readsList: true });
   const verdicts = variantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
   refuseUnfinished({ ...prepared, ...finished });

@@ -68,7 +68,7 @@ function countsText({ input, output, cached }: NonNullable<RunCost['tokens']>): 
 }
 
 function costWithSource({ cost, estimated }: ShownUsage): string {
-  return `${costText(cost, false)}${cost !== null && estimated ? ' estimated' : ''}`;
+  return `${costText(cost)}${cost !== null && estimated ? ' estimated' : ''}`;
 }
 
 function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun): string {

@@ -137,7 +137,11 @@ function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<Gro
       dropOrder: 1,
       cell: ({ tokens }) => String(tokens?.output ?? '–'),
     },
-    { title: 'Cost', align: 'right', cell: ({ cost, estimated }) => costText(cost, estimated, '–') },
+    {
+      title: 'Cost',
+      align: 'right',
+      cell: ({ cost, estimated: isEstimated }) => costText(cost, { isEstimated, unknown: '–' }),
+    },
     { title: '', dropOrder: 0, cell: row => bar(weight(row) && weight(row) / most) },
   ];
 }
