@@ -20,7 +20,7 @@ import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
 import type { AnyRoute, Services } from './routes/route.ts';
 import { createCosts } from './runs/costs.ts';
-import { createExecutor } from './runs/executor.ts';
+import { createExecutor, type Executor, type ExecutorOptions } from './runs/executor.ts';
 import { HeldResults } from './runs/held-results.ts';
 import { inputFiles } from './runs/input-files.ts';
 import type { ProviderBatches } from './runs/provider-batches.ts';
@@ -75,83 +75,25 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
 
 /** Builds the parts of a service in the order of their dependencies. */
 export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
-  const { dataDir, clock, onNotice, closing, stopped, routes, watchModels, env = {} } = options;
-  const report = onceAMinute(onNotice, clock);
-  const onFault = (error: unknown): void => report(`fault: ${faultText(dataDir, error)}`);
-  const onHeld = (error: unknown): void =>
-    report(`an answer waits in memory until it can be stored: ${faultText(dataDir, error)}`);
-  const toOperator = options.hidesRemedies ? onceAMinute(onNotice, clock) : undefined;
-  const sessionKey = newKeyText();
+  const { clock, onNotice, closing, stopped, env = {} } = options;
   const user = await localUser(store);
   await seedSamples(store, clock);
-
-  const models = await loadModels({
-    dataDir,
-    env,
-    modelsFile: options.modelsFile,
-    declaredModels: options.declaredModels,
-    watch: watchModels,
-    onProblem: error => onNotice(error.message),
-  });
-  const { allowPrivate, onUnresolved } = options;
-  const privateRules = { allowPrivate, onUnresolved };
-  const resources = resourcesView(models);
-  const tasks = new SharedTasks();
-  const definitions = createDefinitions(store, tasks);
-  const media = openMedia(dataDir, store, clock);
-  const inputs = inputFiles(store.blobs, store.runs, clock);
-  const batchAnswers = new Map<string, BatchAnswer>();
-  const programs = new Set<string>();
-  const results = new HeldResults({ clock, onFault });
-  const { defaultModel } = options;
-  const parts = {
-    store,
-    clock,
-    models,
-    tasks,
-    definitions,
-    media,
-    inputs,
-    batchAnswers,
-    programs,
-    results,
-    defaultModel,
-    onFault,
-    onHeld,
-  };
-
+  const parts = await openParts(store, options);
+  const { models, onFault, batchAnswers } = parts;
   const texts = new TextFeed();
-  const executor = createExecutor({
-    ...parts,
-    engines: createEngines({ env, privateRules, dataDir, directory: options.directory }),
-    texts,
-    forgetsUnasked: options.forgetsUnasked,
-    allowsPrograms: options.allowsPrograms ?? (() => Promise.resolve(true)),
-    describeImage: options.thread?.describeImage ?? describeImage,
-    toOperator,
-    onNotice,
-  });
+  const toOperator = options.hidesRemedies ? onceAMinute(onNotice, clock) : undefined;
+  const executor = executorOf({ ...parts, texts, toOperator }, options);
   const onEnd = options.onRunEnd && withUserName(store, options.onRunEnd);
   const limits = {
     queued: options.maxQueued ?? MAX_QUEUED,
     mediaBytes: options.maxMediaBytes ?? MAX_MEDIA_BYTES,
   };
   const runner = options.runner({ ...parts, executor, onEnd, limits, meter: options.meter }, models);
-  const services: Services = {
-    ...parts,
-    draining: options.draining ?? closing,
-    toOperator,
-    runner,
-    limits,
-    resources,
-    syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
-    hideTemplates: options.hideTemplates ?? false,
-    mediaUrl: (output, origin) => options.mediaUrl(media, output, origin),
-    loadImages: (images, onBytes) =>
-      loadImageInputs(images, { ...privateRules, signal: stopped, env, onBytes, open: options.openUrl }),
-  };
+  const resources = resourcesView(models);
+  const services = servicesOf({ ...parts, runner, limits, resources, toOperator }, options);
+  const sessionKey = newKeyText();
   const api = createApi({
-    routes,
+    routes: options.routes,
     services,
     auth: {
       store,
@@ -180,6 +122,80 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     userId: user.id,
     costs: createCosts({ ...parts, userId: user.id }),
     providerBatches,
+  };
+}
+
+type Options = ComposeOptions<Runner>;
+
+/** Opens the parts that need nothing but the store and its directory. */
+async function openParts(
+  store: Store,
+  { dataDir, clock, onNotice, modelsFile, declaredModels, defaultModel, watchModels, env = {} }: Options,
+) {
+  const report = onceAMinute(onNotice, clock);
+  const onFault = (error: unknown): void => report(`fault: ${faultText(dataDir, error)}`);
+  const onHeld = (error: unknown): void =>
+    report(`an answer waits in memory until it can be stored: ${faultText(dataDir, error)}`);
+  const models = await loadModels({
+    dataDir,
+    env,
+    modelsFile,
+    declaredModels,
+    watch: watchModels,
+    onProblem: error => onNotice(error.message),
+  });
+  const tasks = new SharedTasks();
+  return {
+    store,
+    clock,
+    models,
+    tasks,
+    definitions: createDefinitions(store, tasks),
+    media: openMedia(dataDir, store, clock),
+    inputs: inputFiles(store.blobs, store.runs, clock),
+    batchAnswers: new Map<string, BatchAnswer>(),
+    programs: new Set<string>(),
+    results: new HeldResults({ clock, onFault }),
+    defaultModel,
+    onFault,
+    onHeld,
+  };
+}
+
+type OpenParts = Awaited<ReturnType<typeof openParts>>;
+
+function executorOf(
+  parts: OpenParts & Pick<ExecutorOptions, 'texts' | 'toOperator'>,
+  { dataDir, directory, onNotice, forgetsUnasked, allowsPrograms, thread, env = {}, ...options }: Options,
+): Executor {
+  const privateRules = privateRulesOf(options);
+  return createExecutor({
+    ...parts,
+    engines: createEngines({ env, privateRules, dataDir, directory }),
+    forgetsUnasked,
+    allowsPrograms: allowsPrograms ?? (() => Promise.resolve(true)),
+    describeImage: thread?.describeImage ?? describeImage,
+    onNotice,
+  });
+}
+
+function privateRulesOf({ allowPrivate, onUnresolved }: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
+  return { allowPrivate, onUnresolved };
+}
+
+function servicesOf(
+  parts: OpenParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'toOperator'>,
+  options: Options,
+): Services {
+  const { closing, stopped, env = {} } = options;
+  const rules = { ...privateRulesOf(options), signal: stopped, env, open: options.openUrl };
+  return {
+    ...parts,
+    draining: options.draining ?? closing,
+    syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
+    hideTemplates: options.hideTemplates ?? false,
+    mediaUrl: (output, origin) => options.mediaUrl(parts.media, output, origin),
+    loadImages: (images, onBytes) => loadImageInputs(images, { ...rules, onBytes }),
   };
 }
 
