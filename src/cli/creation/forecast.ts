@@ -37,19 +37,19 @@ export async function knownCost(
   const { model, cost, learns, multiplier, unpricedTier } = estimate;
   if (cost !== 0 && multiplier !== undefined) {
     throw configError(
-      `the option ${multiplier} multiplies the cost of a run by an unknown number, so --max-cost can't be kept`,
+      `the option ${multiplier} multiplies the cost of a run by an unknown number, so --max-cost can't be enforced`,
       "Remove it from the prompt's config. To ask for several answers, set n to a whole number.",
     );
   }
   if (cost !== null || learns) return { ...estimate, cost: cost ?? undefined };
   if (unpricedTier !== undefined) {
     throw configError(
-      `the price of the model ${model} with serviceTier ${JSON.stringify(unpricedTier)} is not known, so --max-cost can't be kept`,
+      `the price of the model ${model} with serviceTier ${JSON.stringify(unpricedTier)} is not known, so --max-cost can't be enforced`,
       'Leave out the option serviceTier, or --max-cost.',
     );
   }
   throw configError(
-    `the price of the model ${model} is not known, so --max-cost can't be kept`,
+    `the price of the model ${model} is not known, so --max-cost can't be enforced`,
     'Set it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or a URL',
   );
 }

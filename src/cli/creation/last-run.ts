@@ -16,7 +16,7 @@ export interface LastRun {
  * Returns the run of this service that was started last on this machine. If its creation was never answered, asks for the
  * run by its idempotency key or searches the list of runs.
  *
- * @throws {CliError} exit 4 if there is no run, or the creation has not reached the service
+ * @throws {CliError} exit 4 if there is no run, or the creation did not reach the service
  * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
  */
 export async function lastRun(ctx: Context, connection: Connection): Promise<LastRun> {
@@ -59,7 +59,7 @@ async function findRunByKey(
   }
   if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= KEY_LIFETIME_MS) return undefined;
   throw notFoundError(
-    `the creation of ${time} has not reached the service, so it made no run`,
+    `the creation of ${time} did not reach the service, so it made no run`,
     `List your runs with: ${advise('runs', 'list')}`,
   );
 }

@@ -19,7 +19,7 @@ export async function saveMedia(
   const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (!GENERIC_TYPES.has(mediaType) && !mediaType.startsWith(`${item.type}/`)) {
     await body[Symbol.asyncIterator]().return?.();
-    throw new Error(`its URL gives ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`);
+    throw new Error(`its URL returns ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`);
   }
   const nameFor = async (beginning: Uint8Array): Promise<string> =>
     `${stem}.${await extensionFor(mediaType, item, beginning)}`;
@@ -43,7 +43,7 @@ async function extensionFor(mediaType: string, item: OutputItem, beginning: Uint
   const sniffed = await fileTypeFromBuffer(beginning);
   if (sniffed?.mime.startsWith(`${item.type}/`) === true) return sniffed.ext;
   if (!GENERIC_TYPES.has(mediaType)) return 'bin';
-  if (sniffed !== undefined) throw new Error(`its URL gives ${sniffed.mime}, not ${item.type}`);
+  if (sniffed !== undefined) throw new Error(`its URL returns ${sniffed.mime}, not ${item.type}`);
   return 'bin';
 }
 

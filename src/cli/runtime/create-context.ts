@@ -220,7 +220,7 @@ export function recordingsOf(
       replay === undefined ? 'PROMPTRUN_REPLAY' : '--replay',
     ];
     throw usageError(
-      `${names.join(' and ')} are both given`,
+      `${names.join(' and ')} exclude each other`,
       'A replay sends nothing, so there is nothing to record: use one of them.',
       ...(replay === undefined ? ['To record, set PROMPTRUN_REPLAY to nothing.'] : []),
     );

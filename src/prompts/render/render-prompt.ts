@@ -106,7 +106,7 @@ async function forEngine(
     if ('metadata' in part) return undefined;
     const { url, picture } = part.media;
     const image = picture === undefined ? await imageOfDataUrl(url) : images[picture];
-    if (!image) throw new Error('the template places a picture that was not given');
+    if (!image) throw new Error('the template uses a picture that is missing');
     return { image };
   });
   return { role, parts: (await Promise.all(parts)).filter(part => part !== undefined) };

@@ -482,7 +482,7 @@ describe('a creation that is not answered', () => {
     const early = await command(service, ['runs', 'wait', '--last'], { home });
     expect([early.exitCode, early.stderr()]).toEqual([
       4,
-      expect.stringContaining('has not reached the service'),
+      expect.stringContaining('did not reach the service'),
     ]);
     const arrived = await command(service, ['runs', 'wait', '--last'], { home });
     expect([arrived.exitCode, arrived.stdout()]).toEqual([0, 'Hello, Ada!\n']);

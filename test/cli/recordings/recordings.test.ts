@@ -408,7 +408,7 @@ describe('recordings', () => {
   ])('are made or replayed, not both, and nothing is run: %j %j', async (flags, env) => {
     const project = projectOf(CASES);
     const { exitCode, stderr } = await project.run(['test', ...flags], { env });
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('are both given')]);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('exclude each other')]);
     expect(existsSync(path.join(project.home, 'a'))).toBe(false);
   });
 

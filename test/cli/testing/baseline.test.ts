@@ -179,7 +179,10 @@ describe('test --fail-on', () => {
       flags: ['--baseline', 'before.json', '--fail-on', 'unsure', '--margin', '5'],
       message: '--margin takes a percentage from 0% to 100%, such as 5%, not "5"',
     },
-    { flags: ['--baseline', 'before.json', '--failed'], message: '--baseline and --failed are both given' },
+    {
+      flags: ['--baseline', 'before.json', '--failed'],
+      message: '--baseline and --failed exclude each other',
+    },
   ])('$flags is wrong use', async ({ flags, message }) => {
     const project = await Changing.from('yy');
     const { exitCode, stderr } = await project.test(...flags);

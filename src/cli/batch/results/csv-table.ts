@@ -44,10 +44,7 @@ export async function readResultsTable(file: string, name: string, excel: boolea
     FIXED_COLUMNS.every((name, next) => header[column + next] === name),
   );
   if (header.length > 0 && at === -1) {
-    throw usageError(
-      `${name}: this is not a table of results of a batch`,
-      'Name the file that the batch wrote.',
-    );
+    throw usageError(`${name}: this is not a table of batch results`, 'Name the file that the batch wrote.');
   }
   const end = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
   return records.map((record, row) => ({

@@ -10,7 +10,7 @@ import {
 export const COMPARE = {
   path: 'compare',
   summary: 'compare versions or models on the same rows, side by side',
-  arguments: [['<target...>', 'the targets to compare; the others are compared with the first']],
+  arguments: [['<target...>', 'the targets; each is compared with the first']],
   flags: [
     [
       '--from <file>',

@@ -7,7 +7,7 @@ export const MODELS_DISCOVER = {
   examples: ['models discover', 'models discover --json'],
   notes: `Asks the providers whose keys are set (promptrun models providers lists \
 them), those that models.yaml describes, and Ollama on this machine (OLLAMA_HOST, \
-or port 11434). With OPENAI_BASE_URL, such as http://localhost:8000/v1, asks that address. \
+or port 11434). If OPENAI_BASE_URL is set, such as to http://localhost:8000/v1, asks that address. \
 Existing entries of models.yaml stay unchanged.
 Columns when piped: provider, base URL, models added, models known before, error.`,
 } as const satisfies CommandSpec;
@@ -33,6 +33,6 @@ export const MODELS_CHECK = {
     'models check --models models.yaml',
   ],
   notes: `Shows each answer, its time and its cost. Exits with 5 if a model failed, with 8 \
-if the cap was reached before each was asked.
+if the cap was reached before every model was asked.
 Columns when piped: model, status, seconds, dollars, answer.`,
 } as const satisfies CommandSpec;

@@ -72,7 +72,7 @@ export const PROMPTS_CHECK = {
   summary: 'report every fault in prompt files, with line and column',
   arguments: [['[file...]', 'prompt files (*.prompt, *.prompt.yml)', 'promptFiles']],
   flags: [
-    ['--models', 'treat models that this machine does not know as faults'],
+    ['--models', 'report models that this machine does not know as faults'],
     ['--models-from <file>', 'also read models from this file'],
     ['--print-schema', 'print the JSON Schema of the front matter, for editors'],
   ],

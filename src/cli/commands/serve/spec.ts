@@ -43,8 +43,8 @@ also prints a key.
 
 Shutdown, after SIGTERM or Ctrl-C: for the time of --drain, /readyz answers 503 \
 and everything else works. Then no new requests are accepted, and running runs \
-get the time of --grace to finish. The others run again at the next start. With \
---no-rerun they fail instead, if a second bill is worse than a lost answer.
+get the time of --grace to finish. The others run again at the next start. Use \
+--no-rerun to fail them instead, if a second bill is worse than a lost answer.
 
 Limits per user: 10,000 queued runs (--max-queued; more get 429), 2 GiB of media \
 (507), 10 keys. Of a request: 64 MiB, a picture 20 MiB (413), 100,000 values. \

@@ -17,7 +17,10 @@ export type TestFlags = FlagsOf<typeof TEST.flags>;
 export function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
   const { resume = false, failed = false, retryUnknown = false } = flags;
   if (resume && failed) {
-    throw usageError('--resume and --failed are both given', 'Resume first; --failed then runs what failed.');
+    throw usageError(
+      '--resume and --failed exclude each other',
+      'Resume first; --failed then runs what failed.',
+    );
   }
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (flags.cancel === true && !resume) throw usageError('--cancel needs --resume');
@@ -65,7 +68,7 @@ function baselineFile({ baseline, failed = false, watch = false }: TestFlags): s
   if (baseline === undefined) return undefined;
   if (failed) {
     throw usageError(
-      '--baseline and --failed are both given',
+      '--baseline and --failed exclude each other',
       'Cases that were chosen because they failed look better by chance: run all of them.',
     );
   }

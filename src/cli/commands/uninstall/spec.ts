@@ -5,7 +5,7 @@ export const UNINSTALL = {
   summary: 'list and remove everything that promptrun keeps on this machine',
   flags: [
     ['-y, --yes', 'do not ask for confirmation'],
-    ['--dry-run', 'only list it, remove nothing'],
+    ['--dry-run', 'list everything, but remove nothing'],
   ],
   examples: ['uninstall --dry-run', 'uninstall --yes'],
   notes: `Removes settings, keys (those in the system's keychain too), caches, the journal, the prompts, runs and media of the \
