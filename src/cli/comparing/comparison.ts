@@ -89,7 +89,7 @@ export function passedText(passes: boolean | undefined): 'passed' | 'failed' | u
   return passes ? 'passed' : 'failed';
 }
 
-/** Returns what a run took, as far as known. */
+/** Returns the tokens, credits and cost of a run, as far as known. */
 export function measuresOf(run: Run | undefined, budget: Budget) {
   const spent = budget.spentOn(run?.runId ?? '');
   const tokens = tokensOfFailed(run, spent) ?? countOf(run?.tokens);

@@ -162,10 +162,11 @@ function describeProperty(
   const isObjectForm = ['properties', 'values', 'discriminator'].some(
     form => ownProperty(property, form) !== undefined,
   );
+  const scalar = isObjectForm ? 'object' : FIELD_TYPES[type];
   return textField(key, required, ownProperty(elements ?? property, 'enum'), {
     description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(property, 'description'),
     default: readOptional(ownProperty(metadata, 'default'), defaultText),
-    type: elements !== undefined ? 'array' : isObjectForm ? 'object' : FIELD_TYPES[type],
+    type: elements === undefined ? scalar : 'array',
     items: FIELD_TYPES[textUnder(elements, 'type') ?? ''],
     multiple: elements !== undefined ? {} : undefined,
   });

@@ -31,7 +31,7 @@ export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: strin
   if (fault !== undefined) throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));
 }
 
-/** Returns what a checked expression selects from `value`. @throws {CliError} (exit 2) if a function gets an invalid argument */
+/** Applies a checked expression to `value`. @throws {CliError} (exit 2) if a function gets an invalid argument */
 export async function applyQuery(
   ctx: Pick<Context, 'checks'>,
   expression: string,

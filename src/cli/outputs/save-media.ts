@@ -2,18 +2,22 @@ import type { OutputItem } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { type WrittenFile, writeWhole } from './write-file.ts';
 
-/**
- * Downloads the media of an output, without the key.
- *
- * @param directory the absolute path of the directory
- * @param stem the file's name without its extension
- * @throws an Error whose message is one line
- */
+/** The place for the file of an output. */
+export interface OutputPlace {
+  /** An absolute path. */
+  readonly directory: string;
+  /** The file's name without its extension. */
+  readonly stem: string;
+  /** True to overwrite an existing file. */
+  readonly force: boolean;
+}
+
+/** Downloads the media of an output, without the key. @throws an Error whose message is one line */
 export async function saveMedia(
   ctx: Context,
   connection: Connection,
   item: OutputItem,
-  { directory, stem, force }: { readonly directory: string; readonly stem: string; readonly force: boolean },
+  { directory, stem, force }: OutputPlace,
 ): Promise<WrittenFile> {
   const { contentType, body } = await connection.client.download(item.data, { signal: ctx.signal });
   const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';

@@ -8,7 +8,7 @@ import { dataText } from '../core/json-value.ts';
 import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
-import { saveMedia } from './save-media.ts';
+import { type OutputPlace, saveMedia } from './save-media.ts';
 import { writeWhole } from './write-file.ts';
 
 export interface SaveFailure {
@@ -36,7 +36,8 @@ export async function saveOutputs(
   run: Run,
   options: SaveOptions,
 ): Promise<SavedOutputs> {
-  const noDirectory = whyNoDirectory(path.resolve(ctx.cwd, options.directory));
+  const directory = path.resolve(ctx.cwd, options.directory);
+  const noDirectory = whyNoDirectory(directory);
   if (noDirectory !== undefined) {
     return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
   }
@@ -47,8 +48,10 @@ export async function saveOutputs(
     stopIfInterrupted(ctx, connection, run);
     const output = index + 1;
     try {
+      const stem = `${safeFileName(run.runId)}-${output}`;
+      const place = { directory, stem, force: options.force };
       const file =
-        item.type === 'error' ? undefined : await saveOutput(ctx, connection, run, item, output, options);
+        item.type === 'error' ? undefined : { output, ...(await saveOutput(ctx, connection, item, place)) };
       paths.push(file && path.join(options.directory, file.name));
       if (file) files.push(file);
     } catch (error) {
@@ -115,19 +118,14 @@ export function stopIfInterrupted(
 async function saveOutput(
   ctx: Context,
   connection: Connection,
-  run: Run,
   item: OutputItem,
-  output: number,
-  options: SaveOptions,
-): Promise<SavedFile> {
+  place: OutputPlace,
+): Promise<Omit<SavedFile, 'output'>> {
   const { type } = item;
-  const directory = path.resolve(ctx.cwd, options.directory);
-  const stem = `${safeFileName(run.runId)}-${output}`;
-  const { force } = options;
   if (isMedia(item)) {
-    const written = await saveMedia(ctx, connection, item, { directory, stem, force });
-    return { output, type, ...written, sourceUrl: item.data };
+    return { type, ...(await saveMedia(ctx, connection, item, place)), sourceUrl: item.data };
   }
+  const { directory, stem, force } = place;
   const content = [Buffer.from(dataText(item.data))];
-  return { output, type, ...(await writeWhole(directory, () => `${stem}.txt`, content, force)) };
+  return { type, ...(await writeWhole(directory, () => `${stem}.txt`, content, force)) };
 }

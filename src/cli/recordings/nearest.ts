@@ -74,7 +74,8 @@ function difference(names: readonly string[], there: RequestFields, here: Reques
 /** Describes a difference. Leaves out digests of pictures, which mean nothing to people. */
 function comparison(name: string, there: string | null = null, here: string | null = null): string {
   if (!name.startsWith(IMAGE)) return `${short(there)} there, ${short(here)} here`;
-  return there === null ? 'none there' : here === null ? 'none here' : 'another one';
+  if (there === null) return 'none there';
+  return here === null ? 'none here' : 'another one';
 }
 
 function short(value: string | null): string {

@@ -93,14 +93,15 @@ async function recordedFile(recordings: RecordingDirectory, request: RecordedReq
       "Such a run can't be replayed: run it without --replay.",
     );
   }
-  const nearest = await nearestRecording(request, recordings.all());
-  const hint =
-    nearest === undefined
-      ? 'There is no recording of this prompt.'
-      : nearest.isOfVersion
-        ? `The nearest is ${nearest.file}; it differs in ${nearest.difference}.`
-        : `The nearest is ${nearest.file}, of another version: the prompt file has changed since, or it is another prompt; it differs in ${nearest.difference}.`;
+  const hint = nearestHint(await nearestRecording(request, recordings.all()));
   throw usageError(`this run is not recorded in ${recordings.directory}`, hint, 'Record it with --record.');
+}
+
+function nearestHint(nearest: Awaited<ReturnType<typeof nearestRecording>>): string {
+  if (nearest === undefined) return 'There is no recording of this prompt.';
+  const { file, isOfVersion, difference } = nearest;
+  if (isOfVersion) return `The nearest is ${file}; it differs in ${difference}.`;
+  return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another prompt; it differs in ${difference}.`;
 }
 
 interface Replaying {

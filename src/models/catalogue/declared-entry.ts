@@ -147,7 +147,7 @@ function headerName(name: string, at: YamlValue): string {
   return name;
 }
 
-/** Returns what is wrong with an address; undefined if it is valid. */
+/** Returns the fault of an address; undefined if it is valid. */
 function addressFault(address: string): string | undefined {
   const { origin, rest } = /^(?<origin>https?:\/\/[^/?#\\]*)(?<rest>.*)$/su.exec(address)?.groups ?? {};
   if (origin === undefined || rest === undefined) {

@@ -151,12 +151,12 @@ class WatchedModels {
     return provider && accessFault(provider, env);
   }
 
-  /** Returns what a process must offer to run a model: the model's name, or its provider's. */
+  /** Returns the name that a process must have in `has()` to run a model: the model's own, or its provider's. */
   needs({ model, provider, guessed }: ModelEntry): string {
     return guessed === undefined || !provider ? model : `${provider.name}/*`;
   }
 
-  /** Returns what this process offers, in the form of `needs`. */
+  /** Returns the names that this process has, of models and providers, as `needs` gives them. */
   has(): string[] {
     return [
       ...this.list().map(({ model }) => model),

@@ -84,12 +84,8 @@ function filledRequest(
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(declared.headers)) {
     const value = filledText(text, values.inText);
-    const unfit = /[\0\r\n]/u.test(value)
-      ? 'a line break'
-      : /[^\t\x20-\x7e\xa0-\xff]/u.test(value)
-        ? 'a character'
-        : '';
-    if (unfit !== '') {
+    const unfit = unfitForHeader(value);
+    if (unfit !== undefined) {
       return { fault: `its header \`${name}\` would contain ${unfit} that headers can't contain` };
     }
     headers[name] = value;
@@ -109,6 +105,11 @@ function filledRequest(
     headers: { ...Object.fromEntries(others), ...headers },
     body: body && Buffer.from(body.text),
   };
+}
+
+function unfitForHeader(value: string): string | undefined {
+  if (/[\0\r\n]/u.test(value)) return 'a line break';
+  return /[^\t\x20-\x7e\xa0-\xff]/u.test(value) ? 'a character' : undefined;
 }
 
 /** Encodes a value for a URL. Replaces lone surrogates, which can't be encoded. */

@@ -163,7 +163,7 @@ function offered(item: Record<string, unknown>): OfferedModel[] {
   return [{ id, modality, ...(price && { price }), ...(shutdownDate !== undefined && { shutdownDate }) }];
 }
 
-/** Returns what a model makes: as listed, else judged by its name. */
+/** Returns the modality of a model: as listed, else guessed from its name. */
 function modalityOf(id: string, item: object): OfferedModel['modality'] | undefined {
   const makes = valueAt(item, 'architecture', 'output_modalities');
   if (!Array.isArray(makes)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);

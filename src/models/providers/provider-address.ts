@@ -96,7 +96,7 @@ function hostAndPort(place: string, defaultPort: string): { host: string; port: 
   return { host: isIP(host) === 6 ? `[${host}]` : host, port };
 }
 
-/** Returns what is wrong with a base URL, as a sentence without its subject; undefined if it is valid. */
+/** Returns the fault of a base URL, as a sentence without its subject; undefined if it is valid. */
 export function baseUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';

@@ -171,8 +171,8 @@ function hasType(value: JsonValue, type: string): boolean {
 }
 
 export function typesOf(schema: JsonObject): readonly string[] {
-  const { type } = schema;
-  const types: readonly JsonValue[] = isJsonList(type) ? type : type === undefined ? [] : [type];
+  const { type = [] } = schema;
+  const types: readonly JsonValue[] = isJsonList(type) ? type : [type];
   return types.filter(type => typeof type === 'string');
 }
 

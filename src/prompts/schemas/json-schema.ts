@@ -84,7 +84,7 @@ class SchemaCheck {
   }
 }
 
-/** Returns what is wrong with the value of a keyword that holds no schemas; undefined if nothing is. */
+/** Returns the fault of a value of a keyword that holds no schemas; undefined if it is valid. */
 function keywordFault(keyword: string, value: JsonValue, root: JsonObject): string | undefined {
   if (keyword === 'pattern') return patternFault(value);
   if (keyword === '$ref') return referenceFault(value, root);

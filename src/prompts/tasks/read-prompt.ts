@@ -23,7 +23,7 @@ export async function readPromptFile(
   return await readDefinition(await readPromptText(file), file, options);
 }
 
-/** Parses the text of a prompt file. @throws {InvalidPromptFile} if it has a fault */
+/** Has `tasks` parse the text of a prompt file. @throws {InvalidPromptFile} if it has a fault */
 export async function readDefinition(
   text: string,
   file: string,

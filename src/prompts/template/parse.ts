@@ -157,8 +157,9 @@ function withoutTag(text: string, at: number, { closed }: Blocks): string {
 /** Blanks out a tag up to its end, or up to the next tag if it is not closed. */
 function blanked(text: string, start: number, from: number): string {
   const [close, next] = [text.indexOf('}}', from), text.indexOf('{{', from)];
-  const isClosed = close >= 0 && (next < 0 || close < next);
-  const end = isClosed ? close + 2 : next < 0 ? text.length : next;
+  const limit = next < 0 ? text.length : next;
+  const isClosed = close >= 0 && close < limit;
+  const end = isClosed ? close + 2 : limit;
   return text.slice(0, start) + text.slice(start, end).replace(/[^\n]/g, ' ') + text.slice(end);
 }
 

@@ -205,7 +205,7 @@ describe('a batch on the local service', () => {
     expect(lastLines(home)[0]?.error).toBeTruthy();
   });
 
-  test('a run that takes longer than its creation is waited for, its id kept meanwhile', async () => {
+  test('a row waits for a run that takes longer than its creation; meanwhile the journal keeps its id', async () => {
     const { env, runs } = await localService({ syncWindowMs: 50 });
     const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
     let steps: Step[] = [];

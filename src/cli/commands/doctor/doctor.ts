@@ -59,8 +59,9 @@ function checkTerminal({ io, interactive }: Context): DoctorCheck {
 }
 
 function checkLines({ io: { paint } }: Context, { name, ok, detail, hints }: DoctorCheck): string[] {
-  const colour = ok === null ? paint.dim : ok ? paint.green : paint.red;
-  const line = `${colour(stateText(ok).padEnd(8))}${name.padEnd(14)}${oneLine(detail)}`;
+  const paintState = ok ? paint.green : paint.red;
+  const state = (ok === null ? paint.dim : paintState)(stateText(ok).padEnd(8));
+  const line = `${state}${name.padEnd(14)}${oneLine(detail)}`;
   return [line, ...hints.map(hint => `${' '.repeat(22)}${oneLine(hint)}`)];
 }
 

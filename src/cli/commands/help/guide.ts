@@ -137,11 +137,11 @@ function columnWidths(rows: readonly (readonly string[])[], columns: number): nu
   const widths = widestOf(rows, stringWidth);
   const least = widestOf(rows, longestWord);
   const room = columns - GAP * (widths.length - 1);
-  for (let total = sumOf(widths); total > room; total -= 1) {
-    const widest = Math.max(...widths.filter((width, index) => width > (least[index] ?? 0)));
-    const at = widths.findIndex((width, index) => width === widest && width > (least[index] ?? 0));
-    if (at === -1) return undefined;
-    widths[at] = widest - 1;
+  for (let excess = sumOf(widths) - room; excess > 0; excess -= 1) {
+    const shrinkable = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
+    const widest = Math.max(...shrinkable);
+    if (widest === 0) return undefined;
+    widths[shrinkable.indexOf(widest)] = widest - 1;
   }
   return widths;
 }

@@ -31,8 +31,8 @@ function profileRows({ settings }: Context): ProfileRow[] {
   const { activeProfile } = settings;
   const rows = [...settings.profiles].map(([name, { baseUrl }]): ProfileRow => {
     const credential = settings.credentials.find(name);
-    const key = credential === undefined ? null : credential.keychain ? 'keychain' : 'file';
-    return { name, baseUrl, key, active: name === activeProfile };
+    const kept = credential?.keychain ? 'keychain' : 'file';
+    return { name, baseUrl, key: credential ? kept : null, active: name === activeProfile };
   });
   if (activeProfile !== LOCAL_PROFILE) return rows;
   return [...rows, { name: LOCAL_PROFILE, baseUrl: null, key: null, active: true }];

@@ -236,6 +236,6 @@ function packageRemoval(shell: Shell): string {
 
 /** Returns the command that removes a file, for the shell that reads it. */
 export function fileRemoval(file: string, shell: Shell): string {
-  const command = shell === 'posix' ? 'rm' : shell === 'cmd' ? 'del' : 'Remove-Item';
-  return `${command} ${shellWord(file, shell)}`;
+  const windowsCommand = shell === 'cmd' ? 'del' : 'Remove-Item';
+  return `${shell === 'posix' ? 'rm' : windowsCommand} ${shellWord(file, shell)}`;
 }

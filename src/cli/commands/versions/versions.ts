@@ -54,7 +54,8 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
 function moveText(move: unknown, timeOf: (at: string) => string): string {
   const text = (field: string): string => fieldText(ownProperty(move, field));
   const short = (field: string): string => text(field).slice(0, 8);
-  const step = text('to') === '' ? 'removed' : text('from') === '' ? 'set' : `moved from ${short('from')}`;
+  const arrival = text('from') === '' ? 'set' : `moved from ${short('from')}`;
+  const step = text('to') === '' ? 'removed' : arrival;
   return oneLine(`${text('label')} ${step} by ${text('by')} ${timeOf(text('at'))}`);
 }
 

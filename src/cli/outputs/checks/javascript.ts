@@ -118,15 +118,14 @@ undefined`;
 
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
+function bodyOfLine(line: string): string {
+  const declares = /^(?:const|let|var)\s/u.test(line);
+  return declares ? `return eval(${JSON.stringify(line)})` : `return ${line}`;
+}
+
 /** Compiles code: several lines are a function's body; one line is an expression, perhaps after declarations. */
 function compileCode(vm: QuickJSContext, code: string): Callable {
-  const line = code.trim();
-  const declares = !code.includes('\n') && /^(?:const|let|var)\s/u.test(line);
-  const body = code.includes('\n')
-    ? code
-    : declares
-      ? `return eval(${JSON.stringify(line)})`
-      : `return ${line}`;
+  const body = code.includes('\n') ? code : bodyOfLine(code.trim());
   const evaluated = vm.evalCode(`(function (output, context) {\n${body}\n})`, 'javascript');
   return evaluated.error ? scriptFault(vm, evaluated.error) : { handle: evaluated.value };
 }
