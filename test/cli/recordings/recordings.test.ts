@@ -1,10 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
 import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
-import { runInProcess, testClock } from '../../support/context.ts';
+import { removeDirectory, runInProcess, testClock } from '../../support/context.ts';
 import { failure, success } from '../../support/scripted-service.ts';
 import { command, creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
 import { ECHO, Project, projectOf } from '../testing/support.ts';
@@ -257,9 +267,17 @@ describe('recordings', () => {
   });
 
   describe('of a stranger', () => {
-    async function recorded(): Promise<{ project: Project; file: string; content: string }> {
+    /** Holds a recording that is made once; each test damages a copy. */
+    const original = mkdtempSync(path.join(tmpdir(), 'promptrun-recorded-'));
+    beforeAll(async () => {
+      const argv = ['-q', 'run', 'postcard', '-i', 'place=Oslo', '--record', 'rec'];
+      await runInProcess(argv, { home: original, local: localService });
+    });
+    afterAll(() => removeDirectory(original));
+
+    function recorded(): { project: Project; file: string; content: string } {
       const project = new Project({ 'secret.txt': 'a secret', 'rows.csv': 'place\nOslo\n' });
-      await project.run(['run', 'postcard', '-i', 'place=Oslo', '--record', 'rec']);
+      cpSync(path.join(original, 'rec'), path.join(project.home, 'rec'), { recursive: true });
       const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
       const file = path.join('rec', 'runs', name);
       return { project, file, content: readFileSync(path.join(project.home, file), 'utf8') };
@@ -286,7 +304,7 @@ describe('recordings', () => {
         'holds more than 2,000,000 values',
       ],
     ])('are refused if they hold %s', async (_, pattern, replacement, message) => {
-      const { project, file, content } = await recorded();
+      const { project, file, content } = recorded();
       project.write(file, content.replace(pattern, replacement));
       const run = ['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec', '--save', 'out'];
       const batch = ['batch', 'postcard', '--from', 'rows.csv', '--replay', 'rec', '--out', 'out.jsonl'];
@@ -316,7 +334,7 @@ describe('recordings', () => {
     });
 
     it('are refused if the bytes of a medium do not match its name', async () => {
-      const { project } = await recorded();
+      const { project } = recorded();
       const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
       project.write(path.join('rec', 'media', name), 'a page');
       const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
@@ -324,7 +342,7 @@ describe('recordings', () => {
     });
 
     it('are refused if a medium is larger than the limit', async () => {
-      const { project } = await recorded();
+      const { project } = recorded();
       const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
       truncateSync(path.join(project.home, 'rec', 'media', name), 2 ** 36);
       const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
@@ -362,7 +380,7 @@ describe('recordings', () => {
     const { home } = new Project({ 'large.txt': 'y'.repeat(2 * 1024 * 1024) });
     const large = ['run', VERSION, '-i', 'a=@large.txt', '--record', 'rec'];
     const recorded = await command(service, large, { home });
-    expect([recorded.exitCode, recorded.stdout().length]).toEqual([0, 63 * 1024 * 1024 + 1]);
+    expect([recorded.exitCode, recorded.stdoutBytes().length]).toEqual([0, 63 * 1024 * 1024 + 1]);
     expect(recorded.stderr()).toContain('note: not recorded: it is larger than 64 MiB');
     const small = ['run', VERSION, '-i', 'a=1'];
     await command(service, [...small, '--record', 'rec'], { home });
