@@ -62,7 +62,7 @@ it('refuses the second of two prompts that would get the same folder', async () 
   mkdirSync(path.join(home, 'in'));
   for (const name of ['My_prompt', 'in/my-prompt']) writeFileSync(path.join(home, `${name}.prompt`), 'Hello');
   const { exitCode, stderr } = await skill(home, 'My_prompt.prompt', './in/my-prompt.prompt');
-  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('would get the folder of')]);
+  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(' would both get the folder ')]);
   const file = path.join(home, '.claude/skills/my-prompt/SKILL.md');
   expect(readFileSync(file, 'utf8')).toContain('promptrun run My_prompt.prompt');
 });

@@ -63,6 +63,8 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
       'hello.test.yaml': 'cases: [{ inputs: { name: Ada } }]\ntarget: hello\n',
       'labels.csv': 'output,rubric,label\nHi,is kind,yes\n',
       'notes/results.jsonl': '{}\n',
+      // A killed service leaves the journal of its lock.
+      '.local/share/promptrun/workers/61ef0d8e-158a-4abb-9d6e-850ad7101dc1.lock-journal': '',
     });
     await promptrun(['test']);
     await promptrun(['compare', 'hello', 'hello', '-i', 'name=Ada']);

@@ -83,6 +83,8 @@ describe('a repeated case', () => {
     expect(page).toContain('<rect class="interval" x="39.68%" width="49.54%" height="100%"/>');
     expect(page).toContain('<line class="value" x1="70.00%" x2="70.00%" y1="0" y2="100%"/>');
     expect(page).toContain('aria-label="all cases: 35 % (');
+    expect(page.match(/ s, \d+ tokens, /gu)).toHaveLength(2);
+    expect(page).not.toMatch(/ tokens, \d+ tokens/u);
   });
 
   it('has its figures in JSON', async () => {

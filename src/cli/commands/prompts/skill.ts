@@ -36,7 +36,7 @@ export async function promptsSkill(
     const first = skills.find(other => other.name === skill.name);
     if (first !== undefined) {
       clash ??= usageError(
-        `${prompt} would get the folder of ${first.prompt}, ${skill.name}, and was not written`,
+        `${first.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
         'Write it separately, with another --to.',
       );
       continue;

@@ -49,7 +49,7 @@ export const DATA_FOLDER: OwnFolder = {
   folders: {
     media: { files: new RegExp(String.raw`^(?:${UUID}(?:-\d+)?\.\w+|${PART})$`, 'u') },
     inputs: { files: new RegExp(`^${PART}$`, 'u'), whole: new RegExp(`^${UUID}$`, 'u') },
-    workers: { files: /\.lock$/u },
+    workers: { files: /\.lock(?:-journal)?$/u },
     programs: { files: new RegExp(String.raw`^${UUID}\.json(?:\.lock)?$`, 'u') },
   },
 };

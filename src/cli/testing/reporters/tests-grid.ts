@@ -1,7 +1,7 @@
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
-import { dataText, fieldText } from '../../core/json-value.ts';
+import { countOf, dataText, fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { tokensOfFailed } from '../../creation/spending.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
@@ -121,7 +121,7 @@ function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
     facts: [
       ...(change === undefined ? [] : [change]),
       `${seconds.toFixed(1)} s`,
-      ...tokens.map(count => counted(fieldText(count), 'token')),
+      ...tokensTexts(tokens),
       ...(cost === null ? [] : [formatDollars(money(cost))]),
     ],
     ranges: caseRanges(result, material.summary.baseline?.changes.get(result.entry)),
@@ -130,6 +130,14 @@ function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
       ...repetitions.flatMap(({ run }, index) => repetitionParts(run, reasons[index] ?? [], material)),
     ],
   };
+}
+
+/** Returns the sum of the runs' tokens, or each of them if one is not a count. */
+function tokensTexts(tokens: readonly unknown[]): string[] {
+  const counts = tokens.map(countOf).filter(count => count !== undefined);
+  const isSum = counts.length > 0 && counts.length === tokens.length;
+  const shown = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
+  return shown.map(count => counted(fieldText(count), 'token'));
 }
 
 /** Returns the mismatches of a repetition, then its answer, unless a difference already shows it. */
