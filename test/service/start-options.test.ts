@@ -2,7 +2,9 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { PromptSearchResult, Resources, Run } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
 import { TestService } from '../support/local-service.ts';
 
 let service: TestService;
@@ -45,6 +47,25 @@ describe('a directory of prompts', () => {
     expect(service.notices.join('\n')).toMatch(
       /^not published: .*bad\.prompt:2: the model `nobody` does not exist/m,
     );
+  });
+
+  test('is published once the disk of the store has room', async () => {
+    const promptsDir = directory();
+    const clock = new HandClock();
+    service = await TestService.start({ promptsDir, clock });
+    const database = await openSqlite(path.join(service.dataDir, 'promptrun.db'));
+    database.exec(
+      "create trigger full before insert on prompts begin select raise(abort, 'database or disk is full'); end",
+    );
+    put(promptsDir, 'tide.prompt', 'The tide');
+    await clock.sleeping(5000);
+    await expect.poll(() => service.notices.at(-1)).toBe('not published: database or disk is full');
+    clock.advance(5000);
+    await clock.sleeping(5000);
+    database.exec('drop trigger full');
+    database.close();
+    clock.advance(5000);
+    await expect.poll(() => found('tide')).toEqual(['tide']);
   });
 
   test('keeps a prompt published if its file is removed', async () => {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
+import { codeOf, hasNoSpace, messageOf, toError } from '../../files/error-utils.ts';
 import { whyLeftOut } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
@@ -7,7 +7,11 @@ import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from '../
 import { missingFenceNote } from '../../prompts/parse/source.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
+import { isStoreUnavailable } from '../store/errors.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
+
+/** Pause before files are offered again that the store could not take, in milliseconds. */
+const RETRY_MS = 5000;
 
 /**
  * Publishes the prompt files of a directory, and every change to them. A file whose model is missing is published once the
@@ -18,10 +22,22 @@ export async function publishFromDirectory(
   context: PublishContext,
   onNotice: (line: string) => void,
 ): Promise<WatchedPrompts> {
+  const closed = new AbortController();
+  let isRetryDue = false;
+  const retryLater = async (): Promise<void> => {
+    if (isRetryDue) return;
+    isRetryDue = true;
+    await context.clock.sleep(RETRY_MS, closed.signal);
+    isRetryDue = false;
+    await watched.rescan();
+  };
   const watched = watchPromptFiles(directory, {
     tasks: context.tasks,
     async onFile(definition, file) {
-      const published = await publishPrompt(context, definition, file);
+      const published = await publishPrompt(context, definition, file).catch((error: unknown) => {
+        if (isStoreFault(error)) void retryLater().catch(() => {});
+        throw error;
+      });
       const { slug, promptVersionId, changed, echoes, lacksFence } = published;
       if (!changed) return;
       onNotice(`published ${slug} as ${promptVersionId}`);
@@ -36,9 +52,15 @@ export async function publishFromDirectory(
     ...watched,
     close() {
       stop();
+      closed.abort(new Error('the service is stopping'));
       watched.close();
     },
   };
+}
+
+/** Returns true for an error of the store or of its disk, not of what was to be stored; the same write may succeed later. */
+function isStoreFault(error: unknown): boolean {
+  return isStoreUnavailable(error) || hasNoSpace(error) || (error instanceof Error && 'errcode' in error);
 }
 
 interface PromptWatch {
