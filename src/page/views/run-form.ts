@@ -29,16 +29,7 @@ export function runForm(
     const value = earlier?.inputs.textInputs?.[key];
     return { key, field, control: controlOf(value === undefined ? field : { ...field, default: value }) };
   });
-  const pictures = imageInputs.map(({ description }, index) => ({
-    name: imageInputs.length === 1 ? 'Image' : `Image ${index + 1}`,
-    description: earlier?.inputs.imageInputs?.[index] ? KEEPS_PICTURE : description,
-    earlierPicture: earlier?.inputs.imageInputs?.[index],
-    control: el('input', {
-      type: 'file',
-      accept: 'image/*',
-      required: earlier?.inputs.imageInputs?.[index] === undefined,
-    }),
-  }));
+  const pictures = pictureFields(imageInputs, earlier?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
     key,
     control: choice([['', 'default'], ...plainOptions(values)], earlier?.runOptions?.[key] ?? ''),
@@ -61,12 +52,7 @@ export function runForm(
   const submit = async (): Promise<void> => {
     if (button.disabled) return;
     button.disabled = true;
-    const startedAt = Date.now();
-    const showProgress = (): void => {
-      progress.textContent = `Running · ${Math.round((Date.now() - startedAt) / 1000)} s`;
-    };
-    showProgress();
-    const ticking = setInterval(showProgress, 1000);
+    const stopClock = showElapsed(progress);
     try {
       const request = await requestNow();
       const content = JSON.stringify(request);
@@ -75,14 +61,11 @@ export function runForm(
       sent = undefined;
       if (!signal.aborted) location.hash = `#/runs/${runId}`;
     } finally {
-      clearInterval(ticking);
+      stopClock();
       button.disabled = false;
     }
   };
 
-  const hintOf = ({ description, type, required }: TextInputConfig): string | undefined =>
-    [description, HINTS[type], required ? undefined : 'May be left empty.'].filter(Boolean).join(' · ') ||
-    undefined;
   return el(
     'form',
     {
@@ -97,6 +80,35 @@ export function runForm(
     button,
     progress,
   );
+}
+
+function hintOf({ description, type, required }: TextInputConfig): string | undefined {
+  const parts = [description, HINTS[type], required ? undefined : 'May be left empty.'];
+  return parts.filter(Boolean).join(' · ') || undefined;
+}
+
+/** Creates a file control for each image input; one that has a picture of an earlier run may stay empty. */
+function pictureFields(inputs: PromptConfig['imageInputs'], earlier: readonly ImageInput[] = []) {
+  return inputs.map(({ description }, index) => {
+    const earlierPicture = earlier[index];
+    return {
+      name: inputs.length === 1 ? 'Image' : `Image ${index + 1}`,
+      description: earlierPicture ? KEEPS_PICTURE : description,
+      earlierPicture,
+      control: el('input', { type: 'file', accept: 'image/*', required: earlierPicture === undefined }),
+    };
+  });
+}
+
+/** Shows how long a run takes, each second. Returns a function that ends it. */
+function showElapsed(progress: HTMLElement): () => void {
+  const startedAt = Date.now();
+  const show = (): void => {
+    progress.textContent = `Running · ${Math.round((Date.now() - startedAt) / 1000)} s`;
+  };
+  show();
+  const ticking = setInterval(show, 1000);
+  return () => clearInterval(ticking);
 }
 
 /** Creates the run and returns its id. Continues after the user leaves the view, because the run may cost money. */
