@@ -10,7 +10,7 @@ import type { RequestMemory } from '../core/request-memory.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { HandlerInput } from '../http/route.ts';
 import { object, text } from '../http/schema.ts';
-import { usageOfRuns } from '../runs/costs.ts';
+import { listedUsage } from '../runs/costs.ts';
 import { createRun } from '../runs/create-run.ts';
 import { creationBody, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
@@ -50,7 +50,7 @@ export const runRoutes = [
       });
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
-      const usages = query.usage === 'true' && (await usageOfRuns(services.store, caller.userId, ids));
+      const usages = query.usage === 'true' && (await listedUsage(services.store, caller.userId, ids));
       const shown = rows.map(row => ({
         ...row,
         ...(idempotencyKey !== undefined && { idempotencyKey }),

@@ -131,7 +131,7 @@ async function estimateCost(
 const BUILT_IN = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
 /** Returns the usage of a user's runs by id, as the list shows it, with costs in US dollars. */
-export async function usageOfRuns(store: Store, userId: number, runIds: readonly string[]) {
+export async function listedUsage(store: Store, userId: number, runIds: readonly string[]) {
   const runs = await store.runs.usage(userId, runIds);
   return new Map(
     runs.map(run => {

@@ -82,7 +82,7 @@ export async function createRun(
   const { runId, ending } = await storeRun(services, { ...run, request, idempotency });
   if (runId !== run.id) {
     await inputs.remove(run.id, request);
-    return await storedRun(services, caller, runId);
+    return await answerOfRun(services, caller, runId);
   }
   const isOpen = ending instanceof Promise;
   return { id: runId, outcome: isOpen ? await resultWithin(syncWindowMs, clock, ending) : ending };
@@ -99,10 +99,10 @@ async function repeatedRun(
   const former = await store.runs.createdWith(caller.userId, idempotency.key, clock.now());
   if (!former) return undefined;
   if (former.digest !== idempotency.digest) throw differentBody();
-  return await storedRun(services, caller, former.run.id);
+  return await answerOfRun(services, caller, former.run.id);
 }
 
-async function storedRun({ store }: RunServices, { userId }: Caller, id: string): Promise<CreationAnswer> {
+async function answerOfRun({ store }: RunServices, { userId }: Caller, id: string): Promise<CreationAnswer> {
   return { id, outcome: storedOutcome(await findRun(store, userId, id)) };
 }
 

@@ -51,7 +51,7 @@ export async function prepareRun(
   const images = supplied.images.length === 0 ? [] : await openImages(imagesHere(ctx), supplied.images);
   const { name, shownAs, option } =
     target === undefined
-      ? await pickTarget(ctx, flags)
+      ? await askForRun(ctx, flags)
       : { name: target, shownAs: target, option: flags.option };
   const connection = await connectionFor(ctx, name);
   const options = parseOptions(option);
@@ -173,7 +173,7 @@ function mayAsk(ctx: Context): boolean {
   return ctx.interactive && !ctx.io.stdin.stream.readableEnded;
 }
 
-async function pickTarget(
+async function askForRun(
   ctx: Context,
   flags: RunFlags,
 ): Promise<{ name: string; shownAs: string; option: readonly string[] }> {

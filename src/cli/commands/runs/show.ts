@@ -58,7 +58,7 @@ function shownUsage(run: RunCost | undefined): ShownUsage | undefined {
 }
 
 /** Returns the credits of a run; undefined if the run took none and what it cost is shown in their place. */
-function creditsText({ credits, usage }: ShownRun): string | undefined {
+function shownCredits({ credits, usage }: ShownRun): string | undefined {
   if (credits !== null) return fieldText(credits);
   return usage === undefined ? 'free' : undefined;
 }
@@ -83,7 +83,7 @@ function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun)
     ['Version', promptVersionId],
     ['Name', facts.runName],
     ['Created', createdAt && `${ageText(createdAt, ctx.clock.now())} (${createdAt})`],
-    ['Credits', creditsText(facts)],
+    ['Credits', shownCredits(facts)],
     ['Tokens', fieldText(facts.tokens)],
     ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
     ['Cost', usage && costWithSource(usage)],

@@ -21,7 +21,7 @@ const OWN_LINES: ReadonlySet<string> = new Set(
 /** Returns the start-up files that mention promptrun. */
 export function startupFiles(env: Env): StartupFile[] {
   return candidates(env).flatMap(file => {
-    const bytes = readIfThere(file);
+    const bytes = readOrEmpty(file);
     const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
     if (!text.includes('promptrun')) return [];
     const lines = text.split(/\r?\n/u);
@@ -52,7 +52,7 @@ export function removeOwnLines(file: string): void {
   }
 }
 
-function readIfThere(file: string): Buffer {
+function readOrEmpty(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch {
