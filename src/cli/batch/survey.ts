@@ -5,6 +5,7 @@ import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import type { BatchJournal } from '../jobs/job-journal.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import type { ResultsFile } from './results/results-line.ts';
@@ -41,6 +42,7 @@ export async function surveyRows(
     if (isOwn) count += 1;
     await check?.take(row, isOwn);
   }
+  await check?.compareWithMachine();
   const fault = check?.fault(options, source.name);
   if (fault !== undefined) throw fault;
   return {
@@ -50,6 +52,8 @@ export async function surveyRows(
     changed: new Set(check?.changed.keys()),
   };
 }
+
+type Sent = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
 
 class RowCheck {
   readonly changed = new Map<string, SourceRow>();
@@ -61,6 +65,8 @@ class RowCheck {
   readonly #strays: Set<string>;
   /** A row that may or may not have been sent, because its journal is gone. */
   #unknown: SourceRow | undefined;
+  /** Rows with a result and no journal, by the ids of their runs. */
+  readonly #ended = new Map<string, SourceRow>();
 
   constructor(ctx: Context, batch: PreparedBatch, before: EarlierState) {
     this.#ctx = ctx;
@@ -74,7 +80,11 @@ class RowCheck {
     const { journal, results } = this.#before;
     if (journal.facts === undefined) results.recognise?.(row);
     this.#strays.delete(row.id);
-    if (await this.#isChanged(row)) this.changed.set(row.id, row);
+    const sent = this.#handed.get(row.id) ?? journal.states.get(row.id)?.entry;
+    const result = results.states.get(row.id);
+    if (sent !== undefined && (await this.#isChanged(row, sent))) this.changed.set(row.id, row);
+    if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed')
+      this.#ended.set(result.runId, row);
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
     if (!isKnown && isOwn) this.#unknown ??= row;
   }
@@ -105,9 +115,19 @@ class RowCheck {
     );
   }
 
-  async #isChanged(row: SourceRow): Promise<boolean> {
-    const sent = this.#handed.get(row.id) ?? this.#before.journal.states.get(row.id)?.entry;
-    if (sent === undefined) return false;
+  /** Compares rows whose own journal is gone with the creations in the machine's journal, if they were made here. */
+  async compareWithMachine(): Promise<void> {
+    if (this.#ended.size === 0) return;
+    for await (const entry of this.#ctx.journal.newestFirst()) {
+      const row = this.#ended.get(entry.runId ?? '');
+      if (row === undefined) continue;
+      if (await this.#isChanged(row, entry)) this.changed.set(row.id, row);
+      this.#ended.delete(entry.runId ?? '');
+      if (this.#ended.size === 0) return;
+    }
+  }
+
+  async #isChanged(row: SourceRow, sent: Sent): Promise<boolean> {
     if (isFaulty(row) || sent.promptVersionId !== this.#batch.promptVersionId) return true;
     return prepareRow(this.#ctx, this.#batch, row).then(
       request => requestDigest(request) !== sent.inputsDigest,

@@ -138,10 +138,18 @@ function pathsFirst(a: ShownColumn, b: ShownColumn): number {
   return Number(b.column.paths ?? false) - Number(a.column.paths ?? false) || b.width - a.width;
 }
 
-/** Divides a very narrow terminal among the remaining columns. */
+/** Cuts the widest columns of a very narrow terminal, numbers last: a number without its end is another number. */
 function squeezed(shown: readonly ShownColumn[], available: number): ShownColumn[] {
-  const share = Math.floor((available + GAP.length) / Math.max(shown.length, 1)) - GAP.length;
-  return shown.map(entry => ({ ...entry, width: Math.min(entry.width, Math.max(MIN_WIDTH, share)) }));
+  const cut = shown.map(entry => ({ ...entry }));
+  for (let excess = excessWidth(cut, available); excess > 0; excess -= 1) {
+    const [widest] = cut.filter(({ width }) => width > MIN_WIDTH).sort(numbersLast);
+    if (widest !== undefined) widest.width -= 1;
+  }
+  return cut;
+}
+
+function numbersLast(a: ShownColumn, b: ShownColumn): number {
+  return Number(a.column.align === 'right') - Number(b.column.align === 'right') || pathsFirst(a, b);
 }
 
 function excessWidth(shown: readonly ShownColumn[], available: number): number {

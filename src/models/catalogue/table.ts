@@ -93,12 +93,14 @@ class WatchedModels {
     const wanted = this.#described.aliases.get(name) ?? name;
     const described = this.list().find(({ model }) => model === wanted);
     if (described) return this.#atKnownProvider(described);
-    if (this.#isUnreadable || this.#described.brokenNames.has(wanted)) return undefined;
+    const isGuessable = wanted.trim() !== '' && !this.#isUnreadable;
+    if (!isGuessable || this.#described.brokenNames.has(wanted)) return undefined;
     return this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted);
   }
 
   /** Explains in one line why a model doesn't exist, without paths of this machine. */
   explainMissing(name: string, { withRemedy = true }: RemedyOptions = {}): string {
+    if (name.trim() === '') return 'the name of the model is empty';
     const models = this.list().map(({ model }) => model);
     const missing = `the model \`${name}\` does not exist`;
     const meant = didYouMean(name, models);

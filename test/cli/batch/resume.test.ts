@@ -266,6 +266,40 @@ describe('without its journal', () => {
     expect(await created()).toBe(0);
   });
 
+  describe('rows that have changed since they were run here', () => {
+    const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl'];
+    const batch = (home: string, ...flags: string[]): Promise<BatchResult> =>
+      runBatchCommand([...args, ...flags], { env: service.env, home });
+
+    test('are refused, or treated as --changed says', async () => {
+      const home = homeWith({ 'names.csv': 'name\nAda\nBo\n' });
+      expect((await batch(home)).exitCode).toBe(0);
+      writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nZoe\n');
+      const refused = await batch(home, '--resume');
+      expect(refused.exitCode).toBe(2);
+      expect(refused.stderr).toContain('row "2" (names.csv line 3) has changed since it was sent');
+      expect((await batch(home, '--resume', '--changed', 'skip')).stderr).toContain(
+        '0 of 2 rows succeeded now',
+      );
+      expect(await created()).toBe(2);
+      expect((await batch(home, '--resume', '--changed', 'run')).exitCode).toBe(0);
+      expect(await created()).toBe(3);
+      expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
+      expect((await batch(home, '--resume')).exitCode).toBe(0);
+      expect(await created()).toBe(3);
+    });
+
+    test('are refused if another prompt is run', async () => {
+      const home = homeWith({ 'notes.csv': 'note\na\n', 'names.csv': 'name\nAda\n' });
+      expect((await batch(home)).exitCode).toBe(0);
+      const other = ['sandbox', '--from', 'notes.csv', '--out', 'results.jsonl', '--resume'];
+      const { exitCode, stderr } = await runBatchCommand(other, { env: service.env, home });
+      expect(stderr).toContain('row "1" (notes.csv line 2) has changed since it was sent');
+      expect(exitCode).toBe(2);
+      expect(await created()).toBe(1);
+    });
+  });
+
   test('failed rows run again, one line a row stays', async () => {
     const results = DONE(3) + FAILED(2) + DONE(1);
     const { exitCode, home } = await resume(results, ['--retry-failed'], { journal: false });

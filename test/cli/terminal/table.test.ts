@@ -39,6 +39,12 @@ describe('terminalTable', () => {
     expect(await table(6, rows)).toContain('\n01234…\n');
   });
 
+  it('cuts words rather than numbers, as far as no column may be left out', async () => {
+    const shape: readonly Column[] = [{ title: 'Name' }, { title: 'N' }, { title: 'Cost', align: 'right' }];
+    const text = await table(24, [['a long name of it', '1', '~$0.0517']], shape);
+    expect(text).toContain('a long nam…  1  ~$0.0517\n');
+  });
+
   it('counts columns, not characters', async () => {
     const wide = await table(22, [['1', '東京タワーと富士山の写真', '1']]);
     expect(wide).toContain('1   東京タワーと富…  1');

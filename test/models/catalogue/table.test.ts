@@ -109,6 +109,13 @@ describe('the models of the service', () => {
     );
   });
 
+  it.each(['', ' '])('are never guessed from an empty name: %j', async name => {
+    await load({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://localhost:1/v1' });
+    expect(table?.get('any')?.provider?.name).toBe('openai');
+    expect(table?.get(name)).toBeUndefined();
+    expect(table?.explainMissing(name)).toBe('the name of the model is empty');
+  });
+
   it('are also found by their aliases', async () => {
     await write(`${modelsFile('llama')}modelAliases: {googleai/gemini-2.5-pro: llama, quick: echo}\n`);
     await load();

@@ -60,8 +60,8 @@ export async function configPath(ctx: Context): Promise<void> {
   await presentList(ctx, rows, {
     columns: [
       { title: 'NAME', cell: ({ name }) => name },
-      { title: 'PATH', cell: ({ path }) => path },
-      { title: '', cell: ({ exists }) => (exists ? '' : 'nothing yet'), plain: null },
+      { title: 'PATH', paths: true, cell: ({ path }) => path },
+      { title: '', dropOrder: 2, cell: ({ exists }) => (exists ? '' : 'nothing yet'), plain: null },
       { title: 'WHAT IS KEPT THERE', min: 16, dropOrder: 1, cell: ({ holds }) => holds },
     ],
   });

@@ -29,7 +29,8 @@ export async function promptsCheck(
   const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   const findings = await findingsOf(ctx, files, models);
-  await present(ctx, findings, { plain: () => findingLines(ctx, findings) });
+  const lines = (): string => findingLines(ctx, findings);
+  await present(ctx, findings, { terminal: lines, plain: lines });
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (faults.length > 0) throw faultsError(faults);
   if (findings.length === 0) ctx.io.note(`note: no faults in ${counted(files.length, 'file')}`);

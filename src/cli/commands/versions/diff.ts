@@ -40,8 +40,8 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
     await versionSource(ctx, connection, newer),
   ];
   const changes = await versionChanges({ ...older, text: before }, { ...newer, text: after });
-  const plain = () => differencesText(ctx, { older, newer }, changes);
-  await present(ctx, { older, newer, changes }, { plain, paged: true });
+  const text = (): string => differencesText(ctx, { older, newer }, changes);
+  await present(ctx, { older, newer, changes }, { terminal: text, plain: text, paged: true });
 }
 
 function nothingToCompare(count: number): string {
