@@ -129,10 +129,14 @@ function declare(command: Command, spec: ProgramCommand, options: TreeOptions): 
 }
 
 /** Returns the flags of a command, with those that commander assigned to its parent because both declare them. */
-function parsedFlags(command: Command): object {
+function parsedFlags(command: Command & { unknownOption?: (flag: string) => void }): object {
   const { parent } = command;
+  const names = command.options.map(option => option.attributeName());
   const above = Object.entries(parent?.parent ? parent.opts() : {});
   const typed = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');
+  const [stray] = typed.find(([name]) => !names.includes(name)) ?? [];
+  const flag = parent?.options.find(option => option.attributeName() === stray);
+  if (flag) command.unknownOption?.(flag.long ?? flag.flags);
   return { ...command.opts(), ...Object.fromEntries(typed) };
 }
 

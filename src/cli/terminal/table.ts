@@ -124,12 +124,22 @@ function narrowed(columns: readonly ShownColumn[], available: number): ShownColu
     const [least] = shown
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
-    if (least === undefined) return squeezed(shown, available);
+    if (least === undefined) return cutTo(available, shown, ({ width }) => width > MIN_WIDTH, numbersLast);
     shown = shown.filter(entry => entry !== least);
   }
+  return cutTo(available, shown, entry => slackOf(entry) > 0, pathsFirst);
+}
+
+/** Cuts columns one by one, in this order, until they fit or none may be cut. */
+function cutTo(
+  available: number,
+  shown: ShownColumn[],
+  isCuttable: (entry: ShownColumn) => boolean,
+  order: (a: ShownColumn, b: ShownColumn) => number,
+): ShownColumn[] {
   for (let excess = excessWidth(shown, available); excess > 0; excess -= 1) {
-    const [widest] = shown.filter(entry => slackOf(entry) > 0).sort(pathsFirst);
-    if (widest !== undefined) widest.width -= 1;
+    const [next] = shown.filter(isCuttable).sort(order);
+    if (next !== undefined) next.width -= 1;
   }
   return shown;
 }
@@ -138,16 +148,7 @@ function pathsFirst(a: ShownColumn, b: ShownColumn): number {
   return Number(b.column.paths ?? false) - Number(a.column.paths ?? false) || b.width - a.width;
 }
 
-/** Cuts the widest columns of a very narrow terminal, numbers last: a number without its end is another number. */
-function squeezed(shown: readonly ShownColumn[], available: number): ShownColumn[] {
-  const cut = shown.map(entry => ({ ...entry }));
-  for (let excess = excessWidth(cut, available); excess > 0; excess -= 1) {
-    const [widest] = cut.filter(({ width }) => width > MIN_WIDTH).sort(numbersLast);
-    if (widest !== undefined) widest.width -= 1;
-  }
-  return cut;
-}
-
+/** Orders numbers last: a number without its end is another number. */
 function numbersLast(a: ShownColumn, b: ShownColumn): number {
   return Number(a.column.align === 'right') - Number(b.column.align === 'right') || pathsFirst(a, b);
 }

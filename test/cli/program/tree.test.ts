@@ -171,6 +171,16 @@ describe('wrong use', () => {
       "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
       'promptrun config list',
     ],
+    [
+      ['runs', 'journal', '--limit', '3'],
+      "error: unknown option '--limit' (USAGE_ERROR)",
+      'promptrun runs journal',
+    ],
+    [
+      ['models', '--modality', 'text', 'providers'],
+      "error: unknown option '--modality' (USAGE_ERROR)",
+      'promptrun models providers',
+    ],
     [['--bogus', 'config', 'list'], "error: unknown option '--bogus' (USAGE_ERROR)", 'promptrun'],
     [['config', 'get'], "error: missing required argument 'key' (USAGE_ERROR)", 'promptrun config get'],
     [

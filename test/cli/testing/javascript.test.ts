@@ -47,6 +47,17 @@ describe('an expectation that is JavaScript', () => {
   });
 
   it.each([
+    ['{ javascript: "output.(" }', 'javascript: SyntaxError: '],
+    ['{ javascript: "const a = ;" }', 'javascript: SyntaxError: '],
+    ['{ javascript: "if (output) {\\n  return true\\n" }', 'javascript: SyntaxError: '],
+    ['{ transform: "output[", contains: n }', 'transform: SyntaxError: '],
+  ])('is compiled before anything is run: %s', async (expectation, fault) => {
+    const { exitCode, stdout, stderr } = await test(`    expect: [${expectation}]\n`);
+    expect(stderr).toContain(`error: echo.test.yaml:4: ${fault}`);
+    expect([exitCode, stdout]).toEqual([2, '']);
+  });
+
+  it.each([
     ['false', '{ javascript: "output.length < 3" }', '"output.length < 3" gives false'],
     ['0', '{ javascript: "0" }', 'gives 0, which is not above 0'],
     ['a score too low', '{ javascript: "0.4", threshold: 0.5 }', 'gives 0.4, less than 0.5'],

@@ -8,6 +8,7 @@ import {
 } from 'quickjs-emscripten-core';
 import { PastBound } from '../../../files/bounds/past-bound.ts';
 import { type JsonValue, readJson } from '../../../files/json.ts';
+import { javaScriptBody } from './javascript-body.ts';
 
 /** Code of a test that checks or transforms an answer. */
 export interface JavaScript {
@@ -118,15 +119,8 @@ undefined`;
 
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
-function bodyOfLine(line: string): string {
-  const declares = /^(?:const|let|var)\s/u.test(line);
-  return declares ? `return eval(${JSON.stringify(line)})` : `return ${line}`;
-}
-
-/** Compiles code: several lines are a function's body; one line is an expression, perhaps after declarations. */
 function compileCode(vm: QuickJSContext, code: string): Callable {
-  const body = code.includes('\n') ? code : bodyOfLine(code.trim());
-  const evaluated = vm.evalCode(`(function (output, context) {\n${body}\n})`, 'javascript');
+  const evaluated = vm.evalCode(`(function (output, context) {\n${javaScriptBody(code)}\n})`, 'javascript');
   return evaluated.error ? scriptFault(vm, evaluated.error) : { handle: evaluated.value };
 }
 

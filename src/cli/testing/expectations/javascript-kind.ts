@@ -8,6 +8,7 @@ import type { NamingFolder } from '../../inputs/named-file.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { JavaScript, JavaScriptResult } from '../../outputs/checks/javascript.ts';
+import { syntaxFault } from '../../outputs/checks/javascript-body.ts';
 import { atValue, faultIn, textIn } from '../cases/test-values.ts';
 import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
 import { expectationKind, quotedExcerpt, TEXT } from './kind.ts';
@@ -172,7 +173,12 @@ export async function readScript(
   isAsPromptfoo = false,
 ): Promise<JavaScript> {
   const written = textIn(value, key);
-  if (!written.startsWith('file://')) return { code: written, isFile: false };
+  if (!written.startsWith('file://')) {
+    // Found now, because the answer would be paid for first. promptfoo reports it with the case.
+    const fault = isAsPromptfoo ? undefined : syntaxFault(written);
+    if (fault !== undefined) throw faultIn(value, `${key}: ${fault}`);
+    return { code: written, isFile: false };
+  }
   const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(written) ?? [];
   if (name === '')
     throw faultIn(value, `${key}: ${written} is not a JavaScript file, such as file://check.js`);
