@@ -94,6 +94,8 @@ function isPromptfooConfig(whole: JsonValue): boolean {
 function nameOfMap(whole: { readonly [key: string]: JsonValue }): string | undefined {
   const has = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(whole, key));
   if (has('_type') && has('template', 'messages', 'prompt')) return 'a prompt of LangChain';
+  // promptfoo has to generate the tests of a red team first.
+  if (has('redteam') && has('targets', 'providers')) return 'a red team of promptfoo without tests';
   return has('cases') ? 'a test file of promptrun' : undefined;
 }
 

@@ -234,6 +234,7 @@ describe('a file of another form', () => {
     ['t.j2', '{% if x %}', /a template of Jinja/],
     ['x.test.yaml', 'cases: []', /a test file of promptrun/],
     ['data.jsonl', '{}', /JSONL/],
+    ['t.yaml', 'targets: [echo]\nredteam: { purpose: p }\n', /this is a red team of promptfoo without tests/],
     ['thing.bin', 'x', /a file of an unknown form/],
   ])('is reported as such: %s', (name, text, message) =>
     expect(faults(text, name)).toEqual([expect.stringMatching(message)]),
