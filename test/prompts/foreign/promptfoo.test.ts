@@ -481,7 +481,7 @@ tests: [{ vars: {} }]
     ['{ Content-Type: text/plain }', ["2: `headers` of a provider's config has no equivalent"]],
     ['{ X-Team: docs }', ["2: `headers` of a provider's config has no equivalent"]],
   ])('may name headers that are sent anyway: %s', async (headers, notes) => {
-    const text = `prompts: [a]\nproviders: [{ id: 'google:gemini-2.5-flash', config: { headers: ${headers} } }]\ntests: [{}]\n`;
+    const text = `prompts: [a]\nproviders: [{ id: 'google:gemini-2.5-flash', config: { headers: ${headers} } }]\ntests: [{ vars: {} }]\n`;
     const converted = await convert(text, { isForTest: true });
     expect(notesOf(converted)).toEqual(notes.map(note => `in/promptfooconfig.yaml:${note}`));
   });
@@ -638,6 +638,17 @@ tests:
     });
     expect(casesOf(converted)[0]?.expect).toEqual(expected);
   });
+
+  it.each(['{}', '{ description: d }', '{ file: tests/a.yaml }', '{ vars: }'])(
+    'are refused if promptfoo takes them for none: %s',
+    async test => {
+      const text = `prompts: [a]\n${PROVIDERS}tests:\n  - ${test}\n`;
+      expect(notesOf(await convert(text, { isForTest: true }))).toContainEqual(
+        expect.stringMatching(/^in\/promptfooconfig\.yaml:4: promptfoo refuses a test with none of `assert`/),
+      );
+      expect(notesOf(await convert(text)).join()).not.toContain('refuses');
+    },
+  );
 
   it('name what has no equivalent, with its line', async () => {
     const converted = await convert(`${head}outputPath: out.json

@@ -26,6 +26,8 @@ export interface ConfiguredTest {
   readonly models?: readonly number[];
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
+  /** True if it has nothing that promptfoo takes for a test. */
+  readonly isBare?: boolean;
 }
 
 /** A value of a variable. */

@@ -82,7 +82,19 @@ export function readTest(
     provider: providerKeys.includes('provider') ? entries.get('provider') : undefined,
     providers: providersIn(providerKeys.includes('providers') ? entries.get('providers') : undefined),
     isLeftOut,
+    isBare: isBare(entries),
   };
+}
+
+/** Keys of which promptfoo needs one in a test. */
+export const NEEDED = ['assert', 'vars', 'options', 'metadata', 'provider', 'providerOutput', 'threshold'];
+
+/** Returns true if a test has nothing that promptfoo takes for one. */
+function isBare(entries: ReadonlyMap<string, YamlValue>): boolean {
+  return !NEEDED.some(key => {
+    const value = entries.get(key)?.json();
+    return key === 'threshold' ? typeof value === 'number' : Boolean(value);
+  });
 }
 
 /** Reads references to providers. promptfoo refuses anything but a list. */

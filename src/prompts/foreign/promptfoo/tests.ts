@@ -14,7 +14,7 @@ import {
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { renderVar } from './fill-variables.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
-import { isTestSetting, readTest } from './read-test.ts';
+import { isTestSetting, NEEDED, readTest } from './read-test.ts';
 import { readTestList } from './test-files.ts';
 
 /** The tests of a configuration, before variables are filled in. */
@@ -34,7 +34,7 @@ export async function readTests(
 ): Promise<ConfiguredTests> {
   const common = readDefaultTest(entries.get('defaultTest'), conversion);
   const before = conversion.leftOut;
-  const listed = await readTestList(entries.get('tests'), conversion);
+  const listed = withoutBare(await readTestList(entries.get('tests'), conversion), conversion);
   const tests = [...listed, ...(await readScenarios(entries.get('scenarios'), conversion))];
   // `defaultTest` alone is a test, but not in place of tests that are left out.
   const areLeftOut = conversion.isForTest && conversion.leftOut > before;
@@ -51,6 +51,17 @@ export async function readTests(
   }
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
+}
+
+/** Leaves out the tests without anything, which promptfoo refuses. Those of a scenario get variables from it. */
+function withoutBare(tests: readonly ConfiguredTest[], conversion: Conversion): readonly ConfiguredTest[] {
+  if (!conversion.isForTest) return tests;
+  const keys = NEEDED.map(key => `\`${key}\``).join(', ');
+  return tests.map(test => {
+    if (test.isBare !== true) return test;
+    conversion.note(test.at ?? { line: 1, column: 1 }, `promptfoo refuses a test with none of ${keys}`);
+    return { ...test, isLeftOut: true };
+  });
 }
 
 /** Returns the number of repetitions of each case. */
