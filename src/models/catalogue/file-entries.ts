@@ -116,6 +116,8 @@ const MODEL_FIELDS = [
   'shutdown_date',
   'leaveOut',
   'reasoning',
+  'program', // an entry with one of these two is read by readDeclaredModel
+  'address',
 ];
 
 /**

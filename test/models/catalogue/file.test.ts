@@ -241,6 +241,12 @@ describe('models.yaml', () => {
     expect(faults).toEqual([expect.stringMatching(/:4: input must be a number of US dollars/)]);
   });
 
+  it('names the key of a program if another one was written', () => {
+    const text = lines('models:', '  - {model: x, modality: text, command: [cat]}');
+    const { faults } = parseModelsFile(text, 'm.yaml', []);
+    expect(faults).toEqual([expect.stringMatching(/:2: `command` is not a key .* program, address/)]);
+  });
+
   const here = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
   it.each([
     ['YAML', 'models: [', 1],
