@@ -112,7 +112,7 @@ export class YamlValue implements FilePosition {
 
   /** Returns the items of a list. */
   items(name: string): YamlValue[] {
-    if (this.#node?.kind !== 'list') throw faultAt(this, `${name} must be a list, such as [one, two]`);
+    if (this.#node?.kind !== 'list') throw faultAt(this, `${name} must be a list`);
     return this.#node.items.map(item => yamlValue(item, this, this.#source));
   }
 

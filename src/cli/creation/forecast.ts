@@ -127,6 +127,7 @@ export class Forecast {
     const isMixed = inDollars.length > 0 && takingCredits.length > 0;
     const unknown =
       isMixed && amounts.length === 1 ? `, ${cost === undefined ? 'dollars' : 'credits'} unknown` : '';
+    if (this.#creations === 0) return '0 creations: nothing to pay for';
     const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}${unknown}`;
     return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${total}`;
   }

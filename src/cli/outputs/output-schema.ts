@@ -85,11 +85,13 @@ export async function schemaCheck(
   if (fault !== undefined) {
     throw usageError(
       `${where} is not a JSON Schema that can be used: ${fault.message}`,
-      'Remote references are not fetched: put what they name into the file, under $defs.',
+      ...(/\breference\b/iu.test(fault.message) ? [NO_REMOTE] : []),
     );
   }
   return value => checks.perform('schemaMismatch', schema, value);
 }
+
+const NO_REMOTE = 'Remote references are not fetched: put what they name into the file, under $defs.';
 
 /** Joins the text outputs of a run with line breaks. */
 export function textOfOutputs(outputs: readonly OutputItem[]): string {

@@ -55,7 +55,7 @@ export async function explainFault(
   const { isRefused = false, isUnanswered = false, isPassing = false, status, fault: kind } = fault.more;
   const cost = fault.more.mayHaveCost ? '; it may have been paid for' : '';
   const what = `${provider.name}${short.startsWith("'") ? '' : ' '}${short}${cost}`;
-  const message = advice === '' ? what : `${what}: ${advice}`;
+  const message = advice === '' ? what : `${what.replace(/(?<!\.)\.$/u, '')}: ${advice}`;
   return { message, plain: plainText(), isRefused, isUnanswered, status, fault: kind };
 
   /** Hides what the provider says about the key, which is for the operator only. */

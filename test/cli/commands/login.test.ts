@@ -91,7 +91,10 @@ describe('login', () => {
       terminal: { stdin: true, stderr: true },
       env: { SHELL: '/bin/sh' },
     });
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('promptrun login < key.txt')]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining('promptrun login --base-url https://a.test < key.txt'),
+    ]);
   });
 
   it.each([
@@ -105,6 +108,14 @@ describe('login', () => {
       2,
       expect.stringContaining(`error: standard input: ${message} (CONFIG_ERROR)`),
     ]);
+  });
+
+  it('shows the whole command again if standard input is empty', async () => {
+    const { stderr } = await runInProcess(['login', '--base-url', 'https://a.test'], {
+      stdin: '',
+      env: { SHELL: '/bin/sh' },
+    });
+    expect(stderr()).toContain('from a file with: promptrun login --base-url https://a.test < key.txt\n');
   });
 
   it('stores for the profile that is named, and leaves the active one active', async () => {

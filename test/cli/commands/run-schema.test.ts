@@ -62,10 +62,13 @@ describe('--schema', () => {
   });
 
   it.each([
-    ['{', 'is not JSON'],
-    ['[]', 'is not a JSON Schema'],
-    [{ type: 'nonsense' }, 'is not a JSON Schema that can be used'],
-    [{ $ref: 'https://example.com/schema.json' }, 'is not a JSON Schema that can be used'],
+    ['{', /is not JSON/],
+    ['[]', /is not a JSON Schema/],
+    [{ type: 'nonsense' }, /is not a JSON Schema that can be used: [^\n]+\n$/],
+    [
+      { $ref: 'https://example.com/schema.json' },
+      /is not a JSON Schema that can be used: .+\nRemote references are not fetched/,
+    ],
   ])('refuses the schema %j before anything is sent', async (schema, message) => {
     const { exitCode, stderr } = await command(await serviceOf(), [
       'run',
@@ -74,7 +77,7 @@ describe('--schema', () => {
       schemaFile(schema),
     ]);
     expect(exitCode).toBe(2);
-    expect(stderr()).toContain(message);
+    expect(stderr()).toMatch(message);
   });
 
   it('knows draft-07 as well as 2020-12', async () => {

@@ -73,6 +73,12 @@ it('a dry run of tests counts their judges', async () => {
   expect(stderr()).toContain('note: 4 creations: about $0.00\n');
 });
 
+it('a dry run of no test has nothing to pay for', async () => {
+  const home = homeWith({ ...FILES, 'wrong.test.yaml': 'target: none.prompt\ncases: [{inputs: {}}]\n' });
+  const { stderr } = await runInProcess(['test', 'wrong.test.yaml', '--dry-run'], { home, local: embedded });
+  expect(stderr()).toContain('note: 0 creations: nothing to pay for\n');
+});
+
 it.each([
   ['run', 'many.prompt'],
   ['batch', 'many.prompt', '--from', 'one.jsonl', '--out', 'out.jsonl'],

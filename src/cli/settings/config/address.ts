@@ -216,14 +216,15 @@ function noKey({ baseUrl, profile }: Address & { embedded: false }): CliError {
  * Returns a key that can be sent in a header.
  *
  * @param source the source, for messages, which never contain the key itself
+ * @param login the command that stores a key, for the hint
  * @throws {CliError} CONFIG_ERROR
  */
-export function checkedKey(key: string, source: string): string {
+export function checkedKey(key: string, source: string, login = 'promptrun login'): string {
   if (/^[\u0021-\u007e]+$/.test(key)) return key;
   if (key === '') {
     throw configError(
       `${source}: it contains no key`,
-      `Take one from a file with: ${readingFrom('key.txt', 'promptrun login')}`,
+      `Take one from a file with: ${readingFrom('key.txt', login)}`,
     );
   }
   throw configError(
