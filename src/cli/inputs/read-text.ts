@@ -38,7 +38,9 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
       `${what} is ${encodingFault(bytes)}`,
       ...(isUtf16(bytes)
         ? []
-        : ['Inputs are text; an image is given with --image, or under images in a test file.']),
+        : [
+            'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.',
+          ]),
     );
   }
 }
