@@ -391,7 +391,7 @@ describe('--save', () => {
     [
       'is a page',
       { headers: { 'content-type': 'text/html' }, body: '<html>' },
-      'gives text/html, not an image',
+      'returns text/html, not an image',
     ],
     ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
     ['is empty', picture(Buffer.alloc(0)), 'gave no bytes'],
