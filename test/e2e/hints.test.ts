@@ -299,6 +299,8 @@ it('batch ask.prompt, stopped by --timeout: the same command with the advised fl
   const line = 'batch ask.prompt --from rows.csv --out out.jsonl';
   const outcome = await stopped(line, '--timeout');
   expect(outcome).toMatchObject({ code: 6 });
+  // Both that and the flags below would pay for the row.
+  expect(outcome.stderr).not.toContain('runs rerun');
   const [, retry = ''] = /^Run the failed ones again with: (.+)$/mu.exec(outcome.stderr) ?? [];
   model.answerAll();
   expect(await command([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });

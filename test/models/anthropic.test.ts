@@ -219,7 +219,7 @@ describe('an answer that is not whole', () => {
       /answered 401 no such key \*\*\*: it refuses the key in KEY/,
       true,
     ],
-    [403, 'permission_error', 'Not yours.', /answered 403 Not yours: the key in [A-Z_]+ may not use/, true],
+    [403, 'permission_error', 'Not yours.', /answered 403 Not yours\. The key in [A-Z_]+ may not use/, true],
     [413, 'request_too_large', 'too large', /answered 413 too large/, true],
     [402, 'billing_error', 'credit balance is too low', /quota of the account is used up/, true],
     [500, 'api_error', 'oops', /answered 500 oops: the fault is on its side/, false],

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isOver, type Run } from '../../wire/index.ts';
+import { isOver, RERUN_ADVICE, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
@@ -92,7 +92,7 @@ function reportEnd(
   if (isAtCap(error) || error instanceof NoMoreWanted) return stop.noMoreRows();
   // A fault that every row would meet is reported once, at the end.
   if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;
-  const candidates = outcome.kind === 'in doubt' ? outcome.candidates : [];
+  const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
   reportRow(ctx, source.name, row, { error, candidates });
   if (tally.failedNow >= maxFailures) stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
 }
@@ -160,8 +160,10 @@ async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<En
   return { ...outcome, run: marked, ...(error !== undefined && { error }) };
 }
 
+/** Returns the error of a failed run, without the advice to run it outside the batch: --retry-failed would pay again. */
 function runFailed(run: Run): CliError {
-  return new CliError(errorsOf(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
+  const [reason = ''] = errorsOf(run).split(RERUN_ADVICE);
+  return new CliError(reason, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
 /** Returns the run with the paths of its outputs, and the failures of those that were not saved. */

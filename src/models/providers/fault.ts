@@ -19,6 +19,14 @@ function providerFaultIn(thrown: unknown): ProviderFault | undefined {
   return undefined;
 }
 
+/** Adds advice to a description, which may end with a sentence of the provider's own. */
+function withAdvice(what: string, advice: string): string {
+  if (advice === '') return what;
+  return what.endsWith('.')
+    ? `${what} ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`
+    : `${what}: ${advice}`;
+}
+
 /** Returns the provider's HTTP status in a thrown value. */
 export function statusIn(thrown: unknown): number | undefined {
   return providerFaultIn(thrown)?.more.status;
@@ -55,7 +63,7 @@ export async function explainFault(
   const { isRefused = false, isUnanswered = false, isPassing = false, status, fault: kind } = fault.more;
   const cost = fault.more.mayHaveCost ? '; it may have been paid for' : '';
   const what = `${provider.name}${short.startsWith("'") ? '' : ' '}${short}${cost}`;
-  const message = advice === '' ? what : `${what.replace(/(?<!\.)\.$/u, '')}: ${advice}`;
+  const message = withAdvice(what, advice);
   return { message, plain: plainText(), isRefused, isUnanswered, status, fault: kind };
 
   /** Hides what the provider says about the key, which is for the operator only. */

@@ -1,3 +1,5 @@
+import { RERUN_ADVICE } from '../../wire/index.ts';
+
 /**
  * Returns the error of a run that was stopped and may have been paid for.
  *
@@ -5,5 +7,5 @@
  */
 export function stoppedRun(runId: string, by: string, owner: 'command' | 'serve'): string {
   const again = `promptrun runs rerun ${runId}${owner === 'serve' ? '' : ' --profile local'}`;
-  return `stopped by ${by}; the model's answer was dropped and may have been paid for. To run it again: ${again}`;
+  return `stopped by ${by}; the model's answer was dropped and may have been paid for${RERUN_ADVICE}${again}`;
 }

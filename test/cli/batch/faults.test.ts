@@ -228,6 +228,7 @@ describe('a creation without an answer', () => {
     expect(journalSteps(home)).toContainEqual({ row: 1, id: '1', candidates: [] });
     expect(stderr).toContain('1 in doubt');
     expect(stderr).toContain('Look for it with: promptrun runs list --since 2026-');
+    expect(stderr.match(/Look for it/g)).toHaveLength(1);
     expect(stderr).toContain('--retry-unknown');
   });
 

@@ -6,12 +6,16 @@ import type { RowPlace } from '../../inputs/rows/row.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
 
-/** Reports the fault of a row with its line; as JSON, with the runs that may belong to it. */
+/**
+ * Reports the fault of a row with its line; as JSON, with the runs that may belong to it.
+ *
+ * @param candidates the runs that may be that of a creation in doubt; if there are none, the summary has the remedy
+ */
 export function reportRow(
   ctx: Context,
   source: string,
   { row, line, id }: RowPlace,
-  { error, candidates = [] }: { readonly error: unknown; readonly candidates?: readonly RunRow[] },
+  { error, candidates }: { readonly error: unknown; readonly candidates?: readonly RunRow[] | undefined },
 ): void {
   const failure = failureOf(error);
   reportFailure(
@@ -23,10 +27,10 @@ export function reportRow(
         row,
         line,
         id,
-        ...(candidates.length > 0 && { candidates: candidates.map(({ runId }) => runId) }),
+        ...(candidates?.length && { candidates: candidates.map(({ runId }) => runId) }),
       },
       exitCode: EXIT.runFailed,
-      hints: failure.hints,
+      hints: candidates?.length === 0 ? [] : failure.hints,
       details: failure.details ?? [],
     },
     { json: wantsJson(ctx), debug: false, error, paint: ctx.io.paintErr },
