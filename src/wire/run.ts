@@ -133,6 +133,3 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
-
-/** The words before the advised command in the error of a run that was stopped on this machine. */
-export const RERUN_ADVICE = '. To run it again: ';

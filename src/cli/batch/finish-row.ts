@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { isOver, RERUN_ADVICE, type Run } from '../../wire/index.ts';
+import { isOver, type Run } from '../../wire/index.ts';
+import { RERUN_ADVICE } from '../../wire/rerun-advice.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';

@@ -1,4 +1,4 @@
-import { RERUN_ADVICE } from '../../wire/index.ts';
+import { RERUN_ADVICE } from '../../wire/rerun-advice.ts';
 
 /**
  * Returns the error of a run that was stopped and may have been paid for.
