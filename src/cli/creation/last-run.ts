@@ -16,7 +16,7 @@ export interface LastRun {
  * Returns the run of this service that was started last on this machine. If its creation was never answered, asks for the
  * run by its idempotency key or searches the list of runs.
  *
- * @throws {CliError} exit 4 if there is no run, or the creation did not reach the service
+ * @throws {CliError} exit 4 if this machine started no run there, or the creation did not reach the service
  * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
  */
 export async function lastRun(ctx: Context, connection: Connection): Promise<LastRun> {

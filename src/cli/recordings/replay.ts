@@ -98,7 +98,7 @@ async function recordedFile(recordings: RecordingDirectory, request: RecordedReq
 }
 
 function nearestHint(nearest: Awaited<ReturnType<typeof nearestRecording>>): string {
-  if (nearest === undefined) return 'There is no recording of this prompt.';
+  if (nearest === undefined) return 'This prompt has no recording.';
   const { file, isOfVersion, difference } = nearest;
   if (isOfVersion) return `The nearest is ${file}; it differs in ${difference}.`;
   return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another prompt; it differs in ${difference}.`;

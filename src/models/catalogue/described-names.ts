@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { parseYaml } from '../../files/yaml.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt } from '../../wire/bounded-json.ts';
 import type { ModelSources } from './file.ts';
 import { MODELS_FILE, readModelsText, readNamedModelsText } from './models-file.ts';
 
@@ -23,8 +23,8 @@ export async function describedNames({
     modelsFile === undefined ? undefined : await readNamedModelsText(modelsFile).catch(() => undefined);
   const files = [own, named, ...declaredModels.map(({ text }) => text)].map(contentOf);
   return {
-    models: files.flatMap(file => listIn(file, 'models').flatMap(modelName)),
-    providers: Object.assign({}, ...files.map(file => objectIn(file, 'providers'))) as JsonObject,
+    models: files.flatMap(file => listAt(file, 'models').flatMap(item => textAt(item, 'model') ?? [])),
+    providers: Object.fromEntries(files.flatMap(providersIn)),
   };
 }
 
@@ -36,17 +36,7 @@ function contentOf(text: string | undefined): JsonValue {
   }
 }
 
-function listIn(value: JsonValue, key: string): readonly JsonValue[] {
-  const list = ownValue(value, key);
-  return isJsonList(list) ? list : [];
-}
-
-function objectIn(value: JsonValue, key: string): JsonObject {
-  const object = ownValue(value, key);
-  return isJsonObject(object) ? object : {};
-}
-
-function modelName(item: JsonValue): string[] {
-  const name = ownValue(item, 'model');
-  return typeof name === 'string' ? [name] : [];
+function providersIn(file: JsonValue): [string, JsonValue][] {
+  const providers = ownValue(file, 'providers');
+  return isJsonObject(providers) ? Object.entries(providers) : [];
 }
