@@ -56,7 +56,7 @@ export async function bundleCommand(outdir, { minify = true } = {}) {
     input: {
       main: 'src/main.ts',
       'prompt-worker': 'src/prompts/tasks/worker.ts',
-      'check-worker': 'src/cli/outputs/checks/worker.ts',
+      'check-worker': 'src/cli/checks/worker.ts',
       'run-process': 'src/run-process.ts',
       'work-thread': 'src/service/http/work-thread-entry.ts',
     },

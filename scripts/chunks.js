@@ -32,7 +32,7 @@ const FILES = {
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/proxy-agent.js'],
   // Modules that the process for prompts shares with the service.
   tasks: [
-    'src/files/single-file.ts',
+    'src/files/installed/single-file.ts',
     'src/prompts/parse/option-values.ts',
     'src/prompts/parse/source.ts',
     'src/prompts/tasks/tasks.ts',

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import vm from 'node:vm';
-import { assetText, FILE_VARIABLE, hasAsset, sharedAssetBytes } from './files/single-file.ts';
-import { useUnpacked } from './files/unpacked-file.ts';
+import { assetText, FILE_VARIABLE, hasAsset, sharedAssetBytes } from './files/installed/single-file.ts';
+import { useUnpacked } from './files/installed/unpacked-file.ts';
 
 // The main script of the single executable: runs the files of the build from memory, as `require` runs them from disk.
 

@@ -1,6 +1,6 @@
 import { openForCommand } from './service/embedded.ts';
 import type { DetachedPlace } from './service/runs/detached-run.ts';
-import type { QueuedRun } from './service/store/run-records.ts';
+import type { QueuedRun } from './service/store/runs/run-records.ts';
 
 // The process that carries out a run without a waiting command. It ends with the run, or earlier if its parent ends.
 process.once('message', (place: DetachedPlace) => void serveOne(place));

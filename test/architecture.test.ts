@@ -80,7 +80,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   cli: [
     ['core'],
-    ['terminal', 'statistics'],
+    ['terminal', 'statistics', 'checks'],
     ['settings', 'questions', 'recordings'],
     ['targets'],
     ['inputs'],
@@ -248,8 +248,8 @@ describe('imports between folders', () => {
       'binary.ts',
       'main.ts',
       'run-process.ts',
-      'files/start-built.ts', // hands it on to a process
-      'files/unpacked-file.ts', // the executable's own cache
+      'files/installed/start-built.ts', // hands it on to a process
+      'files/installed/unpacked-file.ts', // the executable's own cache
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { installedBytes } from '../files/installed-file.ts';
+import { installedBytes } from '../files/installed/installed-file.ts';
 import type { Env } from '../files/programs.ts';
 import {
   type Engine,

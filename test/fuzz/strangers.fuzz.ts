@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
+import { loadTask } from '../../src/cli/checks/tasks.ts';
 import { CliError } from '../../src/cli/errors.ts';
-import { loadTask } from '../../src/cli/outputs/checks/tasks.ts';
 import type { Grid, GridPart } from '../../src/cli/outputs/pages/grid.ts';
 import { gridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';
 import { gridPage } from '../../src/cli/outputs/pages/grid-page.ts';

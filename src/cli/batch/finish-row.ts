@@ -16,7 +16,7 @@ import type { JobEnd } from '../jobs/job-journal.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
 import { errorsOf } from '../outputs/provider-fault.ts';
 import { statusOfFailures, withPaths } from '../outputs/results.ts';
-import type { SaveFailure } from '../outputs/save.ts';
+import type { SaveFailure } from '../outputs/saving/save.ts';
 import type { BatchFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
@@ -174,7 +174,7 @@ async function savedRun(
   { request, sentAt: startedAt, endedAt }: RunDetails,
 ): Promise<{ run: Run; failures: readonly SaveFailure[] }> {
   if (saveTo === undefined) return { run, failures: [] };
-  const { saveOutputs } = await import('../outputs/save.ts');
+  const { saveOutputs } = await import('../outputs/saving/save.ts');
   const facts = {
     promptVersionId,
     ...(request !== undefined && { request }),

@@ -1,9 +1,9 @@
 import type { Run } from '../../wire/index.ts';
+import type { DiffPart } from '../checks/tasks.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { dataText, fieldText } from '../core/json-value.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { DiffPart } from '../outputs/checks/tasks.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart } from '../outputs/pages/grid.ts';
 import { gridTable, paintedDifference } from '../outputs/pages/grid-terminal.ts';

@@ -8,7 +8,7 @@ import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
 import { printPaid } from '../outputs/results.ts';
-import { writeNamedFile } from '../outputs/special-file.ts';
+import { writeNamedFile } from '../outputs/saving/special-file.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { plainRows } from '../terminal/table.ts';
 import { reportFile } from '../testing/report-end.ts';

@@ -1,7 +1,7 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { groupedDigits } from '../../wire/numbers.ts';
+import type { DiffPart } from '../checks/tasks.ts';
 import type { Context } from '../context.ts';
-import type { DiffPart } from './checks/tasks.ts';
 
 const FIRST_LINES = 50;
 

@@ -8,12 +8,12 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { shellOf } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
-import type { RunFacts, SaveOptions } from './manifest.ts';
 import type { PaidRun } from './not-printed.ts';
 import type { SchemaCheck } from './output-schema.ts';
 import { printFaults, printOutputs } from './print-outputs.ts';
 import { exitCodeOfRun } from './provider-fault.ts';
-import type { SavedOutputs, SaveFailure } from './save.ts';
+import type { RunFacts, SaveOptions } from './saving/manifest.ts';
+import type { SavedOutputs, SaveFailure } from './saving/save.ts';
 
 /**
  * Returns a function from the facts of a run to the form of its outputs. Reads settings and schema and checks the directory
@@ -32,7 +32,7 @@ export async function outputPlan(
   const chosen = flags.save === true ? await defaultDirectory(ctx) : flags.save;
   const directory = bytes ? undefined : chosen;
   if (directory !== undefined) {
-    const { checkDirectory } = await import('./writable.ts');
+    const { checkDirectory } = await import('./saving/writable.ts');
     checkDirectory(ctx.cwd, directory, flag);
   }
   const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
@@ -133,7 +133,7 @@ async function presentBytes(
 ): Promise<ExitCode> {
   printFaults(ctx, run);
   if (run.runStatus === 'failed') return exitCodeOfRun(connection, run);
-  const { writeOutputBytes } = await import('./output-bytes.ts');
+  const { writeOutputBytes } = await import('./saving/output-bytes.ts');
   await writeOutputBytes(ctx, connection, run);
   await refuseMismatch(run, schema);
   return EXIT.ok;
@@ -331,7 +331,7 @@ async function save(
   options: SaveOptions | undefined,
 ): Promise<SavedOutputs> {
   if (options === undefined) return NOTHING_SAVED;
-  const { saveOutputs } = await import('./save.ts');
+  const { saveOutputs } = await import('./saving/save.ts');
   return saveOutputs(ctx, connection, run, options);
 }
 

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { ModelsText } from '../../models/catalogue/models-file.ts';
 import { sleep } from '../../net/signals.ts';
+import type { Checks } from '../checks/checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
 import type { Advise, Clock, Env, GlobalOptions } from '../core/types.ts';
 import { stopperOf, TimeIsUp, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Checks } from '../outputs/checks/checks.ts';
 import { usesLocalService } from '../settings/config/address.ts';
 import { Journal } from '../settings/journal/journal.ts';
 import { Settings } from '../settings/settings.ts';
@@ -64,7 +64,7 @@ export async function createContext(
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
   const openChecks = async (): Promise<Checks> => {
-    const { Checks } = await import('../outputs/checks/checks.ts');
+    const { Checks } = await import('../checks/checks.ts');
     return new Checks(signal);
   };
   const advise: Advise = (...words) => adviseWith(globals, env)(...words);

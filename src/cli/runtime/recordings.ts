@@ -25,7 +25,7 @@ export async function openRecorder(
     const { replayFrom } = await import('../recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
   }
-  const { checkDirectory } = await import('../outputs/writable.ts');
+  const { checkDirectory } = await import('../outputs/saving/writable.ts');
   checkDirectory(directory, '.', '--record');
   const { recordTo } = await import('../recordings/record.ts');
   const note = (line: string): void => options.note(oneLine(line));

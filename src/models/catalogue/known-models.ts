@@ -1,6 +1,6 @@
 import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../entry.ts';
-import { leftOutNote, sortOptions } from '../providers/options.ts';
-import { ignoredKeywords } from '../providers/schema-keywords.ts';
+import { leftOutNote, sortOptions } from '../providers/requests/options.ts';
+import { ignoredKeywords } from '../providers/requests/schema-keywords.ts';
 import type { RemedyOptions } from './table.ts';
 
 /** The part of a model table that a check of prompts needs. */

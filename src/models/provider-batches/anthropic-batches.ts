@@ -2,10 +2,10 @@ import { toError } from '../../files/error-utils.ts';
 import { isSameOrigin } from '../../wire/addresses.ts';
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
-import { countAt } from '../providers/answer.ts';
+import { countAt } from '../providers/answers/answer.ts';
+import { ProviderFault, reasonInBody } from '../providers/answers/refusal.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
 import { statusIn } from '../providers/fault.ts';
-import { ProviderFault, reasonInBody } from '../providers/refusal.ts';
 import {
   type BatchAnswer,
   type BatchProvider,

@@ -6,8 +6,8 @@ import {
   type UncheckedObject,
 } from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
+import { ProviderFault } from '../providers/answers/refusal.ts';
 import type { TypedBody } from '../providers/exchange.ts';
-import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES } from '../providers/send.ts';
 
 /** A request of a batch. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
-import { countAt } from '../providers/answer.ts';
+import { countAt } from '../providers/answers/answer.ts';
+import { ProviderFault, reasonInBody } from '../providers/answers/refusal.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
-import { ProviderFault, reasonInBody } from '../providers/refusal.ts';
 import {
   type BatchAnswer,
   type BatchProvider,

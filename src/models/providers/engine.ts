@@ -11,18 +11,18 @@ import type { ModelEntry, OptionName, Provider } from '../entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { type AnswerFormat, ModelAnswer } from './answer.ts';
-import { readAnswer, wholeCharacters } from './answer-body.ts';
-import { CHAT } from './answer-formats/chat.ts';
-import { MESSAGES } from './answer-formats/messages.ts';
-import { RESPONSES } from './answer-formats/responses.ts';
-import { awaitDrawing } from './drawing-result.ts';
+import { type AnswerFormat, ModelAnswer } from './answers/answer.ts';
+import { readAnswer, wholeCharacters } from './answers/answer-body.ts';
+import { awaitDrawing } from './answers/drawing-result.ts';
+import { CHAT } from './answers/formats/chat.ts';
+import { MESSAGES } from './answers/formats/messages.ts';
+import { RESPONSES } from './answers/formats/responses.ts';
+import { fetchPictures } from './answers/pictures.ts';
+import { ProviderFault } from './answers/refusal.ts';
+import { refusedOptions } from './answers/refused-option.ts';
 import { explainFault, retryWhileBusy } from './fault.ts';
-import { fetchPictures } from './pictures.ts';
 import { keyOf } from './providers.ts';
-import { ProviderFault } from './refusal.ts';
-import { refusedOptions } from './refused-option.ts';
-import { type BuiltRequest, buildRequest } from './request.ts';
+import { type BuiltRequest, buildRequest } from './requests/build-request.ts';
 import { send } from './send.ts';
 
 /** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */

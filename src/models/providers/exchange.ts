@@ -2,7 +2,7 @@ import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type HttpAnswer, type PiecewiseBody, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { ProviderFault } from './refusal.ts';
+import { ProviderFault } from './answers/refusal.ts';
 import { MAX_ANSWER_BYTES, send } from './send.ts';
 
 /** A request that asks no model, such as one about a batch. */

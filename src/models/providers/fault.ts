@@ -7,9 +7,9 @@ import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 import type { Access } from './access.ts';
+import { type Advice, ProviderFault } from './answers/refusal.ts';
 import { addressWithEnding, askForModels } from './endpoints.ts';
 import { keyVariable } from './providers.ts';
-import { type Advice, ProviderFault } from './refusal.ts';
 
 /** Returns the provider fault in a thrown value, however often it is wrapped; undefined if there is none. */
 function providerFaultIn(thrown: unknown): ProviderFault | undefined {

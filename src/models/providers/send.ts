@@ -2,7 +2,7 @@ import type { Env } from '../../files/programs.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { ProviderFault, refusalFault } from './refusal.ts';
+import { ProviderFault, refusalFault } from './answers/refusal.ts';
 
 /** Maximum size of an answer, in bytes, including pictures. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { installedText } from '../../files/installed-file.ts';
+import { installedText } from '../../files/installed/installed-file.ts';
 
 /** Returns the texts of a starter prompt file and its test file, both called `name`. */
 export function newPrompt(

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { startThread } from '../../files/start-thread.ts';
+import { startThread } from '../../files/installed/start-thread.ts';
 import { describeImage, MEASURED_BYTES } from '../../prompts/render/describe-image.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';

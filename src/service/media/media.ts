@@ -6,7 +6,7 @@ import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ByteRange } from '../store/blobs.ts';
 import type { StoredMedia } from '../store/media-store.ts';
-import type { StoredOutput } from '../store/run-records.ts';
+import type { StoredOutput } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 
 /** An output whose bytes are a blob. */

@@ -1,4 +1,4 @@
-import { builtText } from '../../files/installed-file.ts';
+import { builtText } from '../../files/installed/installed-file.ts';
 import { type AnyRoute, route } from './route.ts';
 
 /** Allows files of this service only, and `data:` for the input pictures of runs. */

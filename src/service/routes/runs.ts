@@ -14,7 +14,7 @@ import { listedUsage } from '../runs/costs.ts';
 import { createRun } from '../runs/create-run.ts';
 import { creationBody, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
-import type { RunOutcome, StoredOutput, StoredRun } from '../store/run-records.ts';
+import type { RunOutcome, StoredOutput, StoredRun } from '../store/runs/run-records.ts';
 import { route, type Services } from './route.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
 

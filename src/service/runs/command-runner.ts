@@ -2,7 +2,7 @@ import { messageOf } from '../../files/error-utils.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { QueuedRun, RunOutcome } from '../store/run-records.ts';
+import type { QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
 import type { DetachedRun } from './detached-run.ts';
 import type { Executor } from './executor.ts';
 import {

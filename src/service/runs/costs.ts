@@ -8,7 +8,7 @@ import type { TemplateMessage } from '../../prompts/template/messages.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import type { UsedRun } from '../store/run-usage.ts';
+import type { UsedRun } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
 import { checkInputs, requireRunnable, settingsOf } from './run-request.ts';
 

@@ -7,7 +7,12 @@ import { type Clock, resultWithin } from '../core/clock.ts';
 import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
-import { CreationRefused, type Idempotency, type RunOutcome, type UserLimits } from '../store/run-records.ts';
+import {
+  CreationRefused,
+  type Idempotency,
+  type RunOutcome,
+  type UserLimits,
+} from '../store/runs/run-records.ts';
 import { findRun } from './current-runs.ts';
 import type { InputFiles } from './input-files.ts';
 import { checkInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';

@@ -1,8 +1,8 @@
 import { type CreateRunRequest, type ImageInput, isUuid } from '../../wire/index.ts';
 import { notFound, Refusal } from '../core/refusal.ts';
 import { isStoreUnavailable } from '../store/errors.ts';
-import type { Abandonment } from '../store/run-queue.ts';
-import type { StoredRun } from '../store/run-records.ts';
+import type { Abandonment } from '../store/runs/run-queue.ts';
+import type { StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import type { InputFiles } from './input-files.ts';
 import { storedOutcome } from './run-work.ts';

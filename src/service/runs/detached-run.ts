@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { forkBuilt } from '../../files/start-built.ts';
-import type { QueuedRun } from '../store/run-records.ts';
+import { forkBuilt } from '../../files/installed/start-built.ts';
+import type { QueuedRun } from '../store/runs/run-records.ts';
 
 /** A process in a session of its own that carries out one run and then exits. */
 export interface DetachedRun {

@@ -24,7 +24,13 @@ import type { Media } from '../media/media.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import { DiskFullError, ignoreUnavailableStore, isStoreUnavailable } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
-import type { Idempotency, QueuedRun, RunOutcome, StoredOutput, StoredUsage } from '../store/run-records.ts';
+import type {
+  Idempotency,
+  QueuedRun,
+  RunOutcome,
+  StoredOutput,
+  StoredUsage,
+} from '../store/runs/run-records.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 import { settingsOf } from './run-request.ts';

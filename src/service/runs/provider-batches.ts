@@ -10,7 +10,7 @@ import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
 import type { Access } from '../../models/providers/access.ts';
 import { explainFault, type RequestEffect, retryWhileBusy } from '../../models/providers/fault.ts';
 import { keyOf } from '../../models/providers/providers.ts';
-import { buildRequest } from '../../models/providers/request.ts';
+import { buildRequest } from '../../models/providers/requests/build-request.ts';
 import { isJsonOutput } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';

@@ -1,4 +1,4 @@
-import type { QueuedRun, RunOutcome } from '../store/run-records.ts';
+import type { QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
 import { NEVER_RERUN, settleDeadWorkers } from './current-runs.ts';
 import {
   type AcceptedRun,

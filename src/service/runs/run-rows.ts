@@ -1,6 +1,6 @@
 import type { OutputItem, RunRow } from '../../wire/index.ts';
 import type { MediaOutput } from '../media/media.ts';
-import type { StoredOutput, StoredRun } from '../store/run-records.ts';
+import type { StoredOutput, StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 
 /** Returns the URL of an output's media; `origin` is the request's. */

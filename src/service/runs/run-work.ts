@@ -9,7 +9,7 @@ import {
   type RunOutcome,
   type StoredRun,
   type UserLimits,
-} from '../store/run-records.ts';
+} from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import type { Executor } from './executor.ts';
 import { type HeldResults, ResultLost } from './held-results.ts';

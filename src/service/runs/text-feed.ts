@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { NewRun } from '../store/run-records.ts';
+import type { NewRun } from '../store/runs/run-records.ts';
 
 /** A piece of a run's text while its model produces it. */
 export interface TextPiece {

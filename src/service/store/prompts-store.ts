@@ -1,5 +1,5 @@
 import { MAX_VERSIONS } from '../../wire/index.ts';
-import type { RunWrites } from './run-records.ts';
+import type { RunWrites } from './runs/run-records.ts';
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 

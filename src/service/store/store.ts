@@ -7,9 +7,9 @@ import { labelsStore } from './labels-store.ts';
 import { mediaStore } from './media-store.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import { promptsStore } from './prompts-store.ts';
-import { runQueue } from './run-queue.ts';
-import type { RunWrites } from './run-records.ts';
-import { runsStore } from './runs-store.ts';
+import { runQueue } from './runs/run-queue.ts';
+import type { RunWrites } from './runs/run-records.ts';
+import { runsStore } from './runs/runs-store.ts';
 import { settingsStore } from './settings-store.ts';
 import { type Db, Writer } from './writer.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Checks } from '../../../src/cli/outputs/checks/checks.ts';
+import { Checks } from '../../../src/cli/checks/checks.ts';
 import { differences } from '../../../src/cli/outputs/differences.ts';
 import type { Grid, GridRange } from '../../../src/cli/outputs/pages/grid.ts';
 import { gridPage } from '../../../src/cli/outputs/pages/grid-page.ts';

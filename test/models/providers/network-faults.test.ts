@@ -2,8 +2,8 @@ import { errors } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
+import { ProviderFault } from '../../../src/models/providers/answers/refusal.ts';
 import { explainFault } from '../../../src/models/providers/fault.ts';
-import { ProviderFault } from '../../../src/models/providers/refusal.ts';
 import { FakeProvider, type ProviderHandler } from '../../support/fake-provider.ts';
 import { jobOf, providerAt } from '../job.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OPTION_NAMES } from '../../../src/models/entry.ts';
-import { refusalFault } from '../../../src/models/providers/refusal.ts';
-import { refusedOptions } from '../../../src/models/providers/refused-option.ts';
+import { refusalFault } from '../../../src/models/providers/answers/refusal.ts';
+import { refusedOptions } from '../../../src/models/providers/answers/refused-option.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { REFUSALS } from '../../support/providers/real-refusals.ts';

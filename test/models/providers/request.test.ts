@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { OptionName, Provider } from '../../../src/models/entry.ts';
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
-import { type BuiltRequest, buildRequest } from '../../../src/models/providers/request.ts';
+import { type BuiltRequest, buildRequest } from '../../../src/models/providers/requests/build-request.ts';
 import { jobOf } from '../job.ts';
 
 function providerNamed(name: string): Provider {

@@ -4,7 +4,7 @@ import { createEngines } from '../../../src/models/engines.ts';
 import type { ModelEntry, Provider } from '../../../src/models/entry.ts';
 import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
 import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
-import { buildRequest } from '../../../src/models/providers/request.ts';
+import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
 import { FakeProvider, type ProviderRequest } from '../../support/fake-provider.ts';
 import { ProviderLedger } from '../../support/provider-ledger.ts';
 import { answerTo } from '../../support/providers/answers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { InterfaceName } from '../../../src/models/entry.ts';
-import { buildRequest } from '../../../src/models/providers/request.ts';
+import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
 import { jobOf, providerAt } from '../job.ts';
 
 const SCHEMA = {

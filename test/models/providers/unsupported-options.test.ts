@@ -7,7 +7,7 @@ import {
   maximumOf,
   modelTarget,
   optionsLeftOut,
-} from '../../../src/models/providers/unsupported-options.ts';
+} from '../../../src/models/providers/requests/unsupported-options.ts';
 
 const ENV = { AZURE_RESOURCE_NAME: 'mine', AWS_REGION: 'eu-west-1' };
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'];

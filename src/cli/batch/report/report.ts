@@ -6,7 +6,7 @@ import { spendingText, spentProperties } from '../../creation/spending-text.ts';
 import { unwritable, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { writeNamedFile } from '../../outputs/special-file.ts';
+import { writeNamedFile } from '../../outputs/saving/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
 import {

@@ -8,7 +8,7 @@ import { usageError } from '../../errors.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { printRow } from '../../outputs/json.ts';
-import { checkDirectory, checkWritableFile } from '../../outputs/writable.ts';
+import { checkDirectory, checkWritableFile } from '../../outputs/saving/writable.ts';
 import { type BatchOptions, isTable } from '../options.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { ResultsFile } from './results-line.ts';

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { toJson } from '../../outputs/json.ts';
-import { openSpecialFile, type SpecialFile } from '../../outputs/special-file.ts';
+import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { isTable } from '../options.ts';
 import type { ResultsFile } from './results-line.ts';

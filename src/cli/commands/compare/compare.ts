@@ -24,7 +24,7 @@ import { pacedConnections } from '../../jobs/paced-connection.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { checkWritableFile } from '../../outputs/writable.ts';
+import { checkWritableFile } from '../../outputs/saving/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
 import { allExpectations } from '../../testing/expectations/expectation.ts';

@@ -1,4 +1,4 @@
-import { installedText } from '../../../files/installed-file.ts';
+import { installedText } from '../../../files/installed/installed-file.ts';
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { installedText } from '../../../files/installed-file.ts';
+import { installedText } from '../../../files/installed/installed-file.ts';
 import { didYouMean } from '../../../files/nearest.ts';
 import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';

@@ -8,7 +8,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { unwritable, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
-import { unwritableReason } from '../../outputs/writable.ts';
+import { unwritableReason } from '../../outputs/saving/writable.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';

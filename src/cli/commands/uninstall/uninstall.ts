@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
-import { installedFile, installedText } from '../../../files/installed-file.ts';
-import { executablePath, isSingleFile } from '../../../files/single-file.ts';
-import { placesToUnpack } from '../../../files/unpacked-file.ts';
+import { installedFile, installedText } from '../../../files/installed/installed-file.ts';
+import { executablePath, isSingleFile } from '../../../files/installed/single-file.ts';
+import { placesToUnpack } from '../../../files/installed/unpacked-file.ts';
 import { homeDirectory } from '../../../files/user-folders.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';

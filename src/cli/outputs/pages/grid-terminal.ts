@@ -1,10 +1,10 @@
 import type { ChalkInstance } from 'chalk';
 import { wrapAnsi } from 'fast-wrap-ansi';
+import type { DiffPart } from '../../checks/tasks.ts';
 import { counted } from '../../core/counted.ts';
 import type { Io } from '../../terminal/io.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { layOutTable } from '../../terminal/table.ts';
-import type { DiffPart } from '../checks/tasks.ts';
 import { type Grid, type GridCell, type GridColumn, type GridPart, type GridState, isBad } from './grid.ts';
 
 const MAX_NAME_WIDTH = 24;

@@ -1,5 +1,5 @@
+import type { DiffPart } from '../../checks/tasks.ts';
 import type { Interval } from '../../statistics/interval.ts';
-import type { DiffPart } from '../checks/tasks.ts';
 
 /** The content of a page or comment: the results of several models, revisions or runs for the same rows. */
 export interface Grid {

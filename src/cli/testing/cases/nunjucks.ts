@@ -1,4 +1,4 @@
-import { builtText } from '../../../files/installed-file.ts';
+import { builtText } from '../../../files/installed/installed-file.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';

@@ -1,10 +1,10 @@
 import type { FilePosition } from '../../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import type { ConvertedTurn, PromptTemplate } from '../../../prompts/foreign/converted.ts';
+import type { JavaScript } from '../../checks/javascript.ts';
 import type { CliError } from '../../errors.ts';
 import type { UnplacedImage } from '../../inputs/images/place-images.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import type { Expectation } from '../expectations/expectation.ts';
 import type { PassRule } from './pass-rule.ts';
 

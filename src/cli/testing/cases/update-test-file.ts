@@ -19,7 +19,7 @@ import type { Context } from '../../context.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { checkDirectory } from '../../outputs/writable.ts';
+import { checkDirectory } from '../../outputs/saving/writable.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';

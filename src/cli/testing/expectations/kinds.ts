@@ -1,8 +1,8 @@
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { JavaScript } from '../../checks/javascript.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import { faultIn, fieldsOf, inputTextIn, numberIn, textIn } from '../cases/test-values.ts';
 import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
 import { javascript, readScript, transformed } from './javascript-kind.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { installedFile } from '../../../files/installed-file.ts';
-import { isSingleFile } from '../../../files/single-file.ts';
+import { installedFile } from '../../../files/installed/installed-file.ts';
+import { isSingleFile } from '../../../files/installed/single-file.ts';
 import { type Box, type CardLine, drawable, layOut, xmlText } from './layout.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
@@ -30,7 +30,7 @@ async function fontFile(): Promise<string> {
   if (!isSingleFile()) {
     return installedFile(name, `assets/${FONT_FILE}`, `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`);
   }
-  const { useUnpacked } = await import('../../../files/unpacked-file.ts');
+  const { useUnpacked } = await import('../../../files/installed/unpacked-file.ts');
   return useUnpacked(name, file => file);
 }
 

@@ -2,15 +2,15 @@ import { CompiledQuery } from 'kysely';
 import { codeOf } from '../../../files/error-utils.ts';
 import { Batches } from '../batches.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
-import { IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE, writeNewRun } from '../run-creation.ts';
-import { endRun } from '../run-endings.ts';
+import { IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE, writeNewRun } from '../runs/run-creation.ts';
+import { endRun } from '../runs/run-endings.ts';
 import {
   CreationRefused,
   type NewRun,
   type RunOutcome,
   type RunWrites,
   type UserLimits,
-} from '../run-records.ts';
+} from '../runs/run-records.ts';
 import type { Db, Writer } from '../writer.ts';
 
 interface RunInsert {

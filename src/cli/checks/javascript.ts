@@ -1,0 +1,181 @@
+import { setFlagsFromString } from 'node:v8';
+import variant from '@jitl/quickjs-singlefile-cjs-release-sync';
+import {
+  newQuickJSWASMModuleFromVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+} from 'quickjs-emscripten-core';
+import { PastBound } from '../../files/bounds/past-bound.ts';
+import { type JsonValue, readJson } from '../../files/json.ts';
+import { javaScriptBody } from './javascript-body.ts';
+
+/** Code of a test that checks or transforms an answer. */
+export interface JavaScript {
+  readonly code: string;
+  /** True if the code is a file that exports a function; else it is an expression, or lines that return. */
+  readonly isFile: boolean;
+  /** The name of the exported function; default: the only export. */
+  readonly exported?: string;
+  /** The file's place, absolute, if only Node can run it. */
+  readonly file?: string;
+  /** The value that the code sees as `context.config`. */
+  readonly config?: JsonValue;
+}
+
+/** The arguments of the code. */
+export interface JavaScriptInput {
+  readonly output: JsonValue;
+  readonly context: {
+    readonly vars: Readonly<Record<string, JsonValue>>;
+    readonly prompt: string | null;
+    readonly test: JsonValue;
+    readonly config?: JsonValue;
+    /** The whole result of a provider of promptfoo, and its metadata. */
+    readonly providerResponse?: JsonValue;
+    readonly metadata?: JsonValue;
+  };
+}
+
+/** The result of code; `value` is undefined if it is not representable in JSON. */
+export type JavaScriptResult = { readonly value: JsonValue | undefined } | { readonly fault: string };
+
+const MEMORY_BYTES = 64 * 1024 * 1024;
+const STACK_BYTES = 128 * 1024;
+
+/** Loads an engine without files, network, processes or any clock but `Date`. */
+export async function loadJavaScript(): Promise<
+  (script: JavaScript, input: JavaScriptInput) => JavaScriptResult
+> {
+  // V8 would spend a tenth of a second on optimising the engine for code that is done in a millisecond.
+  setFlagsFromString('--wasm-tiering-budget=50000000');
+  const engine = await newQuickJSWASMModuleFromVariant(variant as unknown as typeof variant.default);
+  return (script, input) => {
+    try {
+      return runInContext(engine.newRuntime(), script, input);
+    } catch {
+      // The engine failed in its own code and can't be used again; PastBound ends its process.
+      throw new PastBound('the JavaScript takes more than its engine can hold');
+    }
+  };
+}
+
+function runInContext(runtime: QuickJSRuntime, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+  runtime.setMemoryLimit(MEMORY_BYTES);
+  runtime.setMaxStackSize(STACK_BYTES);
+  const context = runtime.newContext();
+  try {
+    return run(context, script, input);
+  } finally {
+    context.dispose();
+    runtime.dispose();
+  }
+}
+
+function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+  const inputText = vm.newString(JSON.stringify(input));
+  vm.setProp(vm.global, 'given', inputText);
+  inputText.dispose();
+  const { output, context } = { output: 'given.output', context: 'given.context' };
+  const prepared = vm.evalCode(`given = JSON.parse(given);${GLOBALS}`);
+  if (prepared.error) return scriptFault(vm, prepared.error);
+  prepared.value.dispose();
+  const callable = script.isFile ? exportedBy(vm, script) : compileCode(vm, script.code);
+  if ('fault' in callable) return callable;
+  vm.setProp(vm.global, 'called', callable.handle);
+  callable.handle.dispose();
+  const result = vm.evalCode(`called(${output}, ${context})`);
+  if (result.error) return scriptFault(vm, result.error);
+  return settled(vm, result.value);
+}
+
+/** Globals that code expects of every engine: a console that prints nothing, copies of data, and small tasks. */
+const GLOBALS = `
+console = new Proxy({}, { get: () => () => undefined });
+structuredClone = value => {
+  const copies = new Map();
+  const copy = value => {
+    if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('a function could not be cloned');
+    if (typeof value !== 'object' || value === null) return value;
+    if (copies.has(value)) return copies.get(value);
+    const made = value instanceof Date ? new Date(value)
+      : value instanceof RegExp ? new RegExp(value)
+      : value instanceof Map ? new Map()
+      : value instanceof Set ? new Set()
+      : Array.isArray(value) ? new Array(value.length)
+      : {};
+    copies.set(value, made);
+    if (value instanceof Map) for (const [key, one] of value) made.set(copy(key), copy(one));
+    else if (value instanceof Set) for (const one of value) made.add(copy(one));
+    else if (!(value instanceof Date || value instanceof RegExp)) {
+      for (const [key, one] of Object.entries(value)) made[key] = copy(one);
+    }
+    return made;
+  };
+  return copy(value);
+};
+queueMicrotask = task => void Promise.resolve().then(task);
+undefined`;
+
+type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
+
+function compileCode(vm: QuickJSContext, code: string): Callable {
+  const evaluated = vm.evalCode(`(function (output, context) {\n${javaScriptBody(code)}\n})`, 'javascript');
+  return evaluated.error ? scriptFault(vm, evaluated.error) : { handle: evaluated.value };
+}
+
+const MODULE = /^[ \t]*export\b/mu;
+
+function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
+  const isModule = MODULE.test(code);
+  const text = isModule ? code : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
+  const evaluated = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
+  if (evaluated.error) return scriptFault(vm, evaluated.error);
+  vm.setProp(vm.global, 'made', evaluated.value);
+  evaluated.value.dispose();
+  const all = isModule ? 'made' : '(m => made(m, m.exports))({ exports: {} })';
+  const name = exported === undefined ? undefined : JSON.stringify(exported);
+  const chosen = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
+  const found = vm.evalCode(
+    `(e => { const f = ${chosen}; return typeof f === 'function' ? f : f?.default; })(${all})`,
+  );
+  if (found.error) return scriptFault(vm, found.error);
+  if (vm.typeof(found.value) === 'function') return { handle: found.value };
+  found.value.dispose();
+  return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
+}
+
+/** Returns the value of a result, after its promise has settled. */
+function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
+  const jobs = vm.runtime.executePendingJobs();
+  if (jobs.error) return scriptFault(vm, jobs.error);
+  jobs.dispose();
+  const state = vm.getPromiseState(result);
+  if (state.type === 'pending') {
+    result.dispose();
+    return { fault: 'its promise never settles' };
+  }
+  if (state.type === 'rejected') {
+    result.dispose();
+    return scriptFault(vm, state.error);
+  }
+  const isSame = state.notAPromise === true;
+  vm.setProp(vm.global, 'result', state.value);
+  state.value.dispose();
+  if (!isSame) result.dispose();
+  const text = vm.evalCode('JSON.stringify(result)');
+  if (text.error) return scriptFault(vm, text.error);
+  const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
+  text.value.dispose();
+  if (json === undefined) return { value: undefined };
+  const read = readJson(json);
+  return 'value' in read ? read : { fault: `its result ${read.fault}` };
+}
+
+function scriptFault(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {
+  const thrown: unknown = vm.dump(error);
+  error.dispose();
+  if (typeof thrown !== 'object' || thrown === null) return { fault: String(thrown) };
+  const { name = 'Error', message = '' } = thrown as { name?: unknown; message?: unknown };
+  return { fault: `${String(name)}: ${String(message)}` };
+}

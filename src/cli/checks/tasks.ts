@@ -1,0 +1,192 @@
+import type { ValidateFunction } from 'ajv';
+import { messageOf } from '../../files/error-utils.ts';
+import type { ExpressionFault, Selection } from '../../files/jmespath.ts';
+import type { JsonObject } from '../../files/json.ts';
+import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
+import { MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import type { JavaScript, JavaScriptInput, JavaScriptResult } from './javascript.ts';
+
+/** The reason that a schema can't be used. */
+export interface SchemaFault {
+  readonly message: string;
+  /** The JSON Pointer of a reference that leads back to itself, if that is the reason. */
+  readonly loop?: string;
+}
+
+/** A piece of two texts: in both, only in the first, or only in the second; or a summary of all of them. */
+export interface DiffPart {
+  readonly kind: 'same' | 'removed' | 'added' | 'note';
+  readonly text: string;
+}
+
+/** The tasks that run in a process of their own, because the text and the rule may both be a stranger's. */
+export interface CheckTasks {
+  /** Explains why a schema can't be used; undefined if it can. */
+  readonly schemaFault: (schema: object | boolean) => SchemaFault | undefined;
+  /** Returns the first mismatch of a value with a valid schema; undefined if it matches. */
+  readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
+  /** Returns true if a text contains a JSON value that matches the schema; without a schema, any object or array. */
+  readonly containsJson: (text: string, schema: object | boolean | undefined) => boolean;
+  /** Returns true if a text contains an object that matches the schema as promptfoo reads it, or such a JSON array. */
+  readonly containsLooseJson: (text: string, schema: object | boolean) => boolean;
+  readonly matches: (source: string, flags: string, text: string) => boolean;
+  /** Returns the fault of a JMESPath expression; undefined if it can be evaluated. */
+  readonly expressionFault: (expression: string) => ExpressionFault | undefined;
+  /** Evaluates a JMESPath expression. */
+  readonly select: (expression: string, value: unknown, indent: number) => Selection;
+  /** Runs JavaScript on an answer. */
+  readonly javascript: (script: JavaScript, input: JavaScriptInput) => JavaScriptResult;
+  /** Runs JavaScript that renders templates, which takes longer than checks. */
+  readonly rendering: CheckTasks['javascript'];
+  /** Returns the differences of two texts; undefined if more than 2,000 lines differ. */
+  readonly differences: (one: string, other: string, by: 'words' | 'lines') => DiffPart[] | undefined;
+}
+
+export type CheckName = keyof CheckTasks;
+/** A task and its arguments. */
+export type CheckWork = {
+  [N in CheckName]: { readonly name: N; readonly args: Parameters<CheckTasks[N]> };
+}[CheckName];
+
+const TIMEOUT_MS = 2000;
+/** Loading a template engine alone takes a second on a busy machine. */
+const RENDERING_MS = 20_000;
+const CHECK = { what: 'the check', timeMs: TIMEOUT_MS, isExpression: false };
+const EXPRESSION = { what: 'the expression', timeMs: TIMEOUT_MS, isExpression: true };
+
+/** The limits of each task, and the beginning of the message if they are exceeded. */
+export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
+  schemaFault: CHECK,
+  schemaMismatch: CHECK,
+  containsJson: CHECK,
+  containsLooseJson: CHECK,
+  matches: CHECK,
+  differences: { ...CHECK, what: 'the comparison' },
+  expressionFault: EXPRESSION,
+  select: EXPRESSION,
+  javascript: { ...CHECK, what: 'the JavaScript' },
+  rendering: { ...CHECK, what: 'rendering', timeMs: RENDERING_MS },
+};
+
+/** Loads each task with its dependencies, so that loading doesn't count against its time. */
+export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
+  schemaFault: async () => {
+    const { REFERENCE_LOOP, referenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
+    const compile = await schemaCompiler();
+    return schema => {
+      const loop = referenceLoop(schema as JsonObject | boolean);
+      if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
+      try {
+        compile(schema);
+        return undefined;
+      } catch (error) {
+        return { message: messageOf(error) };
+      }
+    };
+  },
+  schemaMismatch: async () => {
+    const { firstMismatch } = await import('../../prompts/schemas/mismatch.ts');
+    const compile = await schemaCompiler();
+    const compiled = new Map<string, ReturnType<typeof compile>>();
+    return (schema, value) => {
+      const key = JSON.stringify(schema);
+      const validate = compiled.get(key) ?? compile(schema);
+      compiled.set(key, validate);
+      return validate(value) ? undefined : firstMismatch(validate.errors);
+    };
+  },
+  containsJson: async () => {
+    const compile = await schemaCompiler();
+    return (text, schema = true) => {
+      const validate = compile(schema);
+      for (const value of jsonWithin(text)) if (validate(value)) return true;
+      return false;
+    };
+  },
+  containsLooseJson: async () => {
+    const compile = await schemaCompiler();
+    const { looseObjectsIn } = await import('./loose-json.ts');
+    return (text, schema) => {
+      const validate = compile(schema);
+      for (const value of looseObjectsIn(text)) if (validate(value)) return true;
+      for (const value of jsonWithin(text)) if (Array.isArray(value) && validate(value)) return true;
+      return false;
+    };
+  },
+  matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
+  expressionFault: async () => (await import('../../files/jmespath.ts')).expressionFault,
+  select: async () => (await import('../../files/jmespath.ts')).select,
+  javascript: async () => (await import('./javascript.ts')).loadJavaScript(),
+  rendering: async () => (await import('./javascript.ts')).loadJavaScript(),
+  differences: async () => {
+    const { diffLines, diffWordsWithSpace } = await import('diff');
+    return (one, other, by) => {
+      const bound = { maxEditLength: 2 * MAX_LINES };
+      const isShort = by === 'words' && one.length + other.length <= MAX_LENGTH_BY_WORDS;
+      const changes =
+        (isShort ? diffWordsWithSpace(one, other, bound) : undefined) ?? diffLines(one, other, bound);
+      const lines = (isAdded: boolean): number =>
+        changes?.reduce(
+          (sum, change) => sum + (change[isAdded ? 'added' : 'removed'] ? change.count : 0),
+          0,
+        ) ?? 0;
+      if (!isShort && Math.max(lines(true), lines(false)) > MAX_LINES) return undefined;
+      return changes?.map(({ value: text, added, removed }) => ({
+        kind: added ? 'added' : removed ? 'removed' : 'same',
+        text,
+      }));
+    };
+  },
+};
+
+/** Above this number, differing lines are counted, not shown: finding the fewest takes quadratic time. */
+const MAX_LINES = 2000;
+/** Longer texts are compared by lines. */
+const MAX_LENGTH_BY_WORDS = 50_000;
+
+async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateFunction> {
+  const { default: formats } = await import('ajv-formats');
+  const { Ajv } = await import('ajv');
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const options = { strict: false, allErrors: false, logger: false } as const;
+  const draft07 = { Compiler: Ajv, dialect: formats.default(new Ajv(options)) };
+  const draft2020 = { Compiler: Ajv2020, dialect: formats.default(new Ajv2020(options)) };
+  const compile = (schema: object | boolean): ValidateFunction => {
+    const name = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
+    const { Compiler, dialect } = name.includes('draft-07') ? draft07 : draft2020;
+    // The dialect is compiled once; each schema has a compiler of its own, so that names in it can't meet another's.
+    void dialect.validateSchema(schema, true);
+    return formats.default(new Compiler({ ...options, validateSchema: false })).compile(schema);
+  };
+  // The first compilation compiles the dialect itself, which must not count against the schema.
+  compile({ type: 'object', properties: { a: { type: 'string', format: 'date' } } });
+  return compile;
+}
+
+/** Yields the JSON values in a text: the whole text, then every object and array, nested ones too. */
+function* jsonWithin(text: string): Generator {
+  const starts = [...text.matchAll(/[[{]/gu)].map(({ index }) => index);
+  for (const [start, end] of [
+    [0, text.length] as const,
+    ...starts.map(at => [at, endOfValue(text, at)] as const),
+  ]) {
+    try {
+      yield parseBoundedJson(text.slice(start, end), MAX_JSON);
+    } catch {
+      // Not JSON, or above the limits.
+    }
+  }
+}
+
+/** Returns the end of the object or array that begins at `start`; `start` itself if it never ends. */
+function endOfValue(text: string, start: number): number {
+  const pieces = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
+  pieces.lastIndex = start;
+  let depth = 0;
+  for (let piece = pieces.exec(text); piece !== null; piece = pieces.exec(text)) {
+    if (piece[0] === '{' || piece[0] === '[') depth += 1;
+    else if (piece[0] === '}' || piece[0] === ']') depth -= 1;
+    if (depth === 0) return pieces.lastIndex;
+  }
+  return start;
+}

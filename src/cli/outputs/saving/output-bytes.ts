@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import { NotFoundError } from '../../../client/errors.ts';
+import { messageOf } from '../../../files/error-utils.ts';
+import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
+import type { Connection, Context } from '../../context.ts';
+import { dataText } from '../../core/json-value.ts';
+import { CliError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { stopIfInterrupted } from './save.ts';
+
+/**
+ * Writes the exact bytes of a run's only output to standard output: its text, or the media at its URL.
+ *
+ * @throws {CliError} if there are several outputs or none (exit 2), or the download fails (exit 1)
+ */
+export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
+  const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
+  if (only === undefined || others.length > 0)
+    throw notSingle(connection, run, only === undefined ? 0 : others.length + 1);
+  try {
+    for await (const chunk of await outputChunks(ctx, connection, only)) {
+      if (!(await ctx.io.out(chunk))) return;
+    }
+  } catch (error) {
+    stopIfInterrupted(ctx, connection, run, { error, to: ['--to', '-'] });
+    // Standard output can't be written.
+    if (error instanceof CliError) throw error;
+    throw notWritten(connection, run, error);
+  }
+}
+
+async function outputChunks(
+  ctx: Context,
+  { client }: Connection,
+  item: OutputItem,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (isMedia(item)) return (await client.download(item.data, { signal: ctx.signal })).body;
+  return Readable.from([Buffer.from(dataText(item.data))]);
+}
+
+function notSingle({ advise }: Connection, { runId }: Run, count: number): CliError {
+  return new CliError(
+    `run ${runId} has ${count === 0 ? 'no output' : `${count} outputs`}: only a single one can be written to standard output`,
+    {
+      status: 'USAGE_ERROR',
+      exitCode: EXIT.usage,
+      hints: [`Save them to files with: ${advise('runs', 'save', runId)} --to <dir>`],
+      data: { runId },
+    },
+  );
+}
+
+function notWritten({ advise }: Connection, { runId }: Run, cause: unknown): CliError {
+  return new CliError(`the output was not written: ${messageOf(cause)}`, {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+    hints:
+      cause instanceof NotFoundError ? [] : [`Try again with: ${advise('runs', 'save', runId, '--to', '-')}`],
+    data: { runId },
+    cause,
+  });
+}

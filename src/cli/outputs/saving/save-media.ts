@@ -1,0 +1,73 @@
+import type { OutputItem } from '../../../wire/index.ts';
+import type { Connection, Context } from '../../context.ts';
+import { type WrittenFile, writeWhole } from './write-file.ts';
+
+/** The place for the file of an output. */
+export interface OutputPlace {
+  /** An absolute path. */
+  readonly directory: string;
+  /** The file's name without its extension. */
+  readonly stem: string;
+  /** True to overwrite an existing file. */
+  readonly force: boolean;
+}
+
+/** Downloads the media of an output, without the key. @throws an Error whose message is one line */
+export async function saveMedia(
+  ctx: Context,
+  connection: Connection,
+  item: OutputItem,
+  { directory, stem, force }: OutputPlace,
+): Promise<WrittenFile> {
+  const { contentType, body } = await connection.client.download(item.data, { signal: ctx.signal });
+  const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!GENERIC_TYPES.has(mediaType) && !mediaType.startsWith(`${item.type}/`)) {
+    await body[Symbol.asyncIterator]().return?.();
+    throw new Error(`its URL returns ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`);
+  }
+  const nameFor = async (beginning: Uint8Array): Promise<string> =>
+    `${stem}.${await extensionFor(mediaType, item, beginning)}`;
+  return writeWhole(directory, nameFor, neverEmpty(body), force);
+}
+
+async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let empty = true;
+  for await (const chunk of body) {
+    empty &&= chunk.length === 0;
+    yield chunk;
+  }
+  if (empty) throw new Error('its URL gave no bytes');
+}
+
+/** Returns the extension for the content type or, if that is generic, for the bytes. */
+async function extensionFor(mediaType: string, item: OutputItem, beginning: Uint8Array): Promise<string> {
+  const known = extensionOf(mediaType);
+  if (known !== undefined) return known;
+  const { fileTypeFromBuffer } = await import('file-type');
+  const sniffed = await fileTypeFromBuffer(beginning);
+  if (sniffed?.mime.startsWith(`${item.type}/`) === true) return sniffed.ext;
+  if (!GENERIC_TYPES.has(mediaType)) return 'bin';
+  if (sniffed !== undefined) throw new Error(`its URL returns ${sniffed.mime}, not ${item.type}`);
+  return 'bin';
+}
+
+/** The extensions of types that differ from the type's name. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpg',
+  'image/svg+xml': 'svg',
+  'image/x-icon': 'ico',
+  'video/quicktime': 'mov',
+  'video/x-matroska': 'mkv',
+  'video/mpeg': 'mpg',
+  'video/ogg': 'ogv',
+};
+
+/** Generic types that don't describe the bytes. */
+const GENERIC_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary']);
+
+/** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
+function extensionOf(mediaType: string): string | undefined {
+  const [, own] =
+    /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];
+  return own ?? (Object.hasOwn(EXTENSIONS, mediaType) ? EXTENSIONS[mediaType] : undefined);
+}

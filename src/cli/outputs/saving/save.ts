@@ -1,0 +1,131 @@
+import path from 'node:path';
+import { NotFoundError } from '../../../client/errors.ts';
+import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { LinkFault, makeDirectory } from '../../../files/write-below.ts';
+import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
+import type { Connection, Context } from '../../context.ts';
+import { dataText } from '../../core/json-value.ts';
+import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../../errors.ts';
+import { safeFileName } from '../../terminal/sanitise.ts';
+import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
+import { type OutputPlace, saveMedia } from './save-media.ts';
+import { writeWhole } from './write-file.ts';
+
+export interface SaveFailure {
+  /** The number of the output, from 1; 0 if the fault concerns no single output. */
+  readonly output: number;
+  readonly message: string;
+  /** The link in the way, if there is one. */
+  readonly link?: string;
+  /** True if the output's URL has expired, so that another try can't succeed. */
+  readonly isGone?: true;
+  /** True if the fault is the disk's, not the service's. */
+  readonly isOnDisk?: true;
+}
+
+export interface SavedOutputs {
+  /** The path of each output's file below the directory as given; undefined if it has none. */
+  readonly paths: readonly (string | undefined)[];
+  readonly failures: readonly SaveFailure[];
+}
+
+/** Writes every output of a run to a file of its own, and a manifest `<runId>.json` to the same directory. */
+export async function saveOutputs(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: SaveOptions,
+): Promise<SavedOutputs> {
+  const directory = path.resolve(ctx.cwd, options.directory);
+  const noDirectory = whyNoDirectory(directory);
+  if (noDirectory !== undefined) {
+    return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
+  }
+  const files: SavedFile[] = [];
+  const paths: (string | undefined)[] = [];
+  const failures: SaveFailure[] = [];
+  for (const [index, item] of run.outputs.entries()) {
+    stopIfInterrupted(ctx, connection, run);
+    const output = index + 1;
+    try {
+      const stem = `${safeFileName(run.runId)}-${output}`;
+      const place = { directory, stem, force: options.force };
+      const file =
+        item.type === 'error' ? undefined : { output, ...(await saveOutput(ctx, connection, item, place)) };
+      paths.push(file && path.join(options.directory, file.name));
+      if (file) files.push(file);
+    } catch (error) {
+      stopIfInterrupted(ctx, connection, run, { error });
+      paths.push(undefined);
+      failures.push(failureFor(output, error));
+    }
+  }
+  await writeManifest(ctx, connection.baseUrl, run, files, options).catch((error: unknown) => {
+    const failure = failureFor(0, error);
+    failures.push({
+      ...failure,
+      message: `${safeFileName(run.runId)}.json was not saved: ${failure.message}`,
+    });
+  });
+  return { paths, failures };
+}
+
+const DISK_FAULTS = new Set(['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EPERM', 'EROFS']);
+
+/** Returns the failure of an output, or of the manifest if `output` is 0. */
+export function failureFor(output: number, error: unknown): SaveFailure {
+  return {
+    output,
+    message: messageOf(error),
+    ...(error instanceof LinkFault && { link: error.link }),
+    ...(error instanceof NotFoundError && { isGone: true }),
+    ...(DISK_FAULTS.has(codeOf(error) ?? '') && { isOnDisk: true }),
+  };
+}
+
+function whyNoDirectory(directory: string): string | undefined {
+  try {
+    makeDirectory(directory);
+    return undefined;
+  } catch (error) {
+    return ['EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')
+      ? `${directory} is not a directory`
+      : messageOf(error);
+  }
+}
+
+/**
+ * Throws if the download of outputs of a run that has ended was interrupted, or can't succeed within `--timeout`.
+ *
+ * @param error the fault of the download, if there was one
+ * @param to the arguments that name the place of the outputs
+ */
+export function stopIfInterrupted(
+  { signal, timeLeftMs }: Context,
+  { advise }: Connection,
+  { runId, runStatus }: Run,
+  { error, to = [] }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
+): void {
+  const reason: unknown = signal.aborted ? signal.reason : timeIsUpAt(error, timeLeftMs());
+  const hints = [`Save them with: ${advise('runs', 'save', runId, ...to)}`];
+  const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
+  const data = { runId };
+  if (reason instanceof Interrupted) throw new Interrupted(reason.signal, hints, { message, data });
+  if (reason instanceof TimeIsUp) throw waitTimeout(message, { hints, data });
+  signal.throwIfAborted();
+}
+
+async function saveOutput(
+  ctx: Context,
+  connection: Connection,
+  item: OutputItem,
+  place: OutputPlace,
+): Promise<Omit<SavedFile, 'output'>> {
+  const { type } = item;
+  if (isMedia(item)) {
+    return { type, ...(await saveMedia(ctx, connection, item, place)), sourceUrl: item.data };
+  }
+  const { directory, stem, force } = place;
+  const content = [Buffer.from(dataText(item.data))];
+  return { type, ...(await writeWhole(directory, () => `${stem}.txt`, content, force)) };
+}

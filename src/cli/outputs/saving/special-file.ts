@@ -1,0 +1,84 @@
+import { fstatSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { codeOf } from '../../../files/error-utils.ts';
+import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/write-file.ts';
+import type { Context } from '../../context.ts';
+import { visible } from '../../terminal/sanitise.ts';
+
+/** A device or a pipe that is open for writing. */
+export interface SpecialFile {
+  readonly isTerminal: boolean;
+  /** Resolves to false once nobody reads it any more. */
+  write(data: string | Uint8Array): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Writes a text to a file, a device or a pipe that the user named. On a terminal, it shows control characters. */
+export async function writeNamedFile(ctx: Context, name: string, text: string): Promise<void> {
+  const file = path.resolve(ctx.cwd, name);
+  if (!isSpecial(file)) return replaceNamedFile(file, text);
+  const special = await openSpecialFile(ctx, file);
+  try {
+    await special.write(special.isTerminal ? visible(text) : text);
+  } finally {
+    await special.close();
+  }
+}
+
+/** Opens a device or a pipe. Uses the streams of the command if it is one of them. @throws file system errors */
+export async function openSpecialFile({ io }: Context, file: string): Promise<SpecialFile> {
+  const close = async (): Promise<void> => {};
+  const stream = standardStream(file);
+  if (stream === 'stdout') {
+    return { isTerminal: io.stdout.isTerminal, write: data => io.out(data), close };
+  }
+  if (stream === 'stderr') {
+    const write = async (data: string | Uint8Array): Promise<boolean> => {
+      io.err(typeof data === 'string' ? data : Buffer.from(data).toString());
+      return true;
+    };
+    return { isTerminal: io.stderr.isTerminal, write, close };
+  }
+  const handle = await openSpecial(file);
+  return {
+    isTerminal: process.getBuiltinModule('node:tty').isatty(handle.fd),
+    write: data =>
+      handle.appendFile(data).then(
+        () => true,
+        (error: unknown) => {
+          if (codeOf(error) === 'EPIPE') return false;
+          throw error;
+        },
+      ),
+    close: () => handle.close(),
+  };
+}
+
+/** Returns true if a path, relative to `cwd`, leads to standard output. */
+export function isStandardOutput(cwd: string, name: string): boolean {
+  return standardStream(path.resolve(cwd, name)) === 'stdout';
+}
+
+const STREAMS = [
+  { stream: 'stdout', fd: 1 },
+  { stream: 'stderr', fd: 2 },
+] as const;
+
+function standardStream(file: string): 'stdout' | 'stderr' | undefined {
+  return STREAMS.find(
+    ({ stream, fd }) =>
+      [`/dev/${stream}`, `/dev/fd/${fd}`, `/proc/self/fd/${fd}`].includes(file) || isSameSocket(file, fd),
+  )?.stream;
+}
+
+/** Returns true for a link to the socket behind a descriptor, which can't be opened by its name. */
+function isSameSocket(file: string, fd: number): boolean {
+  try {
+    const named = statSync(file);
+    if (!named.isSocket()) return false;
+    const opened = fstatSync(fd);
+    return named.ino === opened.ino && named.dev === opened.dev;
+  } catch {
+    return false;
+  }
+}

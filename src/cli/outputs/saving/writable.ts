@@ -1,0 +1,69 @@
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import path from 'node:path';
+import { codeOf } from '../../../files/error-utils.ts';
+import { isDirectory, isLink, refuseDeviceName } from '../../../files/write-below.ts';
+import { checkNamedForWriting } from '../../../files/write-file.ts';
+import { type CliError, unwritable, usageError } from '../../errors.ts';
+
+/**
+ * Refuses a directory that can't be written to, before anything is paid for. Does not create a missing one.
+ *
+ * @param flag the flag that names it
+ * @throws {CliError} USAGE_ERROR
+ * @throws {PathFault} for a device name on Windows
+ */
+export function checkDirectory(cwd: string, chosen: string, flag: string): void {
+  let directory = path.resolve(cwd, chosen);
+  while (!existsSync(directory)) {
+    refuseDeviceName(directory);
+    if (isLink(directory))
+      throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
+    const above = path.dirname(directory);
+    if (above === directory) throw usageError(`${flag}: the drive ${directory} does not exist`);
+    directory = above;
+  }
+  if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
+  try {
+    // Permissions alone don't reveal read-only file systems, so a directory is created and removed.
+    rmdirSync(mkdtempSync(path.join(directory, '.promptrun-')));
+  } catch (error) {
+    throw directoryUnwritable(directory, flag, error);
+  }
+}
+
+/**
+ * Refuses a file that can't be written, before anything is paid for. Its directory has to exist. Devices and pipes pass.
+ *
+ * @param flag the flag that names it
+ * @throws {CliError} USAGE_ERROR
+ * @throws {PathFault} for a link to anything else, and for a device name on Windows
+ */
+export function checkWritableFile(cwd: string, chosen: string, flag: string): void {
+  const file = path.resolve(cwd, chosen);
+  if (isDirectory(file)) throw usageError(`${flag}: ${chosen} is a directory`);
+  checkNamedForWriting(file);
+  if (existsSync(file)) return;
+  const directory = path.dirname(file);
+  if (!existsSync(directory)) throw usageError(`${flag}: no such directory: ${directory}`);
+  checkDirectory(cwd, directory, flag);
+}
+
+function directoryUnwritable(directory: string, flag: string, error: unknown): CliError {
+  const code = codeOf(error);
+  if (code === undefined) throw error;
+  const message = `${flag}: no files can be made in ${directory}: ${unwritableReason(code)}`;
+  return unwritable(error, usageError(message));
+}
+
+const REASONS = new Map([
+  ['EACCES', 'you have no permission to write there'],
+  ['EPERM', 'you have no permission to write there'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space is left'],
+  ['ENOENT', 'the system allows none'],
+]);
+
+/** Explains the error code of a failed write; without the temporary name that the system's own message has. */
+export function unwritableReason(code: string): string {
+  return REASONS.get(code) ?? code;
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { type FileContent, writeUnderFreeName } from '../../../files/write-file.ts';
+
+export interface WrittenFile {
+  /** The file's final name. */
+  readonly name: string;
+  readonly size: number;
+  /** The digest in hexadecimal. */
+  readonly sha256: string;
+}
+
+const BEGINNING_BYTES = 4100;
+
+/**
+ * Writes a file whole or not at all. An existing file is kept, and the new one gets a suffix, unless `force`.
+ *
+ * @param nameFor returns the name; called with the first bytes (at most 4100)
+ */
+export async function writeWhole(
+  directory: string,
+  nameFor: (beginning: Uint8Array) => string | Promise<string>,
+  content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+  force: boolean,
+): Promise<WrittenFile> {
+  const hash = createHash('sha256');
+  let size = 0;
+  let beginning: Uint8Array = new Uint8Array();
+  const copy: FileContent = async file => {
+    for await (const chunk of content) {
+      if (beginning.length < BEGINNING_BYTES) {
+        beginning = Buffer.concat([beginning, chunk.subarray(0, BEGINNING_BYTES - beginning.length)]);
+      }
+      hash.update(chunk);
+      size += chunk.length;
+      await file.appendFile(chunk);
+    }
+  };
+  const name = await writeUnderFreeName(
+    { folder: directory, name: '.' },
+    () => nameFor(beginning),
+    copy,
+    force ? 'replace' : 'suffix',
+  );
+  return { name, size, sha256: hash.digest('hex') };
+}

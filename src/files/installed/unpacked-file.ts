@@ -1,0 +1,100 @@
+import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import path from 'node:path';
+import { codeOf, messageOf } from '../error-utils.ts';
+import type { Env } from '../programs.ts';
+import { renameOverSync } from '../rename.ts';
+import { folderIn, homeDirectory } from '../user-folders.ts';
+import { assetText, sharedAssetBytes } from './single-file.ts';
+
+/** The asset with the hexadecimal digests of unpackable files, by name. */
+export const DIGESTS = 'digests.json';
+
+/**
+ * Uses a file of the single executable that can't be used from memory: unpacks it into a folder of the user and compares
+ * it with the executable's content, because a truncated native library would end the process with SIGBUS. Tries the next
+ * folder if one can't be written or its file can't be used.
+ *
+ * @param name the path of the file in the package
+ * @throws {Error} if no folder works; the message names each
+ */
+export function useUnpacked<T>(name: string, use: (file: string) => T, env: Env = process.env): T {
+  const digests = JSON.parse(assetText(DIGESTS)) as Readonly<Record<string, string>>;
+  const faults: string[] = [];
+  for (const place of placesToUnpack(env)) {
+    try {
+      return use(unpack(sharedAssetBytes(name), path.basename(name), path.join(place, digests[name] ?? '')));
+    } catch (error) {
+      faults.push(`${place}: ${messageOf(error)}`);
+    }
+  }
+  throw new Error(`${path.basename(name)} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
+}
+
+/** Returns the folders for unpacked files: the user's cache, then one below the temporary folder. */
+export function placesToUnpack(env: Env): string[] {
+  const cache = cacheFolder(env);
+  const temporary = path.join(tmpdir(), `promptrun-${process.getuid?.() ?? userInfo().username}`);
+  return cache === undefined ? [temporary] : [cache, temporary];
+}
+
+function cacheFolder(env: Env): string | undefined {
+  const below = (...names: readonly string[]): string | undefined => {
+    const home = homeDirectory(env);
+    return home && path.join(home, ...names);
+  };
+  if (process.platform === 'win32') {
+    const local = folderIn(env, 'LOCALAPPDATA') ?? below('AppData', 'Local');
+    return local && path.join(local, 'promptrun', 'Cache');
+  }
+  if (process.platform === 'darwin') return below('Library', 'Caches', 'promptrun');
+  const cache = folderIn(env, 'XDG_CACHE_HOME') ?? below('.cache');
+  return cache && path.join(cache, 'promptrun');
+}
+
+/** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */
+function unpack(content: Uint8Array, name: string, folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  requireOwnFolder(path.dirname(folder));
+  if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
+  const file = path.join(folder, name);
+  if (!hasContent(file, content)) replace(file, content);
+  return file;
+}
+
+/** Returns the mode of a folder. @throws {Error} if it isn't this user's, or others may write to it */
+function requireOwnFolder(folder: string): number {
+  const { uid, mode, isDirectory } = statOf(folder);
+  if (!isDirectory) throw new Error(`${folder} is not a folder`);
+  if (process.getuid === undefined) return mode;
+  if (uid !== process.getuid()) throw new Error(`${folder} belongs to another user`);
+  if ((mode & 0o022) !== 0) throw new Error(`others can write to ${folder}`);
+  return mode;
+}
+
+function statOf(folder: string): { uid: number; mode: number; isDirectory: boolean } {
+  const stats = lstatSync(folder);
+  return { uid: stats.uid, mode: stats.mode, isDirectory: stats.isDirectory() };
+}
+
+function hasContent(file: string, content: Uint8Array): boolean {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size === content.length && readFileSync(file).equals(content);
+}
+
+/** Writes a temporary file and renames it, because another process may have the damaged one mapped. */
+function replace(file: string, content: Uint8Array): void {
+  const part = `${file}.${process.pid}`;
+  try {
+    rmSync(part, { force: true });
+    writeFileSync(part, content, { mode: 0o600, flag: 'wx', flush: true });
+    if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true });
+    renameOverSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    // Windows does not replace a file that another process has loaded. It serves if its content is right.
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !hasContent(file, content)) {
+      throw error;
+    }
+  }
+}

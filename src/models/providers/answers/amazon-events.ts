@@ -1,0 +1,60 @@
+import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
+import { isJsonObject, textAt } from '../../../wire/bounded-json.ts';
+import { TooLong } from '../../outgoing/request.ts';
+
+/** Maximum length of an event, in bytes. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+/** Minimum length of an event, in bytes: lengths and checksums alone take this much. */
+const MIN_EVENT_BYTES = 16;
+
+/**
+ * Decodes a stream in Amazon's binary format into JSON events. Events of Claude come out as Anthropic sends them, events
+ * of Converse as an object under their type.
+ *
+ * @throws {TooLong} if an event is longer than the maximum
+ * @throws {Error} if an event is damaged
+ */
+export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+  const codec = new EventStreamCodec(toUtf8, fromUtf8);
+  for await (const bytes of framesOf(body)) {
+    const { headers, body: payload } = codec.decode(bytes);
+    const text = toUtf8(payload);
+    const isEvent = headers[':message-type']?.value === 'event';
+    const type = String(headers[':event-type']?.value ?? headers[':exception-type']?.value ?? 'error');
+    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    if (!isEvent) {
+      const message = textAt(value, 'message') ?? String(headers[':error-message']?.value ?? text);
+      yield [JSON.stringify({ error: { type, message } })];
+    } else if (type === 'chunk' && isJsonObject(value) && typeof value['bytes'] === 'string') {
+      yield [Buffer.from(value['bytes'], 'base64').toString('utf8')];
+    } else {
+      yield [JSON.stringify({ [type]: value })];
+    }
+  }
+}
+
+/** Cuts a stream into events, each of which begins with its own length. */
+async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  let buffered = 0;
+  let wanted = 4;
+  for await (const chunk of body) {
+    pieces.push(chunk);
+    buffered += chunk.length;
+    if (buffered < wanted) continue;
+    let bytes: Buffer = Buffer.concat(pieces);
+    for (;;) {
+      wanted = bytes.length < 4 ? 4 : bytes.readUInt32BE(0);
+      if (wanted > MAX_EVENT_BYTES) throw new TooLong(MAX_EVENT_BYTES, 'an event of its stream');
+      if (bytes.length < 4) break;
+      if (wanted < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
+      if (bytes.length < wanted) break;
+      yield bytes.subarray(0, wanted);
+      bytes = bytes.subarray(wanted);
+    }
+    pieces = bytes.length === 0 ? [] : [bytes];
+    buffered = bytes.length;
+  }
+  if (buffered > 0) throw new Error('the stream ends in the middle of an event');
+}

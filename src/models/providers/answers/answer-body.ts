@@ -1,0 +1,196 @@
+import { messageOf } from '../../../files/error-utils.ts';
+import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
+import type { EngineJob } from '../../engine.ts';
+import { boundedBody, type HttpAnswer, readBody, TooLong } from '../../outgoing/request.ts';
+import { MAX_ANSWER_BYTES } from '../send.ts';
+import type { ModelAnswer } from './answer.ts';
+import { eventData } from './event-stream.ts';
+import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonInBody } from './refusal.ts';
+
+/** Limits for the JSON of an answer or of one event. */
+const BOUNDS = { ...MAX_JSON, values: 100_000 };
+const PIECE_BYTES = 64 * 1024;
+/** Maximum size of a body that is put together from its pieces, in bytes. Memory that can grow takes the system far longer. */
+const MAX_COPIED_BYTES = 1024 * 1024;
+
+/**
+ * Reads the body of a successful response into an answer as it arrives. Decides by the response if it is a stream, not by
+ * the request: some providers stream without being asked, others never do.
+ *
+ * @throws {ProviderFault} if the body is an error, a web page or not JSON, or the connection ends early; the answer then
+ *   holds what had arrived
+ */
+export async function readAnswer(
+  response: HttpAnswer,
+  answer: ModelAnswer,
+  onText: (piece: string) => void,
+): Promise<void> {
+  try {
+    const type = response.headers['content-type'] ?? '';
+    if (/^image\//i.test(type)) {
+      answer.pictures.push({ bytes: await readBody(response, MAX_ANSWER_BYTES) });
+    } else if (/^text\/event-stream/i.test(type)) {
+      await readEvents(eventData(boundedBody(response, MAX_ANSWER_BYTES)), answer, onText);
+    } else if (/^application\/vnd\.amazon\.eventstream/i.test(type)) {
+      const { amazonEvents } = await import('./amazon-events.ts');
+      await readEvents(amazonEvents(boundedBody(response, MAX_ANSWER_BYTES)), answer, onText);
+    } else {
+      await readWhole(await wholeBody(response), answer, onText);
+    }
+  } catch (error) {
+    throw readingFault(error);
+  }
+}
+
+/**
+ * Reads the whole body. A large one is read into memory that grows in place, so that it is never held twice.
+ *
+ * @throws {TooLong} once it is longer than an answer may be
+ */
+async function wholeBody(response: HttpAnswer): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  let large: ArrayBuffer | undefined;
+  for await (const chunk of boundedBody(response, MAX_ANSWER_BYTES)) {
+    pieces.push(chunk);
+    length += chunk.length;
+    if (length <= MAX_COPIED_BYTES) continue;
+    large ??= new ArrayBuffer(0, { maxByteLength: MAX_ANSWER_BYTES });
+    append(large, pieces.splice(0));
+  }
+  return large ? Buffer.from(large) : Buffer.concat(pieces);
+}
+
+function append(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
+  for (const piece of pieces) {
+    const start = body.byteLength;
+    body.resize(start + piece.length);
+    new Uint8Array(body, start).set(piece);
+  }
+}
+
+/** Reads a JSON object, or a stream that does not say that it is one. Releases the body once it is read. */
+async function readWhole(body: Buffer, answer: ModelAnswer, onText: (piece: string) => void): Promise<void> {
+  const beginning = body.toString('utf8', 0, 100);
+  if (/^\s*(?:data|event|id|retry)?:/.test(beginning)) {
+    return await readEvents(eventData(inChunks(body)), answer, onText);
+  }
+  const objects = parseObjects(takeText(body));
+  for (const object of objects) addObject(object, answer, onText);
+}
+
+/** Decodes a body and releases the memory of a large one at once, not when the garbage collector gets to it. */
+function takeText(body: Buffer): string {
+  const text = body.toString('utf8');
+  const { buffer } = body;
+  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0);
+  return text;
+}
+
+/**
+ * Adds an object of a response to the answer. Its usage counts even if it holds an error.
+ *
+ * @throws {ProviderFault} if it is an error
+ */
+function addObject(
+  object: Readonly<Record<string, unknown>>,
+  answer: ModelAnswer,
+  onText: (piece: string) => void,
+): void {
+  onText(answer.add(object));
+  const { error } = object;
+  if (error === undefined || error === null || error === '') return;
+  const reason = inOneLine(reasonInBody(error) ?? 'it gave no reason');
+  throw new ProviderFault(`answered with an error: ${reason}`, { mayHaveCost: true });
+}
+
+/** Yields a body in pieces, so that the events of a stream are not all held at once. */
+async function* inChunks(body: Buffer): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < body.length; start += PIECE_BYTES) {
+    yield body.subarray(start, start + PIECE_BYTES);
+  }
+}
+
+async function readEvents(
+  batches: AsyncIterable<readonly string[]>,
+  answer: ModelAnswer,
+  onText: (piece: string) => void,
+): Promise<void> {
+  for await (const events of batches) {
+    for (const data of events) {
+      if (data.trim() === '[DONE]') answer.finish();
+      else addObject(eventIn(data), answer, onText);
+    }
+  }
+  if (!answer.ended) throw answer.failure ?? brokenOff();
+}
+
+function eventIn(data: string): Readonly<Record<string, unknown>> {
+  let event: unknown;
+  try {
+    event = parseBoundedJson(data, BOUNDS);
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw unreadableBecause(`an event in it ${error.message}`);
+    throw brokenOff();
+  }
+  if (isJsonObject(event)) return event;
+  throw unreadableBecause(`an event in it is not a JSON object: ${inOneLine(data)}`);
+}
+
+/** Returns the fault for an error while reading an answer, which may have been paid for already. */
+function readingFault(error: unknown): unknown {
+  if (error instanceof ProviderFault) return error;
+  if (error instanceof TooLong) return unreadableBecause(error.message);
+  if (error instanceof SyntaxError) return unreadableBecause(messageOf(error));
+  return brokenOff();
+}
+
+function brokenOff(): ProviderFault {
+  return new ProviderFault('ended its answer before it was complete', {
+    mayHaveCost: true,
+    advice: 'run it again',
+  });
+}
+
+/** Returns the objects of a body. Gemini sends a list of pieces if it is not asked for events. */
+function parseObjects(text: string): Readonly<Record<string, unknown>>[] {
+  const value = parseProviderJson(text);
+  const objects: unknown[] = Array.isArray(value) ? value : [value];
+  if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadableBody(text);
+  return objects;
+}
+
+function parseProviderJson(text: string): unknown {
+  try {
+    return parseBoundedJson(text, BOUNDS);
+  } catch (error) {
+    throw error instanceof JsonPastBound ? unreadableBecause(`it ${error.message}`) : unreadableBody(text);
+  }
+}
+
+function unreadableBody(text: string): ProviderFault {
+  const advice: Advice = (_, address) => `check ${address}`;
+  const what = text.trim() === '' ? 'sent an empty answer' : `answered ${pageOrLine(text)}`;
+  if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
+  const start = text.trim().slice(0, 80);
+  return unreadableBecause(`it is not a JSON object: ${start}`, advice);
+}
+
+function unreadableBecause(why: string, advice?: Advice): ProviderFault {
+  return new ProviderFault(`answered with something that can't be read: ${why}`, {
+    mayHaveCost: true,
+    ...(advice !== undefined && { advice }),
+  });
+}
+
+/** Returns a listener that passes whole characters on: servers sometimes split one over two pieces. */
+export function wholeCharacters(onText: EngineJob['onText']): (piece: string) => void {
+  let rest = '';
+  return piece => {
+    const text = rest + piece;
+    const isHalf = /[\uD800-\uDBFF]$/.test(text);
+    rest = isHalf ? text.slice(-1) : '';
+    const whole = isHalf ? text.slice(0, -1) : text;
+    if (whole !== '') onText?.(whole);
+  };
+}

@@ -1,0 +1,42 @@
+import { listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
+import type { AnswerFormat, ModelAnswer } from '../answer.ts';
+import { reasonInBody } from '../refusal.ts';
+import { dollarsIn, tokenUsage } from './chat.ts';
+
+/** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */
+export const IMAGES: AnswerFormat = {
+  empty: { created: 0, data: [{ b64_json: '' }], images: [''], request_id: '', status: 'Failed' },
+  stops: { 'request moderated': 'filter', 'content moderated': 'filter' },
+  read(object, answer) {
+    answer.addCounts(valueAt(object, 'usage'));
+    const error = valueAt(object, 'error') ?? undefined;
+    if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
+    for (const picture of [...listAt(object, 'data'), ...listAt(object, 'images')]) {
+      if (valueAt(picture, 'respect_moderation') === false) {
+        answer.addStopReason('content_filter');
+        continue;
+      }
+      const base64 = typeof picture === 'string' ? picture : textAt(picture, 'b64_json');
+      answer.pictures.push({ base64: base64 || undefined, url: textAt(picture, 'url') });
+    }
+    readTask(object, answer);
+  },
+  usage(counts) {
+    const dollars = dollarsIn(counts);
+    return tokenUsage(counts) ?? (dollars === undefined ? undefined : { ...NO_TOKENS, dollars });
+  },
+};
+
+const NO_TOKENS = { input: 0, output: 0, cached: 0 };
+
+/** Reads the id or the status of a picture that is drawn asynchronously. */
+function readTask(object: unknown, answer: ModelAnswer): void {
+  answer.task = textAt(object, 'request_id') ?? answer.task;
+  const status = textAt(object, 'status');
+  if (status === undefined || status === 'Pending') return;
+  if (status === 'Ready') answer.pictures.push({ url: textAt(object, 'result', 'sample') });
+  else if (/moderated/i.test(status)) answer.addStopReason(status);
+  else if (/error|failed|not found/i.test(status)) answer.setError(status);
+  else return;
+  answer.task = undefined;
+}

@@ -1,0 +1,55 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Message } from '../../../prompts/render/render-prompt.ts';
+import { messageText } from '../../engine.ts';
+
+/**
+ * Returns the messages of a prompt in the clients' format.
+ *
+ * @param words text to add to the system message
+ * @param systemFirst true if system messages must come before all others
+ */
+export function clientMessages(
+  messages: readonly Message[],
+  { words, systemFirst = false }: { words?: string | undefined; systemFirst?: boolean | undefined },
+): LanguageModelV4Prompt {
+  const all = words === undefined ? messages : withWords(messages, words);
+  if (!systemFirst) return all.map(clientMessage);
+  const texts = all.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts));
+  const text = texts.filter(part => part !== '').join('\n\n');
+  const others = all.filter(({ role }) => role !== 'system').map(clientMessage);
+  // A prompt of system messages only is sent as the user's.
+  if (others.length === 0) return [{ role: 'user', content: [{ type: 'text', text }] }];
+  return text === '' ? others : [{ role: 'system', content: text }, ...others];
+}
+
+/** Adds words to the last system message, or as a new one before all others. */
+function withWords(messages: readonly Message[], words: string): readonly Message[] {
+  const last = messages.findLastIndex(({ role }) => role === 'system');
+  if (last < 0) return [{ role: 'system', parts: [{ text: words }] }, ...messages];
+  return messages.map((message, index) =>
+    index === last ? { ...message, parts: [...message.parts, { text: `\n\n${words}` }] } : message,
+  );
+}
+
+/** Converts a message. Joins parts that are all text into one, because not every server takes parts. */
+function clientMessage({ role, parts }: Message): LanguageModelV4Message {
+  if (role === 'system') return { role, content: messageText(parts) };
+  if (role === 'model') return { role: 'assistant', content: [{ type: 'text', text: messageText(parts) }] };
+  if (parts.every(part => 'text' in part)) {
+    return { role: 'user', content: [{ type: 'text', text: messageText(parts) }] };
+  }
+  return {
+    role: 'user',
+    content: parts.map(part =>
+      'text' in part
+        ? ({ type: 'text', text: part.text } as const)
+        : ({
+            type: 'file',
+            mediaType: part.image.mediaType,
+            data: { type: 'data', data: part.image.bytes },
+            // OpenAI's Responses require this field, although it has a default.
+            providerOptions: { openai: { imageDetail: 'auto' } },
+          } as const),
+    ),
+  };
+}

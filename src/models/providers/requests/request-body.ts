@@ -1,0 +1,54 @@
+import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
+
+/** Fields that no option of the same name may replace. */
+const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'input',
+  'contents',
+  'system',
+  'systemInstruction',
+  'prompt',
+  'image',
+  'images',
+  'stream',
+  'stream_options',
+]);
+
+/** Fields for the format of the answer; an option replaces them only if the request has none. */
+const FORMAT_FIELDS: ReadonlySet<string> = new Set(['response_format', 'tools', 'tool_choice', 'toolConfig']);
+
+/** Returns keys of `config` in snake case, as fields of a request's body. */
+export function snakeCased(config: UncheckedObject): UncheckedObject {
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [
+      key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}
+
+/** Fields of Gemini's request itself; all others belong in its `generationConfig`. */
+const GEMINI_FIELDS: ReadonlySet<string> = new Set(['safetySettings', 'cachedContent', 'labels']);
+
+/** Returns keys of `config` as fields of a Gemini request. */
+export function geminiFields(config: UncheckedObject): UncheckedObject {
+  const entries = Object.entries(config);
+  const own = entries.filter(([key]) => GEMINI_FIELDS.has(key));
+  const others = entries.filter(([key]) => !GEMINI_FIELDS.has(key));
+  return {
+    ...Object.fromEntries(own),
+    ...(others.length > 0 && { generationConfig: Object.fromEntries(others) }),
+  };
+}
+
+/** Returns a body with added fields. Merges objects that both have; there the body's own fields win. */
+export function mergeFields(body: UncheckedObject, fields: UncheckedObject): UncheckedObject {
+  const result: Record<string, unknown> = { ...body };
+  for (const [key, value] of Object.entries(fields)) {
+    const own = body[key];
+    if (PROTECTED_FIELDS.has(key) || (FORMAT_FIELDS.has(key) && own !== undefined)) continue;
+    result[key] = isJsonObject(value) && isJsonObject(own) ? { ...value, ...own } : value;
+  }
+  return result;
+}

@@ -1,0 +1,143 @@
+import { isJsonObject, valueAt } from '../../../wire/bounded-json.ts';
+import type { ModelEntry, Provider } from '../../entry.ts';
+
+/** Paths of the answer's schema in the requests of all interfaces. */
+const SCHEMA_PATHS: readonly (readonly (string | number)[])[] = [
+  ['response_format', 'json_schema', 'schema'],
+  ['text', 'format', 'schema'],
+  ['output_config', 'format', 'schema'],
+  ['generationConfig', 'responseJsonSchema'],
+  ['tools', 0, 'input_schema'],
+  ['toolConfig', 'tools', 0, 'toolSpec', 'inputSchema', 'json'],
+];
+
+/** Keywords that constrain nothing. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  'title',
+  'description',
+  'examples',
+  'default',
+]);
+
+/** Keywords that clients replace by others of the same meaning. */
+const WRITTEN_AS: Readonly<Record<string, string>> = { const: 'enum', oneOf: 'anyOf', definitions: '$defs' };
+
+/** Returns the keywords of a schema that are missing in a request's copy, each once; none if the request has no copy. */
+export function droppedKeywords(schema: unknown, body: Readonly<Record<string, unknown>>): string[] {
+  const sent = SCHEMA_PATHS.map(path => valueAt(body, ...path)).find(isJsonObject);
+  return sent === undefined ? [] : missingKeywords(schema, sent);
+}
+
+function missingKeywords(schema: unknown, sent: unknown): string[] {
+  const dropped = new Set<string>();
+  collectDropped(schema, sent, dropped);
+  return [...dropped];
+}
+
+function collectDropped(schema: unknown, sent: unknown, dropped: Set<string>): void {
+  if (Array.isArray(schema) && Array.isArray(sent)) {
+    for (const [index, part] of schema.entries()) collectDropped(part, sent[index], dropped);
+  }
+  if (!isJsonObject(schema) || !isJsonObject(sent)) return;
+  for (const [keyword, value] of Object.entries(schema)) {
+    const written = sent[keyword] ?? sent[WRITTEN_AS[keyword] ?? ''];
+    if (written === undefined) {
+      if (!ANNOTATIONS.has(keyword) && value !== undefined) dropped.add(keyword);
+    } else if (keyword === 'additionalProperties' && value !== false && written === false) {
+      dropped.add(keyword);
+    } else if (NAMED.has(keyword)) {
+      compareNamed(value, written, dropped);
+    } else if (PARTS.has(keyword)) {
+      collectDropped(value, written, dropped);
+    }
+  }
+}
+
+/** Keywords whose values are schemas or lists of schemas. */
+const PARTS: ReadonlySet<string> = new Set([
+  'items',
+  'prefixItems',
+  'additionalProperties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+/** Keywords whose values are schemas by name. */
+const NAMED: ReadonlySet<string> = new Set([
+  'properties',
+  '$defs',
+  'definitions',
+  'patternProperties',
+  'dependentSchemas',
+]);
+
+function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): void {
+  if (!isJsonObject(schemas)) return;
+  for (const [name, schema] of Object.entries(schemas)) collectDropped(schema, valueAt(sent, name), dropped);
+}
+
+/** Returns a schema with only those keywords; keeps nothing else next to a `$ref`. */
+function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
+  if (Array.isArray(schema)) return schema.map(part => withKeywords(part, keywords));
+  if (!isJsonObject(schema)) return schema;
+  const isReference = schema['$ref'] !== undefined;
+  const kept = Object.entries(schema).filter(
+    ([keyword]) => keywords.has(keyword) && (!isReference || keyword.startsWith('$')),
+  );
+  return Object.fromEntries(
+    kept.map(([keyword, value]) => {
+      if (PARTS.has(keyword)) return [keyword, withKeywords(value, keywords)];
+      if (!NAMED.has(keyword) || !isJsonObject(value)) return [keyword, value];
+      const named = Object.entries(value).map(([name, part]) => [name, withKeywords(part, keywords)]);
+      return [keyword, Object.fromEntries(named)];
+    }),
+  );
+}
+
+/** Keywords in Google's documentation of `responseJsonSchema`, and `const`, which the client turns into an `enum`. */
+const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
+  '$id',
+  '$defs',
+  '$ref',
+  '$anchor',
+  'type',
+  'format',
+  'title',
+  'description',
+  'enum',
+  'const',
+  'items',
+  'prefixItems',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'anyOf',
+  'oneOf',
+  'properties',
+  'additionalProperties',
+  'required',
+  'propertyOrdering',
+]);
+
+/** Returns a schema without the keywords that the models of an interface ignore silently. */
+export function obeyedSchema(schema: unknown, { engine }: Pick<Provider, 'engine'>): unknown {
+  return engine === 'google' || engine === 'vertexai' ? withKeywords(schema, GEMINI_KEYWORDS) : schema;
+}
+
+/** Returns the keywords of a schema that a model is known to ignore, without building a request. */
+export function ignoredKeywords(schema: unknown, { provider, responseFormat }: ModelEntry): string[] {
+  if (!provider || (responseFormat !== undefined && responseFormat !== 'json_schema')) return [];
+  return missingKeywords(schema, obeyedSchema(schema, provider));
+}

@@ -1,0 +1,114 @@
+import { sql } from 'kysely';
+import type { RunStatus } from '../../../wire/index.ts';
+import { PreparedQuery, type ValueOf } from '../prepared-query.ts';
+import { runnableVersion } from '../prompts-store.ts';
+import type { Db } from '../writer.ts';
+import type { EndColumns } from './run-endings.ts';
+import type { Idempotency, NewColumn, NewRun } from './run-records.ts';
+
+interface RowOfNewRun extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndColumns, 'status'> {
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly request: string | null;
+}
+
+export const KEY_CLAIM = new PreparedQuery(
+  (db, value: ValueOf<Idempotency & { userId: number; runId: string; now: number; expired: number }>) =>
+    db
+      .insertInto('idempotencyKeys')
+      .values({
+        userId: value('userId'),
+        key: value('key'),
+        digest: value('digest'),
+        runId: value('runId'),
+        createdAt: value('now'),
+      })
+      .onConflict(conflict =>
+        conflict
+          .columns(['userId', 'key'])
+          .doUpdateSet(({ ref }) => ({
+            digest: ref('excluded.digest'),
+            runId: ref('excluded.runId'),
+            createdAt: ref('excluded.createdAt'),
+          }))
+          .where('idempotencyKeys.createdAt', '<', value('expired')),
+      ),
+);
+
+export const CALLER = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
+  callerWithPlan(db, value('userId')),
+);
+
+export const CALLER_WITH_KEY = new PreparedQuery((db, value: ValueOf<{ userId: number; keyId: string }>) =>
+  callerWithPlan(db, value('userId'))
+    .innerJoin('keys', 'keys.userId', 'users.id')
+    .where('keys.id', '=', value('keyId')),
+);
+
+function callerWithPlan(db: Db, userId: number) {
+  return db.selectFrom('users').select('users.id').where('users.id', '=', userId).where('plan', '<>', 'none');
+}
+
+export const VERSION = new PreparedQuery((db, value: ValueOf<{ promptVersionId: string }>) =>
+  runnableVersion(db, value('promptVersionId')).select('promptVersions.id'),
+);
+
+/** Sums up the input texts of a user's unfinished runs. */
+export const OPEN_TEXTS = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
+  db
+    .selectFrom('runs')
+    .select(sql<number>`cast(coalesce(sum("textBytes"), 0) as bigint)`.as('bytes'))
+    .where('userId', '=', value('userId'))
+    .where(sql<boolean>`status in ('queued', 'running')`),
+);
+
+interface ReservedValues {
+  readonly userId: number;
+  readonly credits: number;
+  readonly inputBytes: number;
+  readonly maxBytes: number;
+  readonly nowMicros: number;
+}
+
+export const RESERVATION = new PreparedQuery((db, value: ValueOf<ReservedValues>) =>
+  db
+    .updateTable('users')
+    .set(({ eb, ref }) => ({
+      credits: eb('credits', '-', value('credits')),
+      mediaBytes: eb('mediaBytes', '+', value('inputBytes')),
+      // Unique and growing even if the clock stands still or goes back, because the list is ordered by it.
+      lastRunAt: sql<number>`case when ${ref('lastRunAt')} < ${value('nowMicros')} then ${value('nowMicros')} else ${ref('lastRunAt')} + 1 end`,
+    }))
+    .where('id', '=', value('userId'))
+    .where('credits', '>=', value('credits'))
+    .where('mediaBytes', '<=', value('maxBytes'))
+    .returning('lastRunAt'),
+);
+
+export const NEW_RUN = new PreparedQuery((db, value: ValueOf<RowOfNewRun>) =>
+  db.insertInto('runs').values({
+    id: value('id'),
+    userId: value('userId'),
+    promptVersionId: value('promptVersionId'),
+    name: value('name'),
+    model: value('model'),
+    credits: value('credits'),
+    inputBytes: value('inputBytes'),
+    textBytes: value('textBytes'),
+    status: value('status'),
+    worker: value('worker'),
+    createdAt: value('createdAt'),
+    request: value('request'),
+    tokens: value('tokens'),
+    outputs: value('outputs'),
+    warnings: value('warnings'),
+    endedAt: value('endedAt'),
+  }),
+);
+
+export const USE = new PreparedQuery((db, value: ValueOf<{ promptId: string }>) =>
+  db
+    .updateTable('prompts')
+    .set(({ eb }) => ({ uses: eb('uses', '+', 1) }))
+    .where('id', '=', value('promptId')),
+);

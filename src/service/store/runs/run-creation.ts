@@ -1,0 +1,131 @@
+import type { Db } from '../writer.ts';
+import {
+  CALLER,
+  CALLER_WITH_KEY,
+  KEY_CLAIM,
+  NEW_RUN,
+  OPEN_TEXTS,
+  RESERVATION,
+  USE,
+  VERSION,
+} from './run-creation-queries.ts';
+import { endColumns, writeResults } from './run-endings.ts';
+import {
+  CreationRefused,
+  type Idempotency,
+  type NewRun,
+  type StoredRequest,
+  type UserLimits,
+} from './run-records.ts';
+
+/** Lifetime of an idempotency key, in milliseconds. */
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Writes a new run with its reservations, in the caller's transaction.
+ *
+ * @param now in milliseconds
+ * @returns the run's id, or the id of the run that the same idempotency key and body created before
+ * @throws {CreationRefused} which must roll the transaction back
+ */
+export async function writeNewRun(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<string> {
+  const former = run.idempotency && (await claimKey(db, run, run.idempotency, now));
+  if (former !== undefined) return former;
+  await checkCaller(db, run);
+  const createdAt = await reserve(db, run, limits, now);
+  if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw new CreationRefused('queue');
+  await insertRun(db, run, createdAt);
+  if (run.outcome) await writeResults(db, run, run.outcome);
+  return run.id;
+}
+
+/**
+ * Claims an idempotency key; returns the run that it created before, if any. Concurrent creations with the same key wait
+ * here, and get the run of the first.
+ */
+async function claimKey(
+  db: Db,
+  { id: runId, userId }: NewRun,
+  { key, digest }: Idempotency,
+  now: number,
+): Promise<string | undefined> {
+  const expired = now - IDEMPOTENCY_LIFETIME_MS;
+  const { numAffectedRows } = await KEY_CLAIM.run(db, { userId, key, digest, runId, now, expired });
+  if (numAffectedRows === 1n) return undefined;
+  const former = await db
+    .selectFrom('idempotencyKeys')
+    .select(['digest', 'runId'])
+    .where('userId', '=', userId)
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow();
+  if (former.digest !== digest) throw new CreationRefused('key');
+  return former.runId;
+}
+
+/** Checks that the caller's key and plan, and the version, still exist since the request arrived. */
+async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
+  const caller = await (keyId === undefined
+    ? CALLER.first(db, { userId })
+    : CALLER_WITH_KEY.first(db, { userId, keyId }));
+  if (!caller) throw new CreationRefused('caller');
+  if (!(await VERSION.first(db, { promptVersionId }))) throw new CreationRefused('version');
+}
+
+/** The share of a user's space that is reserved for texts, so that a user whose media fill the rest can still run prompts. */
+export const TEXT_SHARE = 1 / 64;
+
+/** Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's list. */
+async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
+  const { userId, credits, inputBytes } = run;
+  const maxBytes = await maxMediaBytes(db, run, limits);
+  const nowMicros = now * 1000;
+  const reservation = await RESERVATION.first(db, { userId, credits, inputBytes, maxBytes, nowMicros });
+  if (reservation) return reservation.lastRunAt;
+  const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
+  throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
+}
+
+/** Returns the bytes of media that the user may have for this run to be created. */
+async function maxMediaBytes(
+  db: Db,
+  { userId, inputBytes, textBytes, needsSpace }: NewRun,
+  limits: UserLimits,
+): Promise<number> {
+  if (textBytes === 0 && !needsSpace) return Number.MAX_SAFE_INTEGER;
+  const open = await OPEN_TEXTS.first(db, { userId });
+  const texts = (open?.bytes ?? 0) + textBytes;
+  if (needsSpace) return limits.mediaBytes - inputBytes - texts - 1;
+  const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
+  return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.mediaBytes - texts;
+}
+
+async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): Promise<boolean> {
+  if (queued === 0) return true;
+  const last = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('userId', '=', userId)
+    .where('status', '=', 'queued')
+    .offset(queued - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return last !== undefined;
+}
+
+/** Returns a request as JSON for its column, without texts that are kept as blobs. */
+export function requestJson(request: StoredRequest): string {
+  return JSON.stringify(request.textsApart ? { ...request, textInputs: {} } : request);
+}
+
+const UNENDED = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as const;
+
+async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
+  const { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, outcome } = run;
+  const row = { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, createdAt };
+  const request = outcome?.forgetsRequest ? null : requestJson(run.request);
+  const state = outcome
+    ? { worker: null, ...endColumns(outcome) }
+    : { worker: run.worker, status: run.status, ...UNENDED };
+  await NEW_RUN.run(db, { ...row, request, ...state });
+  await USE.run(db, { promptId: run.promptId });
+}

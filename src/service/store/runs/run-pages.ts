@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import type { RunStatus } from '../../../wire/index.ts';
+import type { Db } from '../writer.ts';
+import { type StoredRun, storedRun } from './run-records.ts';
+import { runOfUser, runsWithIds } from './run-selections.ts';
+
+/** Filter of a user's runs. Times are in microseconds; `from` is inclusive, `until` exclusive. */
+export interface RunListFilter {
+  userId: number;
+  status?: RunStatus | undefined;
+  from?: number | undefined;
+  until?: number | undefined;
+  /** A run's id: only runs created before it, the nearest first. */
+  startingAfter?: string | undefined;
+  /** A run's id: only runs created after it, the nearest to it. */
+  endingBefore?: string | undefined;
+  limit: number;
+}
+
+/** Limits how much of a page is read. */
+export interface PageLimits {
+  /** Maximum size of the outputs; the first run is read in any case. */
+  readonly maxBytes: number;
+  /** Receives the size of the outputs before they are read, and may throw. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** Reads these runs in order: the first, and as many more as fit. */
+export async function readRuns(
+  db: Db,
+  ids: readonly string[],
+  { maxBytes, onBytes }: PageLimits,
+): Promise<StoredRun[]> {
+  const { fitting, bytes } = await fittingRuns(db, ids, maxBytes);
+  onBytes(bytes);
+  const rows = await runsWithIds(db, fitting).execute();
+  const runs = new Map(rows.map(row => [row.id, storedRun(row)]));
+  return fitting.flatMap(id => runs.get(id) ?? []);
+}
+
+/**
+ * Reads the ids of a page in time proportional to its size, nearest to the cursor first; undefined if the cursor is not a run
+ * of the user.
+ */
+export async function readPage(db: Db, { userId, status, limit, ...filter }: RunListFilter) {
+  const { startingAfter, endingBefore } = filter;
+  let { from = 0, until = Number.MAX_SAFE_INTEGER } = filter;
+  const cursor = startingAfter ?? endingBefore;
+  if (cursor !== undefined) {
+    const run = await runOfUser(db, userId, cursor).select('createdAt').executeTakeFirst();
+    if (!run) return undefined;
+    if (endingBefore === undefined) until = Math.min(until, run.createdAt);
+    else from = Math.max(from, run.createdAt + 1);
+  }
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('userId', '=', userId)
+    .$if(status !== undefined, query => query.where('status', '=', status ?? 'queued'))
+    .where('createdAt', '>=', from)
+    .where('createdAt', '<', until)
+    .orderBy('createdAt', endingBefore === undefined ? 'desc' : 'asc')
+    .limit(limit + 1)
+    .execute();
+  return { ids: rows.slice(0, limit).map(({ id }) => id), hasMore: rows.length > limit };
+}
+
+/** Returns the runs that fit, by their sizes alone, so that outputs that don't fit are never read. */
+async function fittingRuns(db: Db, ids: readonly string[], maxBytes: number) {
+  const size = sql<number>`octet_length("outputs")`.as('bytes');
+  const rows = await runsWithIds(db, ids).clearSelect().select(['id', size]).execute();
+  const sizes = new Map(rows.map(({ id, bytes }) => [id, bytes]));
+  const fitting: string[] = [];
+  let sum = 0;
+  for (const id of ids) {
+    const bytes = sizes.get(id) ?? 0;
+    if (fitting.length > 0 && sum + bytes > maxBytes) break;
+    sum += bytes;
+    fitting.push(id);
+  }
+  return { fitting, bytes: sum };
+}

@@ -1,0 +1,165 @@
+import { sql } from 'kysely';
+import type { Db, Writer } from '../writer.ts';
+import { failRun } from './run-endings.ts';
+import type { StoredRequest } from './run-records.ts';
+
+/** A worker's claim on queued runs. */
+export interface Claim {
+  readonly worker: string;
+  /** Free capacity, in runs. At 0, only users with no running run get a turn. */
+  readonly room: number;
+  /** The number of runs that it is running, by user. */
+  readonly running: ReadonlyMap<number, number>;
+  /** The models it offers; undefined for all. */
+  readonly models?: readonly string[] | undefined;
+  /** False to leave runs with pictures in the queue; default true. */
+  readonly withPictures?: boolean | undefined;
+}
+
+/** The rules for runs of a dead worker. */
+export interface Abandonment {
+  /** Number of worker deaths after which a run fails. */
+  readonly maxDeaths: number;
+  /** Returns the error message of the failed run. */
+  readonly reason: (runId: string) => string;
+  /** Returns that of a program's run, which fails at the first death; default: `reason`. */
+  readonly programReason?: (runId: string) => string;
+}
+
+/** Literal SQL, so that the database recognises its partial indexes. */
+const inProgress = sql<boolean>`status in ('queued', 'running')`;
+const queued = sql<boolean>`status = 'queued'`;
+
+/** Returns the run queue: queued runs, and running ones with their workers. */
+export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
+  const take = async (db: Db, turns: ReadonlyMap<number, number>, claim: Claim) => {
+    const oldestOf = ([userId, count]: readonly [number, number]) =>
+      queuedRuns(db, claim)
+        .select('id')
+        .where('userId', '=', userId)
+        .orderBy('createdAt')
+        .limit(count)
+        .$if(shared, query => query.forUpdate().skipLocked());
+    const [first, ...others] = [...turns].map(turn =>
+      db.selectFrom(oldestOf(turn).as('oldest')).select('id'),
+    );
+    if (!first) return [];
+    // A CTE is evaluated once; a subselect may be evaluated for each row, with different results.
+    const runs = await db
+      .with('picked', () => others.reduce((all, next) => all.unionAll(next), first))
+      .updateTable('runs')
+      .set({ status: 'running', worker: claim.worker })
+      .where('id', 'in', ({ selectFrom }) => selectFrom('picked').select('picked.id'))
+      .where(queued)
+      .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths', 'model', 'createdAt'])
+      .execute();
+    runs.sort((a, b) => a.createdAt - b.createdAt);
+    return runs.map(run => ({
+      ...run,
+      request: JSON.parse(run.request ?? 'null') as StoredRequest,
+    }));
+  };
+  return {
+    /** Returns the workers that hold unfinished runs. */
+    workers: async () => {
+      const workers = db.selectFrom('runs').select('worker').distinct().where(inProgress);
+      return (await workers.where('worker', 'is not', null).execute()).flatMap(row => row.worker ?? []);
+    },
+    /** Counts a death for each run of a dead worker, then queues it again or fails it. */
+    takeFrom: (deadWorker: string, abandonment: Abandonment) =>
+      writer.write(db => takeFrom(db, deadWorker, abandonment)),
+    /**
+     * Claims as many queued runs as there is room for, each user's oldest first, and marks them as running. `moreLeft` is
+     * true if there may be more for this worker.
+     */
+    async claim(claim: Claim) {
+      const waiting = await queuedRuns(db, claim)
+        .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest'), fn.countAll<number>().as('count')])
+        .groupBy('userId')
+        .execute();
+      const turns = turnsOf(waiting, claim);
+      const runs = turns.size === 0 ? [] : await writer.write(db => take(db, turns, claim));
+      const left = waiting.reduce((sum, { count }) => sum + count, 0) - runs.length;
+      return { runs, moreLeft: left > 0 };
+    },
+    /** Returns the number of queued runs that a worker with these models could claim. */
+    queued: async (models: Claim['models']) => {
+      const counted = queuedRuns(db, { models }).select(({ fn }) => fn.countAll<number>().as('count'));
+      return (await counted.executeTakeFirstOrThrow()).count;
+    },
+    /** Returns the ids of a worker's running runs, according to the store. */
+    runningOf: async (worker: string) => {
+      const runs = db.selectFrom('runs').select('id').where(inProgress).where('worker', '=', worker);
+      return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
+    },
+    /** Queues these runs of the worker again, or all of them, without counting a death. */
+    release: async (worker: string, runs?: readonly string[]) => {
+      if (runs?.length !== 0) await writer.write(db => queueAgain(db, worker, runs));
+    },
+  };
+}
+
+interface UserQueue {
+  readonly userId: number;
+  readonly oldest: number;
+  readonly count: number;
+}
+
+/** Returns the number of runs to claim for each user. The user with the fewest running comes first, then the longest waiting. */
+function turnsOf(waiting: readonly UserQueue[], { room, running }: Claim): ReadonlyMap<number, number> {
+  const turns = new Map<number, number>();
+  const runningOf = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
+  for (let claimed = 0; ; claimed += 1) {
+    const [next] = waiting
+      .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
+      .sort((a, b) => runningOf(a.userId) - runningOf(b.userId) || a.oldest - b.oldest);
+    if (!next || (claimed >= room && runningOf(next.userId) > 0)) return turns;
+    turns.set(next.userId, (turns.get(next.userId) ?? 0) + 1);
+  }
+}
+
+async function takeFrom(
+  db: Db,
+  worker: string,
+  { maxDeaths, reason, programReason = reason }: Abandonment,
+): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set(({ eb }) => ({ deaths: eb('deaths', '+', 1) }))
+    .where(inProgress)
+    .where('worker', '=', worker)
+    .where('status', '=', 'running')
+    .execute();
+  const begun = await db
+    .selectFrom('runs')
+    .select(['id', 'deaths', 'request'])
+    .where(inProgress)
+    .where('worker', '=', worker)
+    .where('deaths', '>=', 1)
+    .execute();
+  for (const { id, deaths, request } of begun) {
+    // No instance may be left that has the model, so this does not wait for one.
+    const { isProgram = false } = (JSON.parse(request ?? '{}') ?? {}) as Partial<StoredRequest>;
+    if (isProgram || deaths >= maxDeaths) await failRun(db, id, (isProgram ? programReason : reason)(id));
+  }
+  await queueAgain(db, worker);
+}
+
+async function queueAgain(db: Db, worker: string, runs?: readonly string[]): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set({ status: 'queued', worker: null })
+    .where(inProgress)
+    .where('worker', '=', worker)
+    .$if(runs !== undefined, query => query.where('id', 'in', runs ?? []))
+    .execute();
+}
+
+function queuedRuns(db: Db, { models, withPictures = true }: Pick<Claim, 'models' | 'withPictures'>) {
+  return db
+    .selectFrom('runs')
+    .where(queued)
+    .where('worker', 'is', null)
+    .$if(models !== undefined, query => query.where('model', 'in', ['', ...(models ?? [])]))
+    .$if(!withPictures, query => query.where('inputBytes', '=', 0));
+}

@@ -1,0 +1,41 @@
+import type { Db } from '../writer.ts';
+import { nonEmpty } from './run-selections.ts';
+
+/** A run with its usage. `promptModel` is the model that the prompt names. */
+export type UsedRun = ReturnType<typeof withUsage>;
+
+/** Returns the usage of those of these runs that belong to the user. */
+export async function usageOfRuns(db: Db, userId: number, ids: readonly string[]): Promise<UsedRun[]> {
+  return (await selectUsage(db, userId, ids)).map(withUsage);
+}
+
+function selectUsage(db: Db, userId: number, ids: readonly string[]) {
+  return db
+    .selectFrom('runs')
+    .innerJoin('promptVersions', 'promptVersions.id', 'runs.promptVersionId')
+    .leftJoin('runUsage', 'runUsage.runId', 'runs.id')
+    .select(['runs.id', 'promptVersions.model as promptModel', 'runs.status', 'runs.credits'])
+    .select([
+      'runUsage.runId as usageOf',
+      'runUsage.model',
+      'input',
+      'output',
+      'cached',
+      'cost',
+      'estimated',
+      'answers',
+    ])
+    .where('runs.userId', '=', userId)
+    .where('runs.id', 'in', nonEmpty(ids))
+    .execute();
+}
+
+/** Builds the usage of a row; undefined if the model needs no provider, or the run never got an answer. */
+function withUsage({ usageOf, model, input, output, cached, cost, ...row }: UsageRow) {
+  const { estimated, answers, ...run } = row;
+  const counts = { input, output, cached, cost, estimated: estimated ?? 0, answers: answers ?? 1 };
+  const used = { model: model ?? run.promptModel, ...counts };
+  return { ...run, usage: usageOf === null ? undefined : used };
+}
+
+type UsageRow = Awaited<ReturnType<typeof selectUsage>>[number];

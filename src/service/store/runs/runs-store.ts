@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import { releaseSpace } from '../media-store.ts';
+import type { Db, Writer } from '../writer.ts';
+import { IDEMPOTENCY_LIFETIME_MS, writeNewRun } from './run-creation.ts';
+import { endRun, failRun } from './run-endings.ts';
+import { type PageLimits, type RunListFilter, readPage, readRuns } from './run-pages.ts';
+import {
+  type NewRun,
+  RUN_COLUMNS,
+  type RunOutcome,
+  type RunWrites,
+  type StoredRequest,
+  type StoredRun,
+  storedRun,
+  type UserLimits,
+} from './run-records.ts';
+import { runOfUser, runsWithIds } from './run-selections.ts';
+import { usageOfRuns } from './run-usage.ts';
+
+/** Creates, reads and ends runs. Times are in milliseconds unless noted. */
+export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'create' | 'end'>) {
+  return {
+    /** Writes a run with its reservations and idempotency key, or nothing. @throws {CreationRefused} */
+    create: (run: NewRun, limits: UserLimits, now: number) =>
+      runWrites?.create(run, limits, now) ?? writer.write(db => writeNewRun(db, run, limits, now)),
+    find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
+      const row = await runOfUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
+      return row && storedRun(row);
+    },
+    /** Returns the request of a run; undefined if it is not kept, or the run doesn't exist. */
+    requestOf: async (userId: number, id: string) => {
+      const row = await runOfUser(db, userId, id).select(['promptVersionId', 'request']).executeTakeFirst();
+      return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;
+    },
+    /** Returns the run that a key created in the last 24 hours, and the digest of the body. */
+    createdWith: (userId: number, key: string, now: number) => createdWith(db, userId, key, now),
+    /** Deletes idempotency keys older than 24 hours. */
+    forgetKeys: async (now: number) => {
+      const before = now - IDEMPOTENCY_LIFETIME_MS;
+      await writer.write(db => db.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
+    },
+    /** See `readPage`. */
+    page: (filter: RunListFilter) => readPage(db, filter),
+    /** See `readRuns`. */
+    read: (ids: readonly string[], limits: PageLimits) => readRuns(db, ids, limits),
+    usage: (userId: number, ids: readonly string[]) => usageOfRuns(db, userId, ids),
+    /** Writes the outcome, media and refund of a run, if this worker still holds it. */
+    settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: RunOutcome) =>
+      runWrites?.end(id, userId, worker, outcome) ?? writer.write(db => endRun(db, id, outcome, worker)),
+    /** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
+    fail: (id: string, message: string, endedAt?: number) =>
+      writer.write(db => failRun(db, id, message, endedAt)),
+    /** Returns those of these runs that have ended, of any user. */
+    ended: async (ids: readonly string[]) => {
+      if (ids.length === 0) return [];
+      const rows = await runsWithIds(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
+      return rows.map(storedRun);
+    },
+    /** Returns those of these runs whose input images must be kept. */
+    withImages: async (ids: readonly string[]) => {
+      const rows = await runsWithIds(db, ids)
+        .where('inputBytes', '>', 0)
+        .clearSelect()
+        .select('id')
+        .execute();
+      return new Set(rows.map(row => row.id));
+    },
+    /** Returns those of these runs whose request is kept. */
+    withRequests: async (ids: readonly string[]) => {
+      const rows = await runsWithIds(db, ids)
+        .where('request', 'is not', null)
+        .clearSelect()
+        .select('id')
+        .execute();
+      return new Set(rows.map(row => row.id));
+    },
+    /** Releases the space of input images of ended runs, of one user or from before a time; returns the runs. */
+    forgetImages: (which: { before: number } | { userId: number }) =>
+      writer.write(db => forgetImages(db, which)),
+  };
+}
+
+async function createdWith(db: Db, userId: number, key: string, now: number) {
+  const row = await db
+    .selectFrom('idempotencyKeys')
+    .innerJoin('runs', 'runs.id', 'idempotencyKeys.runId')
+    .select('digest')
+    .select(RUN_COLUMNS.map(column => `runs.${column}` as const))
+    .where('idempotencyKeys.userId', '=', userId)
+    .where('idempotencyKeys.key', '=', key)
+    .where('idempotencyKeys.createdAt', '>=', now - IDEMPOTENCY_LIFETIME_MS)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { digest, ...run } = row;
+  return { digest, run: storedRun(run) };
+}
+
+async function forgetImages(db: Db, which: { before: number } | { userId: number }): Promise<string[]> {
+  const concerned = db
+    .selectFrom('runs')
+    .select(['id', 'userId', 'inputBytes'])
+    .where(sql<boolean>`"inputBytes" > 0`)
+    .where('status', 'in', ['succeeded', 'failed'])
+    .orderBy('userId');
+  const runs = await ('before' in which
+    ? concerned.where('createdAt', '<', which.before * 1000)
+    : concerned.where('userId', '=', which.userId)
+  ).execute();
+  for (const { id, userId, inputBytes } of runs) {
+    const { numUpdatedRows } = await db
+      .updateTable('runs')
+      .set({ inputBytes: 0 })
+      .where('id', '=', id)
+      .where('inputBytes', '=', inputBytes)
+      .executeTakeFirst();
+    // Otherwise another process has released it.
+    if (numUpdatedRows > 0n) await releaseSpace(db, userId, inputBytes);
+  }
+  return runs.map(({ id }) => id);
+}
