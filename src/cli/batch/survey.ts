@@ -8,7 +8,7 @@ import { handedRows } from '../jobs/provider-batch/handover.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
-import type { ResultsFile } from './results/results-line.ts';
+import { neverRan, type ResultsFile } from './results/results-line.ts';
 
 /** The state that a batch is resumed from. */
 export interface EarlierState {
@@ -63,8 +63,10 @@ class RowCheck {
   readonly #handed: ReturnType<typeof handedRows>;
   /** The ids in journal and results without a row. */
   readonly #strays: Set<string>;
-  /** A row that may or may not have been sent, because its journal is gone. */
-  #unknown: SourceRow | undefined;
+  /** The ids of results without a run and without a row. */
+  readonly #neverRan: Set<string>;
+  /** Rows that may or may not have been sent, because their journal is gone. */
+  readonly #unknown: SourceRow[] = [];
   /** Rows with a result and no journal, by the ids of their runs. */
   readonly #ended = new Map<string, SourceRow>();
 
@@ -73,12 +75,15 @@ class RowCheck {
     this.#batch = batch;
     this.#before = before;
     this.#handed = handedRows(before.journal);
+    const results = [...before.results.states];
+    this.#neverRan = new Set(results.filter(([, state]) => neverRan(state)).map(([id]) => id));
     this.#strays = new Set([...idsThatNeedRows(before), ...this.#handed.keys()]);
   }
 
   async take(row: SourceRow, isOwn: boolean): Promise<void> {
     const { journal, results } = this.#before;
     if (journal.facts === undefined) results.recognise?.(row);
+    this.#neverRan.delete(row.id);
     this.#strays.delete(row.id);
     const sent = this.#handed.get(row.id) ?? journal.states.get(row.id)?.entry;
     const result = results.states.get(row.id);
@@ -86,23 +91,31 @@ class RowCheck {
     if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed')
       this.#ended.set(result.runId, row);
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
-    if (!isKnown && isOwn) this.#unknown ??= row;
+    if (!isKnown && isOwn) this.#unknown.push(row);
   }
 
   /** Returns the error that keeps the batch from resuming. */
-  fault({ out, newRows, changed }: BatchOptions, source: string): CliError | undefined {
+  fault({ out, newRows, retryFailed, changed }: BatchOptions, source: string): CliError | undefined {
+    const { results } = this.#before;
     const named = ({ id, line }: SourceRow): string => `row ${JSON.stringify(id)} (${source} line ${line})`;
     const [stray] = this.#strays;
-    if (stray !== undefined) {
+    const run = results.unmatchedRun?.();
+    if (stray !== undefined || run !== undefined) {
       return usageError(
-        `${out} has a result of row ${JSON.stringify(stray)}, which is not in ${source}`,
+        `${out} has a result of ${stray === undefined ? `run ${run}` : `row ${JSON.stringify(stray)}`}, which is not in ${source}`,
         'Use the rows that the results were made from, or name another file with --out.',
       );
     }
-    if (this.#unknown !== undefined && !newRows) {
+    // A row that could not be run has no id of its own yet, or other columns, until it is corrected.
+    const replaced = results.drop?.(this.#neverRan) ?? 0;
+    const areCorrected = this.#unknown.length <= replaced;
+    const [unknown] = this.#unknown;
+    if (unknown !== undefined && !newRows && !(areCorrected && retryFailed)) {
       return usageError(
-        `${out} has no result of ${named(this.#unknown)}, and the journal is missing, so the row may have been run`,
-        'If the rows without a result are new, add --new-rows.',
+        `${out} has no result of ${named(unknown)}, and the journal is missing, so the row may have been run`,
+        areCorrected
+          ? 'If it is a corrected row, add --retry-failed.'
+          : 'If the rows without a result are new, add --new-rows.',
       );
     }
     const [first, ...more] = this.changed.values();
@@ -138,8 +151,8 @@ class RowCheck {
 
 /** Yields the ids that must still have a row. A row that never had a run may have been corrected and have another id. */
 function* idsThatNeedRows({ journal, results }: EarlierState): Generator<string> {
-  for (const [id, { runId, runStatus }] of results.states) {
-    if (runId !== undefined || runStatus !== 'failed') yield id;
+  for (const [id, state] of results.states) {
+    if (!neverRan(state)) yield id;
   }
   for (const [id, { entry }] of journal.states) {
     if (entry !== undefined) yield id;

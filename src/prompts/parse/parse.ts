@@ -1,10 +1,11 @@
 import { type FilePosition, lineAndColumn } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
 import { Findings, invalidPromptFile } from '../findings.ts';
 import { isPartialFile, slugFault, slugOf } from '../slug.ts';
-import { readTemplate } from '../template/read-template.ts';
+import { readTemplate, type TemplateReading } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
 import { sortInputs } from './inputs.ts';
@@ -48,7 +49,12 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
     const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
     findings.fault(place, "the character NUL (U+0000) can't be part of a prompt");
   }
-  return { findings, definition: findings.attempt(() => parseDefinition(text, file, findings, options)) };
+  return {
+    findings,
+    definition: findings.attempt(() =>
+      parseDefinition(text, file, findings, { ...options, notesUnused: true }),
+    ),
+  };
 }
 
 /** Reports a file name that can't be a slug. */
@@ -62,7 +68,11 @@ export function parseDefinition(
   text: string,
   file: string,
   findings: Findings,
-  { partials = () => undefined, schemas }: ParseOptions,
+  {
+    partials = () => undefined,
+    schemas,
+    notesUnused = false,
+  }: ParseOptions & { readonly notesUnused?: boolean },
 ): PromptDefinition {
   const isPartial = isPartialFile(file);
   const parts = isPartial ? wholeSource(text) : splitSource(text);
@@ -78,6 +88,7 @@ export function parseDefinition(
   });
   const uses = head.isReadable ? reading.uses : [];
   noteJinja(parts, findings);
+  if (notesUnused && head.isReadable && !isPartial) noteUnused(parts, head, reading, findings);
   for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
   const slug = slugOf(file);
   return {
@@ -109,6 +120,34 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
     column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
   };
   findings.note(place, 'this looks like Jinja and is sent unchanged: write {{#if name}} or {{#each list}}');
+}
+
+/** An input in single braces, as Python formats text. Handlebars leaves it unchanged. */
+const SINGLE_BRACES = /(?<![\w{$\\])\{(?<name>[a-z_]\w*)\}(?!\})/giu;
+
+/** Notes inputs that the template does not use, and names in single braces, which are probably meant as inputs. */
+function noteUnused(
+  { template, start }: PromptSource,
+  { inputSchema, placeOfField }: FrontMatter,
+  { uses, usesAll }: TemplateReading,
+  findings: Findings,
+): void {
+  if (usesAll || findings.hasFaults) return;
+  const properties = ownValue(inputSchema, 'properties');
+  const used = new Set(uses.map(({ key }) => key));
+  const unused = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
+  for (const key of used) unused.delete(key);
+  for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACES)) {
+    if (!unused.delete(name) && !(inputSchema === undefined && used.size === 0)) continue;
+    const before = template.slice(0, index).split('\n');
+    const column = (before.at(-1)?.length ?? 0) + (before.length === 1 ? start.column : 1);
+    const place = { line: start.line + before.length - 1, column };
+    findings.note(place, `\`{${name}}\` is sent unchanged: write {{${name}}} for the input`);
+    used.add(name);
+  }
+  for (const key of unused) {
+    findings.note(placeOfField(key), `the template does not use the input \`${key}\``);
+  }
 }
 
 function configAndOptions({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {

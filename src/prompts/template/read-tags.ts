@@ -7,6 +7,8 @@ type TagCall = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.Block
 /** Reads single tags: the inputs that they use, and their faults. */
 export class TagReader {
   readonly uses: FieldUse[] = [];
+  /** True if a tag takes all inputs at once, such as `{{json this}}`. */
+  usesAll = false;
   readonly #findings: Findings;
   readonly #declares: (key: string) => boolean;
 
@@ -87,6 +89,7 @@ export class TagReader {
       const { line, column } = placeIn(here, path.loc.start);
       this.uses.push({ key, line, column, file: here.file, certain, isPicture: isPicture && whole });
     }
+    if (meaning.kind === 'inputs') this.usesAll = true;
     if (meaning.kind === 'data' && !meaning.isKnown) {
       this.note(path, `\`${path.original}\` has no value here: a run knows no such variable`, here);
     }

@@ -21,6 +21,8 @@ export interface TemplateSource {
 export interface TemplateReading {
   /** Every use of an input, in order of appearance. */
   readonly uses: readonly FieldUse[];
+  /** True if the template also takes all inputs at once. */
+  readonly usesAll: boolean;
   /** The texts of the partials by name, including those that partials use. */
   readonly partials: Readonly<Record<string, string>>;
 }
@@ -37,7 +39,7 @@ export function readTemplate({
   const reader = new TemplateReader(findings, tags, source.partials);
   const scope = Scope.root(isPartial ? 'other' : 'inputs');
   reader.read(template, { scope, start, file: findings.file, inlines: new Set(), open: new Set() });
-  return { uses: tags.uses, partials: reader.partials() };
+  return { uses: tags.uses, usesAll: tags.usesAll, partials: reader.partials() };
 }
 
 type Program = hbs.AST.Program | undefined;

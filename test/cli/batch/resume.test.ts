@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
 import { lockFile } from '../../../src/files/lock.ts';
 import { fileIn } from '../../../src/files/write-below.ts';
+import { localService as embedded } from '../../../src/main.ts';
 import { TEST_NOW } from '../../support/context.ts';
 import {
   type BatchResult,
@@ -376,6 +377,51 @@ test('rows are recognised by their ids, in any order', async () => {
 test('a row that was mended may go by another id', async () => {
   const { exitCode } = await resume(FAILED(1), ['--retry-failed'], { rows: 'id,name\nada,Ada\n' });
   expect(exitCode).toBe(0);
+});
+
+test.each([
+  ['rows.csv', 'name,shout\nAda,true\nBo,maybe\n', 'name,shout\nAda,true\nBo,false\n', 'results.csv'],
+  ['rows.csv', 'name,shout\nAda,true\nBo,maybe\n', 'name,shout\nAda,true\nBo,false\n', 'results.jsonl'],
+  [
+    'rows.jsonl',
+    '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"\n',
+    '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
+    'results.jsonl',
+  ],
+])('the advice after faulty rows of %s works once they are corrected', async (rows, faulty, correct, out) => {
+  const prompt =
+    '---\nmodel: echo\ninput:\n  schema:\n    name: string\n    shout?: boolean\n---\nHi {{name}}\n';
+  const home = homeWith({ 'hi.prompt': prompt, [rows]: faulty });
+  const args = ['hi.prompt', '--from', rows, '--out', out];
+  const first = await runBatchCommand(args, { home, env: {}, local: embedded });
+  expect(first.exitCode).toBe(5);
+  expect(first.stderr).toContain(
+    'Correct the faulty rows, then run the failed ones again with: --resume --retry-failed',
+  );
+
+  writeFileSync(path.join(home, rows), correct);
+  const again = await runBatchCommand([...args, '--resume', '--retry-failed'], {
+    home,
+    env: {},
+    local: embedded,
+  });
+  expect(again).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('1 of 2 rows succeeded now, 1 before'),
+  });
+  const results = readFileSync(path.join(home, out), 'utf8');
+  expect(results.match(/succeeded/gu)).toHaveLength(2);
+  expect(results).not.toContain('failed');
+});
+
+test('a result of a run that no row of a table has is never lost', async () => {
+  const table = 'name,runId,runStatus,error,output1\nAda,r1,succeeded,,Hi\n';
+  const home = homeWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
+  const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--new-rows'];
+  const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('results.csv has a result of run r1, which is not in rows.csv');
+  expect(readFileSync(path.join(home, 'results.csv'), 'utf8')).toBe(table);
 });
 
 test('a second batch on the same file is refused while the first one runs', async () => {

@@ -87,3 +87,18 @@ it('runs rerun puts one in the place of its name and keeps the others', async ()
   const { exitCode, stdout, stderr } = await command(home, 'runs rerun --last --image back=tall.png');
   expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(/2 × 1[^]*1 × 2/)]);
 });
+
+it.each([
+  [
+    '-i front=@by-column.csv',
+    'error: the input "front" is an image, not text (USAGE_ERROR)\nGive the name of an image file, without @: front=picture.png',
+  ],
+  [
+    '--image @wide.png',
+    'error: image: @wide.png does not exist (USAGE_ERROR)\nGive the name of the image without @.',
+  ],
+])('run two.prompt %s says how an image is given', async (flags, said) => {
+  const { exitCode, stderr } = await command(project(), `run two.prompt ${flags}`);
+  expect(exitCode).toBe(2);
+  expect(stderr()).toContain(said);
+});

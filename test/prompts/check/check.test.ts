@@ -405,6 +405,32 @@ describe('every fault is reported once, with all the others', () => {
     expect(faults).toEqual(['fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }']);
   });
 
+  it('names in single braces', async () => {
+    const head = ['---', 'model: echo', 'input:', '  schema:', '    city: string', '---'];
+    expect(await found(...head, 'Hi, {city}!', '{city} {town}')).toEqual([
+      'note 7:5 `{city}` is sent unchanged: write {{city}} for the input',
+    ]);
+    expect(await found('---', 'model: echo', '---', 'Hi {city}, {"a": 1} \\frac{b} ${c}')).toEqual([
+      'note 4:4 `{city}` is sent unchanged: write {{city}} for the input',
+    ]);
+    expect(await found(...head, '{{city}} is written {city}')).toEqual([]);
+  });
+
+  it('inputs that the template does not use', async () => {
+    const head = [
+      '---',
+      'model: echo',
+      'input:',
+      '  schema:',
+      '    city: string',
+      '    mood?: string',
+      '---',
+    ];
+    expect(await found(...head, '{{city}}')).toEqual(['note 6:5 the template does not use the input `mood`']);
+    expect(await found(...head, '{{#if city}}{{json this}}{{/if}}')).toEqual([]);
+    expect(await found(...head, '{{#each @root}}{{this}}{{/each}}')).toEqual([]);
+  });
+
   it('Jinja', async () => {
     expect(await found('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
       expect.stringMatching(/^note 5:1 this looks like Jinja/),

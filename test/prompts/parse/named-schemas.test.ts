@@ -7,7 +7,7 @@ input: { schema: City }
 output:
   schema: Weather
 ---
-{{name}} {{$season}}`;
+{{name}} {{tags}} {{$season}}`;
 
 function read(files: Readonly<Record<string, string>>, text = FILE) {
   const { findings, definition } = parseAnyPrompt(text, 'x.prompt', { beside: name => files[name] });
@@ -47,6 +47,7 @@ describe('a schema that is one word', () => {
     ]);
     expect(definition?.textInputs.map(({ key, required }) => [key, required])).toEqual([
       ['name', true],
+      ['tags', true],
       ['$season', false],
     ]);
   });

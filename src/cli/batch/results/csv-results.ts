@@ -19,7 +19,13 @@ import {
   type TableRow,
 } from './csv-table.ts';
 import { cutAt, openResultsFile } from './jsonl-results.ts';
-import { type ResultState, type ResultsFile, type ResultsLine, resultState } from './results-line.ts';
+import {
+  neverRan,
+  type ResultState,
+  type ResultsFile,
+  type ResultsLine,
+  resultState,
+} from './results-line.ts';
 
 /** The position of a result in the file. Its content stays there. */
 interface BytePosition {
@@ -99,6 +105,20 @@ export class CsvResults implements ResultsFile {
     if (kept !== undefined) this.#keep(id, { ...kept, row }, { ...kept, row });
   }
 
+  drop(ids: ReadonlySet<string>): number {
+    for (const id of ids) {
+      this.states.delete(id);
+      this.#kept.delete(id);
+      this.#isWhole = false;
+    }
+    return ids.size + this.#unclaimed.length;
+  }
+
+  unmatchedRun(): string | undefined {
+    const runs = this.#unclaimed.filter(row => !neverRan(stateOf(row)));
+    return runs.map(({ values: [runId] }) => runId)[0];
+  }
+
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
     const adding = this.#writing.then(() => this.#add(row.id, journalPart(line, row)));
     this.#writing = adding.catch(() => {});
@@ -130,13 +150,10 @@ export class CsvResults implements ResultsFile {
     this.#size += Buffer.byteLength(text);
   }
 
-  #keep(id: string, { row, values, earlierRunIds }: TableRow, kept: TableRow | BytePosition): void {
-    const [runId = '', runStatus = '', error = '', ...texts] = values;
-    const outputs = texts.map(data => ({ type: 'text', data }));
-    const line = { row, runStatus, runId: runId || null, error: error || null, outputs };
+  #keep(id: string, row: TableRow, kept: TableRow | BytePosition): void {
     this.#kept.delete(id);
     this.#kept.set(id, kept);
-    this.states.set(id, resultState({ ...line, ...(earlierRunIds !== undefined && { earlierRunIds }) }));
+    this.states.set(id, stateOf(row));
   }
 
   async finish(sorted: boolean): Promise<void> {
@@ -185,6 +202,13 @@ export class CsvResults implements ResultsFile {
     await this.#writing;
     await this.#handle.close();
   }
+}
+
+function stateOf({ row, values, earlierRunIds }: TableRow): ResultState {
+  const [runId = '', runStatus = '', error = '', ...texts] = values;
+  const outputs = texts.map(data => ({ type: 'text', data }));
+  const line = { row, runStatus, runId: runId || null, error: error || null, outputs };
+  return resultState({ ...line, ...(earlierRunIds !== undefined && { earlierRunIds }) });
 }
 
 /** Returns all columns of the results, those of `before` first. */

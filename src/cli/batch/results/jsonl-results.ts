@@ -28,12 +28,13 @@ import {
 
 /** Results as JSONL. */
 export class JsonlResults implements ResultsFile {
-  readonly states: ReadonlyMap<string, ResultState>;
+  readonly states: Map<string, ResultState>;
   readonly existed: boolean;
   readonly #file: string;
   readonly #handle: FileHandle;
   /** True if a row may have more than one line. */
   #hasTwins: boolean;
+  readonly #dropped = new Set<string>();
   /** Not synchronised to disk line by line, because the batch's journal survives a power cut. */
   readonly #lines: AppendLog;
 
@@ -65,6 +66,14 @@ export class JsonlResults implements ResultsFile {
     }
   }
 
+  drop(ids: ReadonlySet<string>): number {
+    for (const id of ids) {
+      this.states.delete(id);
+      this.#dropped.add(id);
+    }
+    return ids.size;
+  }
+
   async write(line: ResultsLine): Promise<boolean> {
     this.#hasTwins ||= this.states.has(line.id);
     await this.#lines.append(line).catch((error: unknown) => {
@@ -75,7 +84,7 @@ export class JsonlResults implements ResultsFile {
 
   async finish(sorted: boolean): Promise<void> {
     await this.#lines.flush();
-    if (sorted || this.#hasTwins) {
+    if (sorted || this.#hasTwins || this.#dropped.size > 0) {
       await this.#rewrite(sorted);
     } else {
       await flushHandle(this.#handle);
@@ -84,7 +93,9 @@ export class JsonlResults implements ResultsFile {
 
   /** Rewrites the file with only the last line of each row. */
   async #rewrite(sorted: boolean): Promise<void> {
-    const lines = [...(await lastLines(this.#handle)).values()].sort((one, other) =>
+    const places = await lastLines(this.#handle);
+    for (const id of this.#dropped) places.delete(id);
+    const lines = [...places.values()].sort((one, other) =>
       sorted ? one.row - other.row : one.start - other.start,
     );
     const copyLines = async (target: FileHandle): Promise<void> => {

@@ -152,6 +152,11 @@ export function resultState(
   };
 }
 
+/** Returns true if a row failed before a run could be made of it. */
+export function neverRan({ runId, runStatus, mayHaveRun }: ResultState): boolean {
+  return runId === undefined && runStatus === 'failed' && !mayHaveRun;
+}
+
 function runOfLine({
   runId,
   tokens,
@@ -182,6 +187,10 @@ export interface ResultsFile {
   readonly existed: boolean;
   /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
   recognise?(row: SourceRow): void;
+  /** Drops results, and those that no row was matched with. Returns how many it has dropped. */
+  drop?(ids: ReadonlySet<string>): number;
+  /** Returns the id of a run that no row was matched with, if any. */
+  unmatchedRun?(): string | undefined;
   /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
   journalPart?(line: ResultsLine, row: SourceRow): unknown;
   /** Writes the result of a row. Resolves to false once nobody reads it any more. */

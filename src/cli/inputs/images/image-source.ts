@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, type Stats } from 'node:fs';
+import { createReadStream, existsSync, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
@@ -87,6 +87,9 @@ async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
     reading.catch((error: unknown) => {
       throw fileFault(error, source === '' ? '(an empty name)' : source, 'image');
     });
+  if (source.startsWith('@') && !existsSync(file)) {
+    throw usageError(`image: ${source} does not exist`, 'Give the name of the image without @.');
+  }
   const stats: Stats = await read(stat(file));
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
   // A pipe or a device has no size and can be read only once.

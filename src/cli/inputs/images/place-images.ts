@@ -3,7 +3,7 @@ import path from 'node:path';
 import { usageError } from '../../errors.ts';
 import { checkInputs } from '../check.ts';
 import type { InputFields } from '../input-fields.ts';
-import type { ImageFinder, ImageSource } from './image-source.ts';
+import { type ImageFinder, type ImageSource, isImageUrl } from './image-source.ts';
 
 /** An image, with the name of its input if it has one; the prompt's config then decides its place. */
 export interface UnplacedImage<Image = ImageSource> {
@@ -57,9 +57,18 @@ export async function takeNamedImages<Image>(
   for (const [name, file] of text) {
     if (!names.has(name)) continue;
     texts.delete(name);
+    if (file.includes('\n') && !isImageUrl(file)) throw textForImage(name);
     if (file !== '') named.push({ name, image: await open(file) });
   }
   return { text: texts, images: [...named, ...images] };
+}
+
+/** Returns the error for the content of a text file, such as `photo=@notes.txt` reads it. */
+function textForImage(name: string): Error {
+  return usageError(
+    `the input ${JSON.stringify(name)} is an image, not text`,
+    `Give the name of an image file, without @: ${name}=picture.png`,
+  );
 }
 
 /** Adds the inputs that all runs share. They win over a run's own inputs, and their images come first. */
