@@ -1,9 +1,9 @@
 import type { Run, RunInputs } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
+import { staysBelowBase } from './base-url.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { InvalidRequestError } from './errors.ts';
 import { HttpSession, type ServiceClock, type SessionRequest } from './http-session.ts';
-import { staysBelowBase } from './path.ts';
 import { type WaitOptions, waitForRun } from './poll.ts';
 import { Prompts, Versions } from './prompts.ts';
 import type { Answer, ClientOptions, Pace, RawAnswer, Requester, RequestOptions } from './request.ts';

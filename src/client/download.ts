@@ -2,10 +2,10 @@ import { retryAfter } from '../net/retry.ts';
 import { decodedBody } from './decode.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
 import type { HttpSession } from './http-session.ts';
+import { checkedMediaUrl } from './media-url.ts';
 import { errorFor, headerOf, isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
 import { discardBody, readThrough, type TransportResponse } from './transport.ts';
-import { checkedMediaUrl } from './urls.ts';
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;

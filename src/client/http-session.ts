@@ -7,6 +7,7 @@ import {
   IDEMPOTENCY_SUPPORTED,
   RATE_LIMIT_POLICY_HEADER,
 } from '../wire/index.ts';
+import { baseUrlOf } from './base-url.ts';
 import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
 import { type AttemptOutcome, headerOf, isRedirect, parseResponse, type Received } from './parse-response.ts';
@@ -22,7 +23,6 @@ import {
   type TransportResponse,
 } from './transport.ts';
 import { createTransport } from './undici-transport.ts';
-import { baseUrlOf } from './urls.ts';
 
 /** Maximum silence before the headers of an answer. A creation may take two minutes to answer. */
 const HEADERS_TIMEOUT_MS = { creating: 180_000, reading: 30_000 };

@@ -42,12 +42,6 @@ export function fillsSegment(value: string): boolean {
   }
 }
 
-// An intermediary may decode more than once, so `%252e` may become a dot.
-function isDots(part: string): boolean {
-  const dots = part.replace(/%(?:25)*2e/gi, '.');
-  return dots === '.' || dots === '..';
-}
-
 // A server or an intermediary may decode a segment more than once, so every decoding stage is checked.
 function leavesItsSegment(value: string): boolean {
   if (value === '.' || value === '..' || /[/\\]/.test(value)) return true;
@@ -57,11 +51,4 @@ function leavesItsSegment(value: string): boolean {
 
 function decode(value: string): string {
   return value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** Returns true if a path that a caller wrote stays below the base URL that it is appended to. */
-export function staysBelowBase(pathAndQuery: string): boolean {
-  const [pathname = ''] = pathAndQuery.split(/[?#]/, 1);
-  if (!pathname.startsWith('/') || pathname.includes('\\')) return false;
-  return pathname.split('/').every(part => !isDots(part));
 }

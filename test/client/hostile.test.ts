@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { baseUrlOf, staysBelowBase } from '../../src/client/base-url.ts';
 import { parseEnvelope, parseResponse } from '../../src/client/parse-response.ts';
-import { fillsSegment, staysBelowBase } from '../../src/client/path.ts';
+import { fillsSegment } from '../../src/client/path.ts';
 import { Redaction } from '../../src/client/redaction.ts';
-import { baseUrlOf } from '../../src/client/urls.ts';
 import { retryAfter } from '../../src/net/retry.ts';
 
 const MANY = 300_000;

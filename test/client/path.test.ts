@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { staysBelowBase } from '../../src/client/base-url.ts';
 import { InvalidRequestError } from '../../src/client/errors.ts';
-import { path, staysBelowBase } from '../../src/client/path.ts';
+import { path } from '../../src/client/path.ts';
 
 describe('path', () => {
   it('fills a segment with each value', () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = path.resolve(import.meta.dirname, '..', '..');
 
 /** Recognises what providers write, with either apostrophe. */
-const RECOGNISERS = new Set([path.join('models', 'providers', 'refused-option.ts')]);
+const RECOGNISERS = new Set([path.join('models', 'providers', 'answers', 'refused-option.ts')]);
 
 test('messages and guides are written with one apostrophe', () => {
   const files = [

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
+import { staysBelowBase } from '../../src/client/base-url.ts';
 import { PromptService } from '../../src/client/client.ts';
 import { InvalidRequestError, PromptServiceError } from '../../src/client/errors.ts';
+import { checkedMediaUrl } from '../../src/client/media-url.ts';
 import { parseResponse } from '../../src/client/parse-response.ts';
-import { path, staysBelowBase } from '../../src/client/path.ts';
+import { path } from '../../src/client/path.ts';
 import { findLostRun } from '../../src/client/recover.ts';
 import { Redaction } from '../../src/client/redaction.ts';
 import type { TransportResponse } from '../../src/client/transport.ts';
-import { checkedMediaUrl } from '../../src/client/urls.ts';
 import { retryAfter } from '../../src/net/retry.ts';
 import { isPrivateHost } from '../../src/wire/addresses.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';

@@ -32,7 +32,8 @@ export async function dryRunBatch(
     rows += 1;
     const add = async (request: RunRequest): Promise<void> => {
       const body = buildRunBody(request);
-      await forecast.addChecked(batch.connection, body, batch.estimatedCredits, providerBatch);
+      const { estimatedCredits } = batch;
+      await forecast.addChecked(batch.connection, body, { estimatedCredits, providerBatch });
       if (rows === 1) await budget.checkPrice(batch.connection, body);
     };
     const fault = await rowFault(ctx, batch, row, add);

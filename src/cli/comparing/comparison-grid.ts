@@ -21,7 +21,7 @@ import type { RowJudgement } from './expectations.ts';
 import type { Variant } from './variants.ts';
 
 /** Column totals of a variant, in display order. */
-const MEASURES = ['succeeded', 'failed', 'time', ...spentTitles(true)];
+const MEASURES = ['succeeded', 'failed', 'time', ...spentTitles({ withCredits: true })];
 
 /** A comparison whose rows have run. */
 export interface FinishedComparison {
@@ -73,7 +73,7 @@ function variantTotals(results: readonly VariantResult[], budget: Budget): strin
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const spent = budget.totalsOf(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
-  return [...counts, ...spentCells(spent, true)];
+  return [...counts, ...spentCells(spent, { withCredits: true })];
 }
 
 async function comparisonGridRow(

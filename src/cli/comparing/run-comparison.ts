@@ -189,7 +189,7 @@ export async function forecastComparison(
     for (const { requests } of rows) {
       const request = requests[index];
       if (request !== undefined)
-        await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
+        await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
     }
   }
   return forecast;

@@ -154,7 +154,7 @@ export class Budget {
   ): Promise<Estimate> {
     const listed = creditsIn(estimatedCredits);
     const expected =
-      this.#caps.cost === undefined ? undefined : await knownCost(connection, request, providerBatch);
+      this.#caps.cost === undefined ? undefined : await knownCost(connection, request, { providerBatch });
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
@@ -276,10 +276,10 @@ export class Budget {
     const all = this.totalsOf();
     if (this.#ctx.isReplay) return all.runs === 0 ? [] : [`the ${what} were answered from recordings`];
     const isCapped = this.#caps.credits !== undefined;
-    if (this.#runsBefore.size === 0) return spendingText(all, isCapped);
+    if (this.#runsBefore.size === 0) return spendingText(all, { isCapped });
     const now = this.totalsOf(this.newRuns.map(({ runId }) => runId));
-    const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, isCapped);
-    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, isCapped))];
+    const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, { isCapped });
+    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, { isCapped }))];
   }
 
   /** Returns the totals of these runs, or of all, as far as known. Answers from recordings count as nothing. */

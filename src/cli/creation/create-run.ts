@@ -45,13 +45,17 @@ export async function createRun(
   const { promptVersionId, digest: inputsDigest } = request;
   const { offsetMs: clockOffsetMs } = client.clock;
   const entry = options.entry ?? ctx.journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs });
-  await Promise.all([begin(ctx, entry, options.entry !== undefined), options.onBegin?.(entry)]);
+  await Promise.all([begin(ctx, entry, { again: options.entry !== undefined }), options.onBegin?.(entry)]);
   return new RunCreation({ ctx, connection, request, entry, options }).run();
 }
 
-async function begin({ journal }: Context, entry: JournalEntry, again: boolean): Promise<void> {
+async function begin(
+  { journal }: Context,
+  entry: JournalEntry,
+  options: { readonly again: boolean },
+): Promise<void> {
   try {
-    await journal.begin(entry, again);
+    await journal.begin(entry, options);
   } catch (error) {
     const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
     const otherwise = configError(

@@ -16,7 +16,7 @@ import { addUp } from './spending.ts';
 export async function estimateCost(
   { costs }: Connection,
   { body }: CreationRequest,
-  providerBatch = false,
+  { providerBatch = false } = {},
 ): Promise<CostEstimate | undefined> {
   if (costs === undefined) return undefined;
   const creation = JSON.parse(await textOfStream(body.chunks())) as Parameters<typeof costs.estimate>[0];
@@ -54,6 +54,13 @@ export async function knownCost(
   );
 }
 
+interface ForecastOptions {
+  /** The estimate in the service's search results. */
+  readonly estimatedCredits: unknown;
+  /** True for a request in a provider's batch, at its lower price. Default false. */
+  readonly providerBatch?: boolean;
+}
+
 /** The estimated total of creations, for `--dry-run`. */
 export class Forecast {
   #creations = 0;
@@ -64,32 +71,30 @@ export class Forecast {
     readonly isHere: boolean;
   }[] = [];
 
-  /** Counts a creation, even if the service would refuse it. @param listed the estimate in the service's search results */
-  async add(
-    connection: Connection,
-    request: CreationRequest,
-    listed: unknown,
-    providerBatch = false,
-  ): Promise<void> {
-    const estimate = await estimateCost(connection, request, providerBatch).catch(() => undefined);
-    this.#count(connection, estimate, listed);
+  /** Counts a creation, even if the service would refuse it. */
+  async add(connection: Connection, request: CreationRequest, options: ForecastOptions): Promise<void> {
+    const estimate = await estimateCost(connection, request, options).catch(() => undefined);
+    this.#count(connection, estimate, options);
   }
 
   /** Counts a creation. @throws {CliError} if the embedded service would refuse it */
   async addChecked(
     connection: Connection,
     request: CreationRequest,
-    listed: unknown,
-    providerBatch: boolean,
+    options: ForecastOptions,
   ): Promise<void> {
-    this.#count(connection, await estimateCost(connection, request, providerBatch), listed);
+    this.#count(connection, await estimateCost(connection, request, options), options);
   }
 
-  #count(connection: Connection, estimate: CostEstimate | undefined, listed: unknown): void {
+  #count(
+    connection: Connection,
+    estimate: CostEstimate | undefined,
+    { estimatedCredits }: ForecastOptions,
+  ): void {
     this.#creations += 1;
     this.#forecasts.push({
       estimate,
-      credits: creditsIn(listed),
+      credits: creditsIn(estimatedCredits),
       isHere: connection.costs !== undefined,
     });
   }

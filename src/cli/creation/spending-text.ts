@@ -11,9 +11,9 @@ export function hasPaidCredits({ runs, models }: Totals): boolean {
 /**
  * Returns the spending of runs as text: a line for all runs, and one for each known model.
  *
- * @param isCapped true under a cap on credits, which counts those of the embedded service too
+ * @param options `isCapped`: true under a cap on credits, which counts those of the embedded service too
  */
-export function spendingText(totals: Totals, isCapped = false): string[] {
+export function spendingText(totals: Totals, { isCapped = false } = {}): string[] {
   const { models, tokens, tokensUnknown, ...all } = totals;
   if (all.runs === 0) return [];
   const sums = isCapped ? all : { ...all, ...withoutOwnCredits(totals) };
@@ -73,14 +73,14 @@ function dollarsText(dollars: number, estimated: boolean): string {
 }
 
 /** Returns the titles of `spentCells`. */
-export function spentTitles(withCredits: boolean): string[] {
+export function spentTitles({ withCredits }: { readonly withCredits: boolean }): string[] {
   return ['tokens', ...(withCredits ? ['credits'] : []), 'cost'];
 }
 
 /** Returns the spending of runs as the cells of a table. */
 export function spentCells(
   { tokens, credits: spentCredits, cost, estimated }: Totals,
-  withCredits: boolean,
+  { withCredits }: { readonly withCredits: boolean },
 ): string[] {
   const creditCells = withCredits ? [String(spentCredits ?? '–')] : [];
   return [String(tokens), ...creditCells, cost === null ? '–' : dollarsText(cost, estimated)];

@@ -55,7 +55,7 @@ export async function createContext(
   const settings = new Settings(config, clock);
   const recordings = recordingsOf(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
-  const journal = new Journal(stateDir, clock, !isReplay);
+  const journal = new Journal(stateDir, clock, { isWritten: !isReplay });
   const interrupts = listenForInterrupts(host, clock);
   let checks: Promise<Checks> | undefined;
   const limit = startTimeLimit(clock, globals.timeoutMs, () =>

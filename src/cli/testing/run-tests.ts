@@ -252,7 +252,7 @@ async function dryRunTests(
     if (entry.testCase.fault !== undefined) continue;
     const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
-      await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
+      await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
       // The question's final text needs an answer that does not exist yet.
       for (const { text, model, rank, judgeConfig } of judged)
         await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);

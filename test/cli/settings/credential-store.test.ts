@@ -11,7 +11,7 @@ function storeIn(directory: string): CredentialStore {
 
 it.runIf(isPosix)('keeps a key with its origin, for the owner only, until it is forgotten', async () => {
   const store = storeIn(temporaryDirectory());
-  expect(await store.store('work', 'https://a.test', 'secret', false)).toBe('file');
+  expect(await store.store('work', 'https://a.test', 'secret', { useKeychain: false })).toBe('file');
   const credential = store.find('work');
   expect(credential).toEqual({ origin: 'https://a.test', key: 'secret' });
   expect(statSync(store.file).mode & 0o777).toBe(0o600);
@@ -25,7 +25,7 @@ it.runIf(isPosix)('keeps a key with its origin, for the owner only, until it is 
 
 it('falls back to the file if there is no keychain', async () => {
   const store = storeIn(temporaryDirectory());
-  const keptIn = await store.store('promptrun-test', 'https://keychain.test', 'k', true);
+  const keptIn = await store.store('promptrun-test', 'https://keychain.test', 'k', { useKeychain: true });
   const credential = store.find('promptrun-test');
   expect(credential && (await store.keyOf('promptrun-test', credential))).toBe('k');
   expect(credential).toEqual(

@@ -122,7 +122,7 @@ describe('the journal', () => {
     const unsettled = async () => (await entriesOf(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
     expect(await unsettled()).toEqual([open.id, lost.id]);
     expect(await journal.mentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
-    await journal.begin(refused, true);
+    await journal.begin(refused, { again: true });
     expect(await unsettled()).toContain(refused.id);
   });
 

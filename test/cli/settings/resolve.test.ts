@@ -14,7 +14,7 @@ async function settings(active: string | undefined = 'work') {
     document.profiles = { work: { baseUrl: WORK }, bare: { baseUrl: 'https://bare.test/v1' } };
     if (active !== undefined) document.activeProfile = active;
   });
-  await opened.credentials.store('work', 'https://work.test', 'work-key', false);
+  await opened.credentials.store('work', 'https://work.test', 'work-key', { useKeychain: false });
   return opened;
 }
 

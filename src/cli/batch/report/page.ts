@@ -34,8 +34,8 @@ export async function reportPage(
       `${counted(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
       ...spendingText(summary),
     ],
-    measures: ['time', ...spentTitles(withCredits)],
-    columns: [{ name: 'output', totals: [seconds, ...spentCells(summary, withCredits)] }],
+    measures: ['time', ...spentTitles({ withCredits })],
+    columns: [{ name: 'output', totals: [seconds, ...spentCells(summary, { withCredits })] }],
     rows: gridRows,
     reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });

@@ -22,7 +22,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   await saveProfile(ctx, target);
   const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
   const { origin } = new URL(target.baseUrl);
-  const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, useKeychain);
+  const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, { useKeychain });
   const place = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
   const facts = { ...target, keptIn, active: ctx.settings.activeProfile === target.profile };
   await confirm(

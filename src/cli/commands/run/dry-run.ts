@@ -25,7 +25,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   else await io.out(`${io.stdout.isTerminal ? forPeople(body, request) : body}\n`);
   if (globals.quiet) return EXIT.ok;
   const forecast = new Forecast();
-  await forecast.add(connection, creation, estimatedCredits);
+  await forecast.add(connection, creation, { estimatedCredits });
   io.note(`note: ${forecast.text(parseCaps(flags))}`);
   if (connection.embedded) {
     io.note('note: before you use curl with the embedded service, start it: promptrun serve');

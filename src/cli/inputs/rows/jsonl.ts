@@ -8,19 +8,26 @@ import { textLines } from './text-lines.ts';
 /**
  * Yields the rows of a file with one JSON object per line; skips blank lines.
  *
- * @param unwraps true to take `{"item": {…}}`, the form of OpenAI's Evals, as the row in `item`; default false
+ * @param options `unwraps`: true to take `{"item": {…}}`, the form of OpenAI's Evals, as the row in `item`; default false
  */
-export async function* readJsonl(text: AsyncIterable<string>, unwraps = false): AsyncGenerator<SourceRow> {
+export async function* readJsonl(
+  text: AsyncIterable<string>,
+  { unwraps = false } = {},
+): AsyncGenerator<SourceRow> {
   let row = 0;
   for await (const { text: source, line } of textLines(text)) {
     if (source.trim() !== '') {
       row += 1;
-      yield readObject(source, { row, line }, unwraps);
+      yield readObject(source, { row, line }, { unwraps });
     }
   }
 }
 
-function readObject(source: string, place: { row: number; line: number }, unwraps: boolean): SourceRow {
+function readObject(
+  source: string,
+  place: { row: number; line: number },
+  { unwraps }: { readonly unwraps: boolean },
+): SourceRow {
   const read = parseJsonAsWritten(source);
   const value = unwraps ? unwrapped(read) : read;
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');

@@ -135,7 +135,7 @@ export async function* readRows(
   const text = decodeUtf8Stream(openedWhenRead(source, signal), source.name);
   const ids = new RowIds();
   const unwraps = fields?.known === true && !fields.text.some(({ key }) => key === 'item');
-  const rows = source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text, unwraps);
+  const rows = source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text, { unwraps });
   for await (const row of rows) {
     yield isFaulty(row) ? row : (imageFault(row) ?? duplicateIdFault(row, ids) ?? row);
   }

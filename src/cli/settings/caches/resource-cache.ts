@@ -198,12 +198,15 @@ function isEntry(entry: unknown): entry is ResourceEntry {
  * @param options `askKeychain`: false to leave out the system's keychain, which may ask the user
  * @throws {CliError} CONFIG_ERROR like `resolveAddress` and `resolveKey`
  */
-export async function cachedResources(sources: AddressSources, { askKeychain = true } = {}) {
+export async function cachedResources(
+  sources: AddressSources,
+  options: { readonly askKeychain?: boolean } = {},
+) {
   const address = resolveAddress(sources);
   const service = serviceOf(address);
   const scope = address.embedded
     ? LOCAL_SCOPE
-    : resourceScope(service, (await resolveKey(sources, address, askKeychain)).value);
+    : resourceScope(service, (await resolveKey(sources, address, options)).value);
   const file = path.join(sources.settings.directory, RESOURCES_FILE);
   return { file, service, cached: readEntry(file, scope) };
 }

@@ -1,5 +1,5 @@
+import { baseUrlOf } from '../../../client/base-url.ts';
 import { InvalidRequestError } from '../../../client/errors.ts';
-import { baseUrlOf } from '../../../client/urls.ts';
 import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
 import { unknownName } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
@@ -162,16 +162,17 @@ function wellFormed(text: string, source: string): string {
 /**
  * Returns the key for a base URL. A profile's stored key is returned only for the origin that it was stored for.
  *
- * @param askKeychain true to look in the system's keychain, which may ask the user
+ * @param options `askKeychain`: false to leave out the system's keychain, which may ask the user
  * @throws {CliError} CONFIG_ERROR with exit 3 if there is none
  */
 export async function resolveKey(
   sources: AddressSources,
   address: Address & { embedded: false },
-  askKeychain = true,
+  { askKeychain = true } = {},
 ): Promise<SourcedValue> {
   const variable = environmentKey(sources, address.baseUrl);
-  const stored = (): Promise<SourcedValue | undefined> => storedKey(sources.settings, address, askKeychain);
+  const stored = (): Promise<SourcedValue | undefined> =>
+    storedKey(sources.settings, address, { askKeychain });
   const isProfileFirst = sources.globals.profile !== undefined;
   const key = isProfileFirst ? ((await stored()) ?? variable) : (variable ?? (await stored()));
   if (key === undefined) throw noKey(address);
@@ -190,7 +191,7 @@ function environmentKey({ globals, env }: AddressSources, baseUrl: SourcedValue)
 async function storedKey(
   settings: Settings,
   { profile, baseUrl }: Address & { embedded: false },
-  askKeychain: boolean,
+  { askKeychain }: { readonly askKeychain: boolean },
 ): Promise<SourcedValue | undefined> {
   if (profile === undefined) return undefined;
   const credential = settings.credentials.find(profile);

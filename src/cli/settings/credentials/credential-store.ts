@@ -47,7 +47,7 @@ export class CredentialStore {
     profile: string,
     origin: string,
     key: string,
-    useKeychain: boolean,
+    { useKeychain }: { readonly useKeychain: boolean },
   ): Promise<'keychain' | 'file'> {
     const before = this.find(profile);
     const isInKeychain = useKeychain && (await writeToKeychain(profile, origin, key));

@@ -32,8 +32,8 @@ export class Journal {
   readonly #isWritten: boolean;
   readonly #lines: AppendLog;
 
-  /** @param isWritten false for a read-only journal: a replay starts nothing */
-  constructor(stateDir: string, clock: Pick<Clock, 'now'>, isWritten = true) {
+  /** @param options `isWritten`: false for a read-only journal, because a replay starts nothing */
+  constructor(stateDir: string, clock: Pick<Clock, 'now'>, { isWritten = true } = {}) {
     this.file = path.join(stateDir, 'journal.jsonl');
     this.#clock = clock;
     this.#isWritten = isWritten;
@@ -56,9 +56,9 @@ export class Journal {
   /**
    * Writes a creation; resolves once it is on disk, so that a power cut can't hide a request.
    *
-   * @param again true if it was written before and is about to be sent again
+   * @param options `again`: true if it was written before and is about to be sent again
    */
-  async begin(entry: JournalEntry, again = false): Promise<void> {
+  async begin(entry: JournalEntry, { again = false } = {}): Promise<void> {
     const { id, time, baseUrl: service } = entry;
     await this.#append(again ? { ...this.entry({ ...entry, service }), id, time, again } : entry);
   }

@@ -54,7 +54,13 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
     reasons: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),
-    measures: ['passed', 'failed', 'not run', 'time', ...spentTitles(budget.mentionsCredits)],
+    measures: [
+      'passed',
+      'failed',
+      'not run',
+      'time',
+      ...spentTitles({ withCredits: budget.mentionsCredits }),
+    ],
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? OWN_MODEL : 'answer'),
       totals: columnTotals(
@@ -72,7 +78,7 @@ function columnTotals(results: readonly ReportedResult[], { budget }: ReportMate
   const spent = budget.totalsOf(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
   return [
     ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
-    ...spentCells(spent, budget.mentionsCredits),
+    ...spentCells(spent, { withCredits: budget.mentionsCredits }),
   ];
 }
 

@@ -121,7 +121,10 @@ export class Judge {
   /** Adds the estimate of a question to a forecast. */
   async forecast(forecast: Forecast, question: ModelQuestion, providerBatch: boolean): Promise<void> {
     const { estimatedCredits } = await this.#version(this.#chosen(question));
-    await forecast.add(await this.#local(), await this.#bodyOf(question), estimatedCredits, providerBatch);
+    await forecast.add(await this.#local(), await this.#bodyOf(question), {
+      estimatedCredits,
+      providerBatch,
+    });
   }
 
   /**

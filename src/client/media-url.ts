@@ -1,27 +1,5 @@
-import { isLoopbackHost, isPrivateHost, withoutTrailingSlashes } from '../wire/addresses.ts';
-import { PATH_PREFIX } from '../wire/index.ts';
-import { InvalidRequestError, ProtocolError } from './errors.ts';
-
-/**
- * Returns a base URL in the form that requests are built on: with `/v1` at the end and no slash after it.
- *
- * @throws {InvalidRequestError} for anything but an http or https URL, and for a URL with a user name, query or fragment
- */
-export function baseUrlOf(text: string): string {
-  if (!URL.canParse(text)) throw new InvalidRequestError(`${JSON.stringify(text)} is not a URL`);
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new InvalidRequestError(`the base URL must begin with https:// or http://, not ${url.protocol}`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new InvalidRequestError('the base URL must not contain a user name or password');
-  }
-  if (url.search !== '' || url.hash !== '') {
-    throw new InvalidRequestError('the base URL must end with its path');
-  }
-  const base = withoutTrailingSlashes(url.origin + url.pathname);
-  return base.endsWith(PATH_PREFIX) ? base : base + PATH_PREFIX;
-}
+import { isLoopbackHost, isPrivateHost } from '../wire/addresses.ts';
+import { ProtocolError } from './errors.ts';
 
 /** The origin of a media URL. */
 interface MediaUrlSource {

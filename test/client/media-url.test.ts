@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../src/client/errors.ts';
-import { checkedMediaUrl } from '../../src/client/urls.ts';
+import { checkedMediaUrl } from '../../src/client/media-url.ts';
 
 const PUBLIC = 'https://service.example/v1';
 const LOCAL = 'http://127.0.0.1:8787/v1';
