@@ -13,7 +13,8 @@ export interface ParsedTemplate {
 /** The lexer of Handlebars' parser, which its types omit. It knows the exact places, which messages only draw. */
 interface Lexer {
   setInput(text: string): void;
-  lex(): number;
+  /** Returns the token's number, or its name if no rule takes it. */
+  lex(): number | string;
   /** The place of the last token. */
   readonly yylloc: { readonly first_line: number; readonly first_column: number };
 }
@@ -95,7 +96,8 @@ function scanBlocks(text: string): Blocks | FileFault {
 /** Returns the name of the next token. Ends at text that the lexer rejects; the parser will report it. */
 function nextToken(): string {
   try {
-    return TOKENS[lexer.lex()] ?? 'EOF';
+    const token = lexer.lex();
+    return typeof token === 'string' ? token : (TOKENS[token] ?? 'EOF');
   } catch {
     return 'EOF';
   }
@@ -134,7 +136,22 @@ function explainParseError(error: ParseError, text: string, { open }: Blocks): {
   if (text[at] === '|') return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
   const unclosed = unclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
-  return { what: "the template can't be read here", at };
+  // Of `a == b` the first sign is read as one between a key and its value.
+  const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
+  return { what: explainToken(got, text.slice(start)), at: start };
+}
+
+/** Explains a token that stands where none of its kind may, by the text that begins with it. */
+function explainToken(token: string, text: string): string {
+  const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text) ?? [];
+  const named = tag === undefined ? 'this tag' : `\`${tag}\``;
+  if (token === 'OPEN_ENDBLOCK') return `${named} ends a block that was never opened`;
+  if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') return `${named} stands outside a block`;
+  if (token === 'CLOSE') return 'this tag is empty, or its last part has no value';
+  const [operator] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text) ?? [];
+  return operator === undefined
+    ? "the template can't be read here"
+    : `\`${operator}\` can't stand in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
 }
 
 /** Finds the tag around a place that is closed neither before the next tag nor before the end of the text. */

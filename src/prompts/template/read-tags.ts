@@ -35,7 +35,7 @@ export class TagReader {
       return this.fault(statement, what, here);
     }
     if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, here);
-    else this.unknownHelper(tagPath(statement.path), name, here);
+    else this.wrongHelper(tagPath(statement.path), name, here);
   }
 
   #media(statement: hbs.AST.MustacheStatement, here: TemplatePlace): void {
@@ -66,7 +66,17 @@ export class TagReader {
     for (const { value } of hash?.pairs ?? []) this.expression(value, here);
   }
 
-  unknownHelper(node: hbs.AST.Node, name: string, here: TemplatePlace): void {
+  /** Reports a call of a helper that doesn't exist, or that is written in another way. */
+  wrongHelper(node: hbs.AST.Node, name: string, here: TemplatePlace): void {
+    const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
+    if (helper) {
+      const form = `{{${helper.block ? '#' : ''}${name} …}}`;
+      return this.fault(
+        node,
+        `the helper \`${name}\` can't be called like this: it is written ${form}`,
+        here,
+      );
+    }
     const names = Object.keys(HELPERS);
     const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
     this.fault(node, `the helper \`${name}\` is not known: there are ${known}`, here);
@@ -79,7 +89,7 @@ export class TagReader {
     const name = isPath(call.path) ? call.path.original : '';
     // Every other helper writes text.
     if (name === 'lookup' || name === 'json') this.call(call, name, here);
-    else this.unknownHelper(call.path, name, here);
+    else this.wrongHelper(call.path, name, here);
   }
 
   path(path: hbs.AST.PathExpression, here: TemplatePlace, { isPicture = false } = {}): void {

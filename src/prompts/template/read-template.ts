@@ -112,7 +112,7 @@ class TemplateReader {
     if (isHelperBlock(block)) {
       const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.block;
       if (isKnown) this.#tags.call(block, name, here);
-      else this.#tags.unknownHelper(block.path, name, here);
+      else this.#tags.wrongHelper(block.path, name, here);
     } else {
       this.#tags.path(block.path, here);
     }

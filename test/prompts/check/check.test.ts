@@ -157,10 +157,30 @@ describe('checking a prompt', () => {
       'fault 1:13 this tag is never closed',
       'fault 2:5 `if` is not ended by {{/each}}',
       expect.stringMatching(/^fault 3:3 a role is written/),
-      expect.stringMatching(/^fault 3:\d+ the template can't be read here$/),
-      expect.stringMatching(/^fault 3:\d+ the template can't be read here$/),
+      'fault 3:21 `{{/if}}` ends a block that was never opened',
+      "fault 3:31 the template can't be read here",
       'fault 4:1 this block is never closed',
       expect.stringMatching(/^fault 4:12 unknown partial/),
+    ]);
+  });
+
+  it('says how a tag of another template language is written', async () => {
+    expect(
+      await found(
+        '{{#if age >= 18}}a{{/if}} {{#if a == b}}c{{/if}}',
+        '{{else}} {{/each}} {{}} {{ n + 1 }}',
+        '{{#role "system"}}Be kind.{{/role}} {{each l}} {{json (role "user")}}',
+      ),
+    ).toEqual([
+      "fault 1:11 `>=` can't stand in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare",
+      expect.stringMatching(/^fault 1:35 `==` can't stand in a tag/),
+      'fault 2:1 `{{else}}` stands outside a block',
+      'fault 2:10 `{{/each}}` ends a block that was never opened',
+      'fault 2:22 this tag is empty, or its last part has no value',
+      expect.stringMatching(/^fault 2:30 `\+` can't stand in a tag/),
+      "fault 3:4 the helper `role` can't be called like this: it is written {{role …}}",
+      "fault 3:39 the helper `each` can't be called like this: it is written {{#each …}}",
+      "fault 3:56 the helper `role` can't be called like this: it is written {{role …}}",
     ]);
   });
 
