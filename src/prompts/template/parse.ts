@@ -136,7 +136,7 @@ function explainParseError(error: ParseError, text: string, { open }: Blocks): {
   if (text[at] === '|') return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
   const unclosed = unclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
-  // Of `a == b` the first sign is read as one between a key and its value.
+  // The first sign of `a == b` is read as one between a key and its value.
   const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
   return { what: explainToken(got, text.slice(start)), at: start };
 }
