@@ -45,6 +45,7 @@ export async function surveyRows(
   await check?.compareWithMachine();
   const fault = check?.fault(options, source.name);
   if (fault !== undefined) throw fault;
+  check?.dropReplaced();
   return {
     /** The number of rows in the shard. */
     count,
@@ -65,8 +66,8 @@ class RowCheck {
   readonly #strays: Set<string>;
   /** The ids of results without a run and without a row. */
   readonly #neverRan: Set<string>;
-  /** Rows that may or may not have been sent, because their journal is gone. */
-  readonly #unknown: SourceRow[] = [];
+  /** A row that may or may not have been sent, because its journal is gone. */
+  #unknown: SourceRow | undefined;
   /** Rows with a result and no journal, by the ids of their runs. */
   readonly #ended = new Map<string, SourceRow>();
 
@@ -91,31 +92,24 @@ class RowCheck {
     if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed')
       this.#ended.set(result.runId, row);
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
-    if (!isKnown && isOwn) this.#unknown.push(row);
+    if (!isKnown && isOwn) this.#unknown ??= row;
   }
 
   /** Returns the error that keeps the batch from resuming. */
-  fault({ out, newRows, retryFailed, changed }: BatchOptions, source: string): CliError | undefined {
-    const { results } = this.#before;
+  fault({ out, newRows, changed }: BatchOptions, source: string): CliError | undefined {
     const named = ({ id, line }: SourceRow): string => `row ${JSON.stringify(id)} (${source} line ${line})`;
     const [stray] = this.#strays;
-    const run = results.unmatchedRun?.();
+    const run = this.#before.results.unmatchedRun?.();
     if (stray !== undefined || run !== undefined) {
       return usageError(
         `${out} has a result of ${stray === undefined ? `run ${run}` : `row ${JSON.stringify(stray)}`}, which is not in ${source}`,
         'Use the rows that the results were made from, or name another file with --out.',
       );
     }
-    // A row that could not be run has no id of its own yet, or other columns, until it is corrected.
-    const replaced = results.drop?.(this.#neverRan) ?? 0;
-    const areCorrected = this.#unknown.length <= replaced;
-    const [unknown] = this.#unknown;
-    if (unknown !== undefined && !newRows && !(areCorrected && retryFailed)) {
+    if (this.#unknown !== undefined && !newRows) {
       return usageError(
-        `${out} has no result of ${named(unknown)}, and the journal is missing, so the row may have been run`,
-        areCorrected
-          ? 'If it is a corrected row, add --retry-failed.'
-          : 'If the rows without a result are new, add --new-rows.',
+        `${out} has no result of ${named(this.#unknown)}, and the journal is missing, so the row may have been run`,
+        'If the rows without a result are new or corrected, add --new-rows.',
       );
     }
     const [first, ...more] = this.changed.values();
@@ -138,6 +132,11 @@ class RowCheck {
       this.#ended.delete(entry.runId ?? '');
       if (this.#ended.size === 0) return;
     }
+  }
+
+  /** Drops the results of faulty rows that the source no longer has. A corrected row may have another id or other columns. */
+  dropReplaced(): void {
+    this.#before.results.drop?.(this.#neverRan);
   }
 
   async #isChanged(row: SourceRow, sent: Sent): Promise<boolean> {

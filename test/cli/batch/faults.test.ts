@@ -610,7 +610,7 @@ describe('several creations at a time', () => {
 test('says to correct rows that no other try would help', async () => {
   const faulty = await batchAgainst([creation('Bo', succeeded())], { rows: 'name\nAda,x\nBo\n' });
   expect(faulty.stderr).toContain(
-    'Correct the faulty rows, then run the failed ones again with: --resume --retry-failed\n',
+    'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows\n',
   );
   const failed = { runId: randomUUID(), outputs: [], runStatus: 'failed', tokens: 1 };
   const unlucky = await batchAgainst([creation('Bo', success(failed))], { rows: 'name\nBo\n' });

@@ -396,11 +396,11 @@ test.each([
   const first = await runBatchCommand(args, { home, env: {}, local: embedded });
   expect(first.exitCode).toBe(5);
   expect(first.stderr).toContain(
-    'Correct the faulty rows, then run the failed ones again with: --resume --retry-failed',
+    'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows',
   );
 
   writeFileSync(path.join(home, rows), correct);
-  const again = await runBatchCommand([...args, '--resume', '--retry-failed'], {
+  const again = await runBatchCommand([...args, '--resume', '--retry-failed', '--new-rows'], {
     home,
     env: {},
     local: embedded,
@@ -412,6 +412,17 @@ test.each([
   const results = readFileSync(path.join(home, out), 'utf8');
   expect(results.match(/succeeded/gu)).toHaveLength(2);
   expect(results).not.toContain('failed');
+});
+
+test('a corrected row counts as new, because the journal that knew it is gone', async () => {
+  const home = homeWith({
+    'rows.csv': 'name\nAda\n',
+    'results.csv': 'name,runId,runStatus,error,output1\nAd,,failed,x,\n',
+  });
+  const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--retry-failed'];
+  const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('If the rows without a result are new or corrected, add --new-rows.');
 });
 
 test('a result of a run that no row of a table has is never lost', async () => {

@@ -12,6 +12,8 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import type { RunningBatch } from '../finish-row.ts';
 import type { Tally } from '../progress/tally.ts';
 
+const retryHint = 'Run the failed ones again with: --resume --retry-failed';
+
 /**
  * Brings the files into their final form, reports the end of a batch and returns its exit code.
  *
@@ -69,7 +71,7 @@ function interruptionError(
   const hints =
     out === undefined
       ? []
-      : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [retryHint('Run')] : [])];
+      : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [retryHint] : [])];
   const message = summaryText(counts, tally.before);
   if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
   if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
@@ -169,8 +171,8 @@ function reportCounts(
   const { failed, inDoubt, goingOn, notDone } = counts;
   // A replay gives the same answers again.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
-    const first = tally.faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';
-    io.note(retryHint(first));
+    // Corrected rows are new ones to the results: their ids or columns may differ.
+    io.note(tally.faulty > 0 ? `Correct the faulty rows. ${retryHint} --new-rows` : retryHint);
   }
   if (inDoubt > 0) io.note(doubtHint(batch, tally));
   const isExplained = budget.reached !== undefined || stop.fault !== undefined;
@@ -181,10 +183,6 @@ function doubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tal
   const look =
     earliestDoubt === undefined ? connection.advise('runs', 'list') : listSince(connection, earliestDoubt);
   return `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`;
-}
-
-function retryHint(first: string): string {
-  return `${first} the failed ones again with: --resume --retry-failed`;
 }
 
 function resumeHint(out: string): string {

@@ -105,13 +105,12 @@ export class CsvResults implements ResultsFile {
     if (kept !== undefined) this.#keep(id, { ...kept, row }, { ...kept, row });
   }
 
-  drop(ids: ReadonlySet<string>): number {
+  drop(ids: ReadonlySet<string>): void {
     for (const id of ids) {
       this.states.delete(id);
       this.#kept.delete(id);
       this.#isWhole = false;
     }
-    return ids.size + this.#unclaimed.length;
   }
 
   unmatchedRun(): string | undefined {

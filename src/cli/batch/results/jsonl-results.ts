@@ -66,12 +66,11 @@ export class JsonlResults implements ResultsFile {
     }
   }
 
-  drop(ids: ReadonlySet<string>): number {
+  drop(ids: ReadonlySet<string>): void {
     for (const id of ids) {
       this.states.delete(id);
       this.#dropped.add(id);
     }
-    return ids.size;
   }
 
   async write(line: ResultsLine): Promise<boolean> {

@@ -187,8 +187,8 @@ export interface ResultsFile {
   readonly existed: boolean;
   /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
   recognise?(row: SourceRow): void;
-  /** Drops results, and those that no row was matched with. Returns how many it has dropped. */
-  drop?(ids: ReadonlySet<string>): number;
+  /** Drops results, and those that no row was matched with. */
+  drop?(ids: ReadonlySet<string>): void;
   /** Returns the id of a run that no row was matched with, if any. */
   unmatchedRun?(): string | undefined;
   /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
