@@ -11,8 +11,54 @@ export function homeDirectory(env: Env): string | undefined {
   }
 }
 
+/** A user's folder for one kind of files, on each platform. */
+interface FolderPlaces {
+  /** The variable of the XDG base directory on Linux, and the default in the home directory. */
+  readonly linux: readonly [variable: string, inHome: string];
+  readonly mac: string;
+  readonly windows: readonly [variable: string, inHome: string, folder: string];
+}
+
+const PLACES = {
+  config: {
+    linux: ['XDG_CONFIG_HOME', '.config'],
+    mac: 'Library/Preferences',
+    windows: ['APPDATA', 'AppData/Roaming', 'Config'],
+  },
+  data: {
+    linux: ['XDG_DATA_HOME', '.local/share'],
+    mac: 'Library/Application Support',
+    windows: ['LOCALAPPDATA', 'AppData/Local', 'Data'],
+  },
+  state: {
+    linux: ['XDG_STATE_HOME', '.local/state'],
+    mac: 'Library/Logs',
+    windows: ['LOCALAPPDATA', 'AppData/Local', 'State'],
+  },
+  cache: {
+    linux: ['XDG_CACHE_HOME', '.cache'],
+    mac: 'Library/Caches',
+    windows: ['LOCALAPPDATA', 'AppData/Local', 'Cache'],
+  },
+} as const satisfies Readonly<Record<string, FolderPlaces>>;
+
+/** Returns promptrun's folder for a kind of files; undefined if it would be in a home directory and there is none. */
+export function userFolder(
+  kind: keyof typeof PLACES,
+  env: Env,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  const { linux, mac, windows }: FolderPlaces = PLACES[kind];
+  const home = homeDirectory(env);
+  const inHome = (folder: string): string | undefined => home && path.join(home, folder);
+  if (platform === 'darwin') return inHome(path.join(mac, 'promptrun'));
+  const [variable, standard] = platform === 'win32' ? windows : linux;
+  const folder = folderIn(env, variable, platform) ?? inHome(standard);
+  return folder && path.join(folder, 'promptrun', ...(platform === 'win32' ? [windows[2]] : []));
+}
+
 /** Returns the folder that a variable names. Ignores a relative one, as the specification of the XDG folders requires. */
-export function folderIn(
+function folderIn(
   env: Env,
   variable: string,
   platform: NodeJS.Platform = process.platform,

@@ -1,5 +1,5 @@
 import { UnauthorizedError } from '../client/errors.ts';
-import { el, labelled, messageOf } from './dom.ts';
+import { el, labelled } from './dom.ts';
 import { BrowserService, type ViewContext } from './service.ts';
 import { showPrompt, showPrompts } from './views/prompts.ts';
 import { showRun } from './views/run.ts';
@@ -132,6 +132,10 @@ function percentDecoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 addEventListener('hashchange', showView);

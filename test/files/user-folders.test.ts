@@ -1,16 +1,24 @@
 import { homedir } from 'node:os';
+import path from 'node:path';
 import { expect, it } from 'vitest';
-import { folderIn, homeDirectory } from '../../src/files/user-folders.ts';
+import { homeDirectory, userFolder } from '../../src/files/user-folders.ts';
 
 it.each([
   ['linux', 'XDG_CACHE_HOME', '/var/cache', '/var/cache'],
-  ['linux', 'XDG_CACHE_HOME', 'cache', undefined],
-  ['linux', 'XDG_CACHE_HOME', '', undefined],
+  ['linux', 'XDG_CACHE_HOME', 'cache', '/home/ann/.cache'],
+  ['linux', 'XDG_CACHE_HOME', '', '/home/ann/.cache'],
+  ['darwin', 'XDG_CACHE_HOME', '/var/cache', '/home/ann/Library/Caches'],
   ['win32', 'LOCALAPPDATA', 'D:\\Local', 'D:\\Local'],
-  ['win32', 'LOCALAPPDATA', 'Local', undefined],
-] as const)('takes on %s the folder of %s=%s, unless it is relative', (platform, variable, value, folder) => {
-  expect(folderIn({ [variable]: value }, variable, platform)).toBe(folder);
-});
+  ['win32', 'LOCALAPPDATA', 'Local', '/home/ann/AppData/Local'],
+] as const)(
+  'puts the cache on %s with %s=%s, unless that is relative',
+  (platform, variable, value, folder) => {
+    const inFolder = platform === 'win32' ? ['promptrun', 'Cache'] : ['promptrun'];
+    expect(userFolder('cache', { HOME: '/home/ann', [variable]: value }, platform)).toBe(
+      path.join(folder, ...inFolder),
+    );
+  },
+);
 
 it('finds the home directory in the environment, an empty variable counting as none, else asks the system', () => {
   expect(homeDirectory({ HOME: '/home/ann', USERPROFILE: 'C:\\Users\\ann' })).toBe('/home/ann');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { codeOf, messageOf } from '../error-utils.ts';
 import type { Env } from '../programs.ts';
 import { renameOverSync } from '../rename.ts';
-import { folderIn, homeDirectory } from '../user-folders.ts';
+import { userFolder } from '../user-folders.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
 
 /** The asset with the hexadecimal digests of unpackable files, by name. */
@@ -33,23 +33,9 @@ export function useUnpacked<T>(name: string, use: (file: string) => T, env: Env 
 
 /** Returns the folders for unpacked files: the user's cache, then one below the temporary folder. */
 export function placesToUnpack(env: Env): string[] {
-  const cache = cacheFolder(env);
+  const cache = userFolder('cache', env);
   const temporary = path.join(tmpdir(), `promptrun-${process.getuid?.() ?? userInfo().username}`);
   return cache === undefined ? [temporary] : [cache, temporary];
-}
-
-function cacheFolder(env: Env): string | undefined {
-  const below = (...names: readonly string[]): string | undefined => {
-    const home = homeDirectory(env);
-    return home && path.join(home, ...names);
-  };
-  if (process.platform === 'win32') {
-    const local = folderIn(env, 'LOCALAPPDATA') ?? below('AppData', 'Local');
-    return local && path.join(local, 'promptrun', 'Cache');
-  }
-  if (process.platform === 'darwin') return below('Library', 'Caches', 'promptrun');
-  const cache = folderIn(env, 'XDG_CACHE_HOME') ?? below('.cache');
-  return cache && path.join(cache, 'promptrun');
 }
 
 /** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */

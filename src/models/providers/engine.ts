@@ -105,7 +105,7 @@ class ProviderRun {
     return this.#resultOf(async () => {
       const { request, response } = await this.#send(refused);
       const draws = this.#job.model.modality === 'image';
-      const answer = new ModelAnswer(request.form, { hasJsonTool: request.hasJsonTool, draws });
+      const answer = new ModelAnswer(request.answerFormat, { hasJsonTool: request.hasJsonTool, draws });
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
@@ -118,7 +118,7 @@ class ProviderRun {
   read(body: Record<string, unknown>): Promise<EngineResult> {
     return this.#resultOf(async () => {
       const request = await this.#build();
-      const answer = new ModelAnswer(formatOfAnswer(body) ?? request.form, {
+      const answer = new ModelAnswer(formatOfAnswer(body) ?? request.answerFormat, {
         hasJsonTool: this.#job.json !== undefined,
       });
       this.#answer = answer;

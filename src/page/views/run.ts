@@ -9,7 +9,8 @@ import {
   type RunUsage,
 } from '../../wire/index.ts';
 import { costText } from '../../wire/money.ts';
-import { type Child, creditsText, duration, el, facts, status, time } from '../dom.ts';
+import { type Child, el, facts, time } from '../dom.ts';
+import { creditsText, duration, status } from '../run-facts.ts';
 import { mediaAddress, type ViewContext } from '../service.ts';
 
 /** Shows a run with its inputs and outputs, and follows it until it has ended. */

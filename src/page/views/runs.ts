@@ -1,18 +1,6 @@
 import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
-import {
-  choice,
-  creditsText,
-  duration,
-  el,
-  filters,
-  firstWords,
-  isCancelled,
-  labelled,
-  plainOptions,
-  status,
-  table,
-  time,
-} from '../dom.ts';
+import { choice, el, filters, labelled, plainOptions, table, time } from '../dom.ts';
+import { creditsText, duration, firstWords, isCancelled, status } from '../run-facts.ts';
 import type { ViewContext } from '../service.ts';
 
 /** Number of rows that are loaded at a time. */

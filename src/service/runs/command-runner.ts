@@ -135,9 +135,9 @@ export class CommandRunner implements Runner {
       throw error;
     });
     const isNew = runId === run.id;
-    if (!detached) return { runId, ending: isNew ? this.carryOut(run) : undefined };
+    if (!detached) return { runId, ...(isNew && { ending: this.carryOut(run) }) };
     await (isNew ? detached.carryOut(run) : detached.end());
-    return { runId, ending: undefined };
+    return { runId };
   }
 
   /**
@@ -154,7 +154,7 @@ export class CommandRunner implements Runner {
     const now = clock.now();
     const ended = isBatched ? outcome : { ...outcome, endedAt: now };
     const runId = await this.#work.keep({ ...run, status: 'running', worker: null, outcome: ended }, now);
-    return { runId, ending: ended };
+    return { runId, outcome: ended };
   }
 
   /** Carries out a run and remembers its fault before the run's end is stored. */

@@ -84,13 +84,12 @@ export async function createRun(
   sent.inputs = {};
   images.length = 0;
   memory.free();
-  const { runId, ending } = await storeRun(services, { ...run, request, idempotency });
+  const { runId, outcome, ending } = await storeRun(services, { ...run, request, idempotency });
   if (runId !== run.id) {
     await inputs.remove(run.id, request);
     return await answerOfRun(services, caller, runId);
   }
-  const isOpen = ending instanceof Promise;
-  return { id: runId, outcome: isOpen ? await resultWithin(syncWindowMs, clock, ending) : ending };
+  return { id: runId, outcome: outcome ?? (await resultWithin(syncWindowMs, clock, ending)) };
 }
 
 /** Returns the run that an earlier creation with this key made. @throws {Refusal} if that one had another body */

@@ -24,8 +24,10 @@ export interface NewlyMade extends Omit<NewRun, 'status' | 'worker' | 'outcome'>
 export interface AcceptedRun {
   /** The id of the run, or of the run that the same creation made before. */
   readonly runId: string;
-  /** The end of the run, or a promise of it; undefined if this process will not see it. */
-  readonly ending: RunOutcome | Promise<RunOutcome | undefined> | undefined;
+  /** The end of a run that ended with its creation. */
+  readonly outcome?: RunOutcome;
+  /** The end of a run that goes on; left out if this process will not see it. */
+  readonly ending?: Promise<RunOutcome | undefined>;
 }
 
 /** Takes new runs: a command carries its own out immediately, `serve` queues them. */

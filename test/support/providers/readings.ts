@@ -127,7 +127,7 @@ function tokensOf(usage: LanguageModelV4Usage | undefined): Reading['tokens'] {
 /** Reads an answer with the engine. */
 export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
-  const read = new ModelAnswer(CLIENTS[asked.engine].form({ provider: asked.engine, id: asked.id }));
+  const read = new ModelAnswer(CLIENTS[asked.engine].answerFormat({ provider: asked.engine, id: asked.id }));
   const body = (async function* () {
     yield bytes;
   })();

@@ -1,43 +1,43 @@
-import { createHash } from 'node:crypto';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
-import { byKey } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { checkModelAccess } from '../../creation/creation.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../../inputs/named-file.ts';
-import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import { buildRunBody } from '../../inputs/request-body.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
-import { type VersionOverrides, withLocalStore } from '../../targets/prompt-file.ts';
-import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../result.ts';
-import { modelDeclaration } from './model-declaration.ts';
+import { contentKey, type KeyedEntry, nameKey, roughKey } from './entry-keys.ts';
+import { resolveTestedVersion, type TestedVersion } from './tested-version.ts';
 
 /** An entry with its request. */
-export interface PreparedEntry {
-  readonly entry: TestEntry;
+export interface PreparedEntry extends EntryRequest {
   /** The connection to the service that runs it. */
   readonly connection: Connection;
-  readonly request: RunRequest;
-  /** The estimate in the service's search results. */
-  readonly estimatedCredits: unknown;
-  /** The entry of its model in the configuration, as JSON; undefined if that declares no such model. */
-  readonly declaration: string | undefined;
   /** A key that equal cases share, regardless of their number or name. */
   readonly key: string;
   /** The number of its first repetition: 1, or more after equal cases, so that all repetitions have different numbers. */
   readonly firstRepetition: number;
-  /**
-   * A key of its file, name and model, which stays the same if the prompt or the case is edited; without a name, its inputs
-   * and options stand for it. undefined if several cases have it.
-   */
+  /** Its `nameKey`; undefined if several cases have it. */
   readonly nameKey: string | undefined;
 }
+
+interface EntryRequest extends KeyedEntry {
+  /** The estimate in the service's search results. */
+  readonly estimatedCredits: unknown;
+}
+
+/** An entry that may only be prepared so that the repetitions of equal ones get different numbers. */
+interface CountedRequest extends EntryRequest {
+  /** False if it is not run. */
+  readonly isChosen: boolean;
+}
+
+type CountedEntry = CountedRequest & Omit<PreparedEntry, 'nameKey'>;
 
 /**
  * Resolves the target of every case and checks its inputs and options. Creates no run. An invalid case is a fault of its
@@ -48,21 +48,21 @@ export async function prepareEntries(
   connectionOf: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
 ): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FaultyTestFile[] }> {
-  const entries: Countable[] = [];
+  const entries: CountedEntry[] = [];
   const faults: FaultyTestFile[] = [];
-  const counts = new Map<string, number>();
-  const chosen = likenesses(files);
+  const repetitions = new Map<string, number>();
+  const chosenKeys = roughKeysOfChosen(files);
   const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
   for (const file of files) {
     // A configuration of promptfoo is read as several files.
     if (isFaulty(file)) continue;
     try {
       const connection = await connectionOf(file.target);
-      for (const entry of await prepareFile(ctx, connection, file, chosen)) {
-        const key = entryKey(entry);
-        const firstRepetition = counts.get(key) ?? 1;
-        counts.set(key, firstRepetition + entry.entry.testCase.repeat);
-        entries.push({ ...entry, connection, key, firstRepetition });
+      for (const request of await prepareFile(ctx, connection, file, chosenKeys)) {
+        const key = contentKey(request);
+        const firstRepetition = repetitions.get(key) ?? 1;
+        repetitions.set(key, firstRepetition + request.entry.testCase.repeat);
+        entries.push({ ...request, connection, key, firstRepetition });
       }
     } catch (error) {
       ctx.signal.throwIfAborted();
@@ -74,8 +74,7 @@ export async function prepareEntries(
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
 export async function checkPrices(budget: Budget, entries: readonly PreparedEntry[]): Promise<void> {
-  const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
-  for (const { connection, request } of oneOfEach.values()) {
+  for (const { connection, request } of oneOfEachVersion(entries)) {
     await budget.checkPrice(connection, buildRunBody(request));
   }
 }
@@ -87,70 +86,47 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
     const where = `${turn.file.name}:${turn.testCase.line}`;
     throw usageError(`${where}: its cases take each other's answers: a batch can't have them`);
   }
-  const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
-  for (const { connection, request } of oneOfEach.values()) {
+  for (const { connection, request } of oneOfEachVersion(entries)) {
     await batchProviderOf(connection, request.promptVersionId);
   }
 }
 
-type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits' | 'declaration'>;
-
-interface Choosable extends EntryRequest {
-  /** False if it is prepared only to be counted. */
-  readonly isChosen: boolean;
+function oneOfEachVersion(entries: readonly PreparedEntry[]): Iterable<PreparedEntry> {
+  return new Map(entries.map(entry => [entry.request.promptVersionId, entry])).values();
 }
 
-interface Countable extends Choosable, Omit<PreparedEntry, 'nameKey'> {}
+/** Returns the rough keys of the chosen cases; none if all are chosen, because then none is prepared only to be counted. */
+function roughKeysOfChosen(files: readonly TestFile[]): ReadonlySet<string> {
+  const areAllChosen = files.every(({ allCases }) => allCases === undefined);
+  const chosen = areAllChosen ? [] : files;
+  return new Set(chosen.flatMap(file => file.cases.map(testCase => roughKey(file, testCase))));
+}
 
-/**
- * Prepares the chosen cases of a file, and others like any chosen one, because their repetitions have numbers too.
- *
- * @param chosen the likenesses of the chosen cases of all files
- */
+/** Prepares the chosen cases of a file, and others that may equal a chosen one, because their repetitions have numbers too. */
 async function prepareFile(
   ctx: Context,
   connection: Connection,
   file: TestFile,
-  chosen: ReadonlySet<string>,
-): Promise<Choosable[]> {
-  const entries: Choosable[] = [];
+  chosenKeys: ReadonlySet<string>,
+): Promise<CountedRequest[]> {
+  const requests: CountedRequest[] = [];
   const versions = new Map<TestedModel | undefined, TestedVersion>();
-  const own = new Set(file.cases);
+  const chosen = new Set(file.cases);
   for (const testCase of file.allCases ?? file.cases) {
-    const isChosen = own.has(testCase);
-    if (!isChosen && !chosen.has(likeness(file, testCase))) continue;
+    const isChosen = chosen.has(testCase);
+    if (!isChosen && !chosenKeys.has(roughKey(file, testCase))) continue;
     for (const tested of file.models) {
       const { model } = tested;
-      const preparing = prepare(ctx, connection, versions, { file, testCase, model, tested });
-      const entry = await (isChosen ? preparing : preparing.catch(() => undefined));
-      if (entry) entries.push({ ...entry, isChosen });
+      const preparing = prepareEntry(ctx, connection, versions, { file, testCase, model, tested });
+      const request = await (isChosen ? preparing : preparing.catch(() => undefined));
+      if (request) requests.push({ ...request, isChosen });
     }
   }
-  return entries;
+  return requests;
 }
-
-/** Returns the likenesses of the chosen cases; none if all are chosen. */
-function likenesses(files: readonly TestFile[]): ReadonlySet<string> {
-  const areAllChosen = files.every(({ allCases }) => allCases === undefined);
-  const chosen = areAllChosen ? [] : files;
-  return new Set(chosen.flatMap(file => file.cases.map(testCase => likeness(file, testCase))));
-}
-
-/** Returns a text that equal cases share, and few others. The length of a long input stands for it, to save a copy. */
-function likeness({ target }: TestFile, { text, images, options }: TestCase): string {
-  const brief = (value: string): string =>
-    value.length > MAX_COMPARED ? `${value.length} characters` : value;
-  const inputs = [...text].map(([key, value]) => [key, brief(value)] as const);
-  return JSON.stringify([target, inputs.toSorted(byKey), images.length, [...options].toSorted(byKey)]);
-}
-
-const MAX_COMPARED = 1000;
-
-/** A version with its inputs, if they are known. */
-type TestedVersion = Awaited<ReturnType<typeof resolveVersion>>;
 
 /** @throws {CliError} that names the case, for a fault of the whole file */
-async function prepare(
+async function prepareEntry(
   ctx: Context,
   connection: Connection,
   versions: Map<TestedModel | undefined, TestedVersion>,
@@ -160,7 +136,7 @@ async function prepare(
   const { options } = testCase;
   try {
     const version =
-      versions.get(tested) ?? (await resolveVersion(ctx, connection, file, { ...tested, model }));
+      versions.get(tested) ?? (await resolveTestedVersion(ctx, connection, file, { ...tested, model }));
     versions.set(tested, version);
     const { promptVersionId, estimatedCredits, config, declaration } = version;
     const inputs = await placedInputs(ctx, testCase, config);
@@ -170,37 +146,8 @@ async function prepare(
   } catch (error) {
     const fault = atCase(entry, error);
     if (!(error instanceof CaseFault)) throw fault;
-    return prepare(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
+    return prepareEntry(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
   }
-}
-
-/** Resolves a version. In a replay, an unrecorded version is reported later, with the nearest recording. */
-async function resolveVersion(
-  ctx: Context,
-  connection: Connection,
-  { target, prompt }: TestFile,
-  { model, config }: VersionOverrides,
-): Promise<{
-  readonly promptVersionId: string;
-  readonly estimatedCredits: unknown;
-  readonly config: unknown;
-  readonly declaration: string | undefined;
-}> {
-  const resolved =
-    prompt === undefined
-      ? await resolveTarget(ctx, connection, target, { source: 'elsewhere', model, config })
-      : await resolveText(ctx, { name: target, text: prompt }, { model, config });
-  const reading = readVersion(ctx, connection, resolved);
-  const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
-  const version = isOptional ? await reading.catch(() => undefined) : await reading;
-  const promptVersionId = version?.promptVersionId ?? resolved.promptVersionId;
-  await checkModelAccess(connection, promptVersionId);
-  return {
-    promptVersionId,
-    estimatedCredits: resolved.estimatedCredits,
-    config: version?.config,
-    declaration: await modelDeclaration(ctx, promptVersionId),
-  };
 }
 
 async function placedInputs(
@@ -214,17 +161,6 @@ async function placedInputs(
   return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder));
 }
 
-/** Returns the version of a prompt without a file of its own. */
-export async function resolveText(
-  ctx: Context,
-  { name, text }: { readonly name: string; readonly text: string },
-  { model, config }: VersionOverrides,
-): Promise<ResolvedTarget> {
-  const request = { file: name, text, ...(model !== undefined && { model }), config };
-  const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(request));
-  return { promptVersionId, mayBePrompt: false };
-}
-
 function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
   const { message, status, exitCode, hints, data } = failureOf(error);
   const where = `${file.name}:${testCase.line}: ${message}`;
@@ -232,7 +168,7 @@ function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
 }
 
 /** Returns the chosen entries, each with the key of its name unless another entry has the same. */
-function chosenEntries(all: readonly Countable[]): PreparedEntry[] {
+function chosenEntries(all: readonly CountedEntry[]): PreparedEntry[] {
   const keys = all.map(nameKey);
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -240,33 +176,4 @@ function chosenEntries(all: readonly Countable[]): PreparedEntry[] {
     const key = keys[index] ?? '';
     return isChosen ? [{ ...entry, nameKey: counts.get(key) === 1 ? key : undefined }] : [];
   });
-}
-
-function nameKey({ entry: { file, testCase, model, tested }, request }: EntryRequest): string {
-  const name = testCase.isNumbered ? inputsOf(request) : testCase.name;
-  return contentDigest([file.file, name, model ?? null, tested?.number ?? null]);
-}
-
-/** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
-function entryKey({ entry: { file, model }, request, declaration }: EntryRequest): string {
-  return contentDigest([
-    file.target,
-    request.promptVersionId,
-    model ?? null,
-    ...inputsOf(request),
-    ...(declaration === undefined ? [] : [declaration]),
-  ]);
-}
-
-function contentDigest(content: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
-
-/** Returns the texts, images and options of a request, in an order of their own. */
-function inputsOf({ text, images, options }: RunRequest): unknown[] {
-  return [
-    [...text].toSorted(byKey),
-    images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
-    [...options].toSorted(byKey),
-  ];
 }

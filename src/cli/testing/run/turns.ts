@@ -13,7 +13,8 @@ import { type RenderedPrompt, renderNunjucks } from '../cases/nunjucks.ts';
 import type { TestFile, Turn } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../result.ts';
 import type { CheckTools } from './check-run.ts';
-import { type PreparedEntry, resolveText } from './prepare-entries.ts';
+import type { PreparedEntry } from './prepare-entries.ts';
+import { resolveText } from './tested-version.ts';
 
 /** A repetition of a case. */
 interface Placed {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { messageOf } from '../../../files/error-utils.ts';
+import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { textOrJson } from '../../../files/json.ts';
 import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import type { PromptJob } from '../../engine.ts';
@@ -12,13 +11,12 @@ import { IMAGES } from '../answers/formats/images.ts';
 import { ProviderFault } from '../answers/refusal.ts';
 import type { ProviderRequest } from '../send.ts';
 import {
-  CLIENTS,
-  type ClientSettings,
-  type Extras,
-  type ModelId,
-  type ProviderInterface,
-  sharedEffort,
-} from './clients.ts';
+  type CapturedCall,
+  type CapturedRequest,
+  captureRequest,
+  streamWarnings,
+} from './capture-request.ts';
+import { CLIENTS, type Extras, type ModelId, type ProviderInterface, sharedEffort } from './clients.ts';
 import { drawingCall, drawingNotes } from './drawing.ts';
 import { type JsonForm, jsonFormOf } from './json-form.ts';
 import { clientMessages } from './messages.ts';
@@ -29,8 +27,7 @@ import { isReasoningModel, modelTarget } from './unsupported-options.ts';
 
 /** A request before it is sent. */
 export interface BuiltRequest extends ProviderRequest {
-  /** The reader for its answer. */
-  readonly form: AnswerFormat;
+  readonly answerFormat: AnswerFormat;
   /** The URL to poll for a picture that is drawn asynchronously. */
   readonly resultUrl?: URL;
   /** True if the model has to answer by calling a tool. */
@@ -109,7 +106,7 @@ async function buildChat(
   ];
   return {
     ...withBody(request, body),
-    form: api.form(modelId),
+    answerFormat: api.answerFormat(modelId),
     hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
     warnings: [...sorted.warnings, ...notes, ...omitted.map(what => leftOutNote(model, what))],
@@ -134,9 +131,9 @@ async function captureChat(
   const call = chatCall(job, chat);
   const count = sorted.known.get('n');
   const streams = job.onText !== undefined && !(typeof count === 'number' && count > 1);
-  const answer = streams ? '' : JSON.stringify(api.form(modelId).empty);
+  const answer = streams ? '' : JSON.stringify(api.answerFormat(modelId).empty);
   return await captureWithEffort(api, extras, options =>
-    capture(access, answer, async settings => {
+    captureRequest(access, answer, async settings => {
       const client = await api.language(settings, modelId);
       const whole = { ...call, ...options };
       return streams ? await streamWarnings(client, whole) : (await client.doGenerate(whole)).warnings;
@@ -172,16 +169,6 @@ function isLackOfFormat(warning: SharedV4Warning): boolean {
   return warning.type === 'unsupported' && warning.feature === 'responseFormat';
 }
 
-async function streamWarnings(
-  client: LanguageModelV4,
-  call: LanguageModelV4CallOptions,
-): Promise<readonly SharedV4Warning[]> {
-  const reader = (await client.doStream(call)).stream.getReader();
-  const { value } = await reader.read();
-  await reader.cancel();
-  return value?.type === 'stream-start' ? value.warnings : [];
-}
-
 /** Options that requests for pictures support. */
 const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
 
@@ -196,7 +183,7 @@ async function buildDrawing(
     throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
   }
   const { call, others } = drawingCall(job, api.ratioAs?.(modelId) ?? 'ratio', sorted);
-  const { request, warnings } = await capture(access, JSON.stringify(IMAGES.empty), async settings => {
+  const { request, warnings } = await captureRequest(access, JSON.stringify(IMAGES.empty), async settings => {
     const client = await image(settings, modelId);
     if (call.files && (await client.supportsFileInputs) === false) {
       throw new Error(`${modelId.id} can make pictures, but not change them`);
@@ -207,7 +194,7 @@ async function buildDrawing(
   const omitted = [...sorted.known.keys()].filter(key => !DRAWING_OPTIONS.has(key) && !leftOut.has(key));
   return {
     ...(await withFields(request, snakeCased(others))),
-    form: IMAGES,
+    answerFormat: IMAGES,
     hasJsonTool: false,
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key) && !omitted.includes(key))),
     warnings: [
@@ -243,60 +230,18 @@ async function captureWithEffort(
   return { ...(await ask(without)), hasEffort: false };
 }
 
-/** A request as a client passes it to `fetch`. */
-type Captured = Pick<ProviderRequest, 'url' | 'method' | 'headers'> & { readonly body: unknown };
-
-/** A client's request with its warnings. */
-interface CapturedCall {
-  readonly request: Captured;
-  readonly warnings: readonly SharedV4Warning[];
-}
-
-/** Lets a client make its request, and returns a dummy response to it. */
-async function capture(
-  { provider, key }: Access,
-  answer: string,
-  ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
-): Promise<CapturedCall> {
-  const captured: Captured[] = [];
-  const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    captured.push({
-      url: new URL(input instanceof Request ? input.url : input),
-      method: init.method ?? 'GET',
-      headers: Object.fromEntries(new Headers(init.headers)),
-      body: init.body,
-    });
-    const type = answer === '' ? 'text/event-stream' : 'application/json';
-    return new Response(answer, { headers: { 'content-type': type } });
-  };
-  // Without a key the client would look for one, or send an empty header.
-  const settings = { baseURL: provider.baseUrl, apiKey: key ?? 'none', headers: {}, fetch };
-  let warnings: readonly SharedV4Warning[] = [];
-  try {
-    warnings = await ask(settings);
-  } catch (error) {
-    // A client that rejects the dummy response has made its request already.
-    if (captured.length === 0) {
-      throw new ProviderFault(`'s client can't make this request: ${messageOf(error)}`, { isRefused: true });
-    }
-  }
-  const [request] = captured;
-  if (!request) throw new ProviderFault("'s client made no request", { isRefused: true });
-  return { request, warnings };
-}
-
-function jsonBody({ body }: Captured): Readonly<Record<string, unknown>> {
+function jsonBody({ body }: CapturedRequest): Readonly<Record<string, unknown>> {
   const value: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
   return isJsonObject(value) ? value : {};
 }
 
-function withBody({ url, method, headers }: Captured, body: object): ProviderRequest {
+function withBody({ url, method, headers }: CapturedRequest, body: object): ProviderRequest {
   return { url, method, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
 /** Adds fields to a request. One that edits pictures is a form. */
 async function withFields(
-  request: Captured,
+  request: CapturedRequest,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<ProviderRequest> {
   const { body, headers } = request;

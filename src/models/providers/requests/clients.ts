@@ -34,7 +34,7 @@ export interface Extras {
 
 /** An interface of providers: its client and the format of its answers. */
 export interface ProviderInterface {
-  form(modelId: ModelId): AnswerFormat;
+  answerFormat(modelId: ModelId): AnswerFormat;
   /** Loads the client of this interface only. */
   language(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
   /** Undefined if image models are asked by chat, or there are none. */
@@ -72,9 +72,9 @@ export function sharedEffort(effort: string | undefined): Pick<LanguageModelV4Ca
   return reasoning === undefined ? {} : { reasoning };
 }
 
-/** Chat Completions as most servers implement them. */
-const COMPATIBLE = {
-  form: () => CHAT,
+/** Chat Completions as all servers implement them. */
+const COMPATIBLE_BASE = {
+  answerFormat: () => CHAT,
   async language(settings, { provider, id }) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const client = createOpenAICompatible({
@@ -95,20 +95,16 @@ const COMPATIBLE = {
     },
   }),
   ratioAs: () => 'size',
-  topK: 'top_k',
-  count: 'n',
 } satisfies ProviderInterface;
 
-const { topK: ___, ...COMPATIBLE_WITHOUT_TOP_K } = COMPATIBLE;
-
-/** OpenRouter asks each model for one answer. */
-const { count: ____, ...COMPATIBLE_WITHOUT_COUNT } = COMPATIBLE;
+/** Chat Completions as most servers implement them. */
+const COMPATIBLE = { ...COMPATIBLE_BASE, topK: 'top_k', count: 'n' } satisfies ProviderInterface;
 
 /** Returns an interface without pictures, and without options that only local servers take. */
 function textOnly(
   more: Pick<ProviderInterface, 'language' | 'options'> & Partial<ProviderInterface>,
 ): ProviderInterface {
-  return { form: () => CHAT, count: 'n', ...more };
+  return { answerFormat: () => CHAT, count: 'n', ...more };
 }
 
 function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<ProviderInterface['options']> {
@@ -125,27 +121,29 @@ function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<Provider
   };
 }
 
-/** OpenAI's own Chat Completions. Its client decides by the name of a model which options to send. */
-const OPENAI_CHAT: ProviderInterface = {
-  form: () => CHAT,
-  language: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
+/** OpenAI's own interfaces. Its client decides by the name of a model which options to send. */
+const OPENAI_BASE = {
   image: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
+  ratioAs: () => 'size',
+} satisfies Partial<ProviderInterface>;
+
+const OPENAI_CHAT: ProviderInterface = {
+  ...OPENAI_BASE,
+  answerFormat: () => CHAT,
+  language: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
   options: extras => {
     const { providerOptions } = openAiOptions(extras);
     const { reasoningSummary: _, ...openai } = providerOptions?.['openai'] ?? {};
     return { providerOptions: { openai } };
   },
-  ratioAs: () => 'size',
   count: 'n',
   // Models from before 2024-08 don't support schemas.
   json: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
 };
 
-const { count: _, json: __, ...OPENAI_BASE } = OPENAI_CHAT;
-
 const OPENAI_RESPONSES: ProviderInterface = {
   ...OPENAI_BASE,
-  form: () => RESPONSES,
+  answerFormat: () => RESPONSES,
   language: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).responses(id),
   options: openAiOptions,
   defaults: { store: false },
@@ -172,7 +170,7 @@ function withApiKey(settings: ClientSettings): ClientSettings {
 }
 
 const GOOGLE: ProviderInterface = {
-  form: () => GEMINI,
+  answerFormat: () => GEMINI,
   language: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
   insteadOf: () => 'Google no longer offers Imagen: use a Gemini model that draws',
   drawsByChat: ({ id }, aspectRatio) =>
@@ -196,7 +194,7 @@ function claudeOptions({ effort }: Extras): ReturnType<ProviderInterface['option
 }
 
 const ANTHROPIC: ProviderInterface = {
-  form: () => MESSAGES,
+  answerFormat: () => MESSAGES,
   language: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ ...settings, baseURL: `${withoutTrailingSlashes(baseURL)}/v1` })(id);
@@ -222,7 +220,7 @@ export const CLIENTS = {
   google: GOOGLE,
   vertexai: GOOGLE,
   bedrock: {
-    form: modelId => (isClaude(modelId) ? MESSAGES : CONVERSE),
+    answerFormat: modelId => (isClaude(modelId) ? MESSAGES : CONVERSE),
     async language(settings, modelId) {
       if (isClaude(modelId)) {
         const { createAmazonBedrockAnthropic } = await import('@ai-sdk/amazon-bedrock/anthropic');
@@ -242,7 +240,9 @@ export const CLIENTS = {
     systemFirst: true,
   },
   openrouter: {
-    ...COMPATIBLE_WITHOUT_COUNT,
+    // It asks each model for one answer.
+    ...COMPATIBLE_BASE,
+    topK: 'top_k',
     drawsByChat: (_, aspectRatio) => ({
       modalities: ['image', 'text'],
       ...(aspectRatio !== undefined && { imageConfig: { aspect_ratio: aspectRatio } }),
@@ -254,7 +254,8 @@ export const CLIENTS = {
       (await import('@ai-sdk/togetherai')).createTogetherAI(settings).image(id),
   },
   xai: {
-    ...COMPATIBLE_WITHOUT_TOP_K,
+    ...COMPATIBLE_BASE,
+    count: 'n',
     ratioAs: () => 'ratio',
     image: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },

@@ -5,6 +5,7 @@ import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry.ts';
 import type { Clock } from '../../core/clock.ts';
 import { MediaUnavailableError } from '../errors.ts';
 import type { ObjectPlace } from './media-url.ts';
+import { elementText } from './xml.ts';
 
 /** A request to a bucket. All of these are idempotent, and retried after a temporary fault. */
 export interface BucketRequest {
@@ -158,23 +159,6 @@ export class Bucket {
 
 function errorCodeIn(xml: string): string | undefined {
   return elementText(xml, 'Code');
-}
-
-/** Returns the text of the first element with this name; undefined if there is none. */
-export function elementText(xml: string, name: string): string | undefined {
-  return elementTexts(xml, name)[0];
-}
-
-/** Returns the texts of all elements with this name. */
-export function elementTexts(xml: string, name: string): string[] {
-  const pieces = xml.split(`<${name}>`).slice(1);
-  return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
-
-function unescapeXml(text: string): string {
-  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
 }
 
 /** Returns the SHA-256 of bytes, computed off the thread that answers requests. */

@@ -4,8 +4,9 @@ import { causeWithoutAddress } from '../../../net/fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Blobs, ByteRange } from '../blobs.ts';
 import { MediaUnavailableError } from '../errors.ts';
-import { Bucket, type BucketRequest, elementText, elementTexts, sha256 } from './bucket.ts';
+import { Bucket, type BucketRequest, sha256 } from './bucket.ts';
 import type { ObjectPlace } from './media-url.ts';
+import { elementText, elementTexts } from './xml.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */
 const PART_BYTES = 16 * 1024 * 1024;

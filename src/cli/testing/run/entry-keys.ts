@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { byKey } from '../../core/json-value.ts';
+import type { RunRequest } from '../../inputs/request-body.ts';
+import type { TestCase, TestFile } from '../cases/test-case.ts';
+import type { TestEntry } from '../result.ts';
+
+/** The parts of an entry that its keys are made from. */
+export interface KeyedEntry {
+  readonly entry: TestEntry;
+  readonly request: RunRequest;
+  /** The entry of its model in the configuration, as JSON; undefined if that declares no such model. */
+  readonly declaration: string | undefined;
+}
+
+/** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
+export function contentKey({ entry: { file, model }, request, declaration }: KeyedEntry): string {
+  return digestOf([
+    file.target,
+    request.promptVersionId,
+    model ?? null,
+    ...inputsOf(request),
+    ...(declaration === undefined ? [] : [declaration]),
+  ]);
+}
+
+/**
+ * Returns a key of the file, name and model of a case, which stays the same if the prompt or the case is edited; without a
+ * name, its inputs and options stand for it.
+ */
+export function nameKey({ entry: { file, testCase, model, tested }, request }: KeyedEntry): string {
+  const name = testCase.isNumbered ? inputsOf(request) : testCase.name;
+  return digestOf([file.file, name, model ?? null, tested?.number ?? null]);
+}
+
+function digestOf(content: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+/** Returns the texts, images and options of a request, in an order of their own. */
+function inputsOf({ text, images, options }: RunRequest): unknown[] {
+  return [
+    [...text].toSorted(byKey),
+    images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
+    [...options].toSorted(byKey),
+  ];
+}
+
+const MAX_COMPARED = 1000;
+
+/**
+ * Returns a key, made before the case is prepared, that equal cases share, and few others. The length of a long input
+ * stands for it, to save a copy.
+ */
+export function roughKey({ target }: TestFile, { text, images, options }: TestCase): string {
+  const brief = (value: string): string =>
+    value.length > MAX_COMPARED ? `${value.length} characters` : value;
+  const inputs = [...text].map(([key, value]) => [key, brief(value)] as const);
+  return JSON.stringify([target, inputs.toSorted(byKey), images.length, [...options].toSorted(byKey)]);
+}

@@ -1,0 +1,52 @@
+import type { Connection, Context } from '../../context.ts';
+import { checkModelAccess } from '../../creation/creation.ts';
+import { type VersionOverrides, withLocalStore } from '../../targets/prompt-file.ts';
+import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
+import type { TestFile } from '../cases/test-case.ts';
+import { modelDeclaration } from './model-declaration.ts';
+
+/** The version that a test file names, with one of its models. */
+export interface TestedVersion {
+  readonly promptVersionId: string;
+  /** The estimate in the service's search results. */
+  readonly estimatedCredits: unknown;
+  /** The config with its inputs; undefined if they are unknown. */
+  readonly config: unknown;
+  /** The entry of its model in the configuration, as JSON; undefined if that declares no such model. */
+  readonly declaration: string | undefined;
+}
+
+/** Resolves the version to test. In a replay, an unrecorded version is reported later, with the nearest recording. */
+export async function resolveTestedVersion(
+  ctx: Context,
+  connection: Connection,
+  { target, prompt }: TestFile,
+  { model, config }: VersionOverrides,
+): Promise<TestedVersion> {
+  const resolved =
+    prompt === undefined
+      ? await resolveTarget(ctx, connection, target, { source: 'elsewhere', model, config })
+      : await resolveText(ctx, { name: target, text: prompt }, { model, config });
+  const reading = readVersion(ctx, connection, resolved);
+  const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
+  const version = isOptional ? await reading.catch(() => undefined) : await reading;
+  const promptVersionId = version?.promptVersionId ?? resolved.promptVersionId;
+  await checkModelAccess(connection, promptVersionId);
+  return {
+    promptVersionId,
+    estimatedCredits: resolved.estimatedCredits,
+    config: version?.config,
+    declaration: await modelDeclaration(ctx, promptVersionId),
+  };
+}
+
+/** Returns the version of a prompt without a file of its own. */
+export async function resolveText(
+  ctx: Context,
+  { name, text }: { readonly name: string; readonly text: string },
+  { model, config }: VersionOverrides,
+): Promise<ResolvedTarget> {
+  const request = { file: name, text, ...(model !== undefined && { model }), config };
+  const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(request));
+  return { promptVersionId, mayBePrompt: false };
+}

@@ -1,0 +1,61 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { messageOf } from '../../../files/error-utils.ts';
+import type { Access } from '../access.ts';
+import { ProviderFault } from '../answers/refusal.ts';
+import type { ProviderRequest } from '../send.ts';
+import type { ClientSettings } from './clients.ts';
+
+/** A request as a client passes it to `fetch`. */
+export type CapturedRequest = Pick<ProviderRequest, 'url' | 'method' | 'headers'> & {
+  readonly body: unknown;
+};
+
+/** A client's request with its warnings. */
+export interface CapturedCall {
+  readonly request: CapturedRequest;
+  readonly warnings: readonly SharedV4Warning[];
+}
+
+/** Lets a client make its request, and returns a dummy response to it. */
+export async function captureRequest(
+  { provider, key }: Access,
+  answer: string,
+  ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
+): Promise<CapturedCall> {
+  const captured: CapturedRequest[] = [];
+  const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    captured.push({
+      url: new URL(input instanceof Request ? input.url : input),
+      method: init.method ?? 'GET',
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: init.body,
+    });
+    const type = answer === '' ? 'text/event-stream' : 'application/json';
+    return new Response(answer, { headers: { 'content-type': type } });
+  };
+  // Without a key the client would look for one, or send an empty header.
+  const settings = { baseURL: provider.baseUrl, apiKey: key ?? 'none', headers: {}, fetch };
+  let warnings: readonly SharedV4Warning[] = [];
+  try {
+    warnings = await ask(settings);
+  } catch (error) {
+    // A client that rejects the dummy response has made its request already.
+    if (captured.length === 0) {
+      throw new ProviderFault(`'s client can't make this request: ${messageOf(error)}`, { isRefused: true });
+    }
+  }
+  const [request] = captured;
+  if (!request) throw new ProviderFault("'s client made no request", { isRefused: true });
+  return { request, warnings };
+}
+
+/** Has a client start a streamed request and returns its warnings, which come first. */
+export async function streamWarnings(
+  client: LanguageModelV4,
+  call: LanguageModelV4CallOptions,
+): Promise<readonly SharedV4Warning[]> {
+  const reader = (await client.doStream(call)).stream.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return value?.type === 'stream-start' ? value.warnings : [];
+}

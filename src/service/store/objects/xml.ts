@@ -1,0 +1,16 @@
+/** Returns the text of the first element with this name; undefined if there is none. */
+export function elementText(xml: string, name: string): string | undefined {
+  return elementTexts(xml, name)[0];
+}
+
+/** Returns the texts of all elements with this name. */
+export function elementTexts(xml: string, name: string): string[] {
+  const pieces = xml.split(`<${name}>`).slice(1);
+  return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+function unescapeXml(text: string): string {
+  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+}
