@@ -25,7 +25,7 @@ export async function dryRunBatch(
   let faults = 0;
   const forecast = new Forecast();
   const budget = new Budget(ctx, caps);
-  budget.check(batch.connection);
+  budget.checkCostCap(batch.connection);
   for await (const row of readRows(source, ctx.signal)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(shard, row.row)) continue;

@@ -62,7 +62,7 @@ async function checkPrice(
   { caps }: BatchOptions,
 ): Promise<void> {
   const budget = new Budget(ctx, caps);
-  budget.check(batch.connection);
+  budget.checkCostCap(batch.connection);
   if (caps.cost === undefined || !source.repeatable) return;
   for await (const row of readRows(source, ctx.signal)) {
     const request = isFaulty(row) ? undefined : await prepareRow(ctx, batch, row).catch(() => undefined);

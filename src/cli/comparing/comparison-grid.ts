@@ -71,7 +71,7 @@ function variantTotals(results: readonly VariantResult[], budget: Budget): strin
   const done = results.filter(result => !isNotRun(result));
   const succeeded = done.filter(hasSucceeded).length;
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
-  const spent = budget.totalsOf(results.flatMap(({ run }) => run?.runId ?? []));
+  const spent = budget.totals(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
   return [...counts, ...spentCells(spent, { withCredits: true })];
 }

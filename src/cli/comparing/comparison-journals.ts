@@ -20,18 +20,18 @@ export interface ResumableComparison extends ResumeOptions {
 export async function withJournals<T>(
   ctx: Context,
   comparison: ResumableComparison,
-  work: (kept: ReadonlyMap<string, ResumableRequests>) => Promise<T>,
+  work: (requests: ReadonlyMap<string, ResumableRequests>) => Promise<T>,
 ): Promise<T> {
-  const { names, connections, concurrency, ...options } = comparison;
-  const kept = new Map<string, ResumableRequests>();
+  const { names, connections, concurrency: wanted, ...options } = comparison;
+  const requests = new Map<string, ResumableRequests>();
   const stop = new StopControl();
   const openNext = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
-    if (connection === undefined) return work(kept);
-    if (kept.has(connection.service)) return openNext(others);
+    if (connection === undefined) return work(requests);
+    if (requests.has(connection.service)) return openNext(others);
     return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
-      const places = concurrencyFor(connection, concurrency);
-      const requests = { ...options, journal, stop, concurrency: places };
-      kept.set(connection.service, await ResumableRequests.open(ctx, connection, () => true, requests));
+      const concurrency = concurrencyFor(connection, wanted);
+      const more = { ...options, journal, stop, concurrency };
+      requests.set(connection.service, await ResumableRequests.open(ctx, connection, () => true, more));
       return openNext(others);
     });
   };

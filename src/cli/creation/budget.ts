@@ -92,7 +92,7 @@ export class Budget {
   }
 
   /** @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a run costs */
-  check({ costs, recorder }: Connection): void {
+  checkCostCap({ costs, recorder }: Connection): void {
     if (this.#caps.cost !== undefined && !costs && recorder?.mode !== 'replay') throw maxCostUnsupported();
   }
 
@@ -255,15 +255,15 @@ export class Budget {
    *
    * @param options readsList: true to read credits from the list; not done after creations in doubt, whose search has read it
    */
-  async totals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
+  async readTotals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
     await this.#spending.readCosts().catch(() => {});
     if (readsList && this.#lost.length === 0) await this.#readCredits({ retries: 0 });
-    return this.totalsOf();
+    return this.totals();
   }
 
   /** True if summaries mention credits: they have a cap, or a service other than this machine's own took them. */
   get mentionsCredits(): boolean {
-    return this.#caps.credits !== undefined || hasPaidCredits(this.totalsOf());
+    return this.#caps.credits !== undefined || hasPaidCredits(this.totals());
   }
 
   /**
@@ -273,17 +273,17 @@ export class Budget {
    * @param what the things that the command runs, such as `rows`
    */
   spentLines(what: string): string[] {
-    const all = this.totalsOf();
+    const all = this.totals();
     if (this.#ctx.isReplay) return all.runs === 0 ? [] : [`the ${what} were answered from recordings`];
     const isCapped = this.#caps.credits !== undefined;
     if (this.#runsBefore.size === 0) return spendingText(all, { isCapped });
-    const now = this.totalsOf(this.newRuns.map(({ runId }) => runId));
+    const now = this.totals(this.newRuns.map(({ runId }) => runId));
     const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, { isCapped });
     return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, { isCapped }))];
   }
 
   /** Returns the totals of these runs, or of all, as far as known. Answers from recordings count as nothing. */
-  totalsOf(runIds?: Iterable<string>): Totals {
+  totals(runIds?: Iterable<string>): Totals {
     const totals = this.#spending.totals(runIds);
     return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
   }

@@ -54,7 +54,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   await judge.check({});
   const rows = await readLabels(ctx, source, options.rubric);
   const connection = pacedConnection(ctx, await ctx.localConnection(), options.rate);
-  budget.check(connection);
+  budget.checkCostCap(connection);
   await judge.checkPrice({});
   if (options.providerBatch) await judge.checkBatch({});
   const jobs = await jobsOf(judge, rows, repeat);
@@ -70,7 +70,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   await asking.catch((error: unknown) => {
     throw withResumeHint(error);
   });
-  await budget.totals({ readsList: true });
+  await budget.readTotals({ readsList: true });
   return { ...verdictsOf(rows, jobs, results), budget };
 }
 

@@ -47,7 +47,7 @@ export async function runPromptTool(
   call: ToolCall,
 ): Promise<CallToolResult> {
   const { connection, version, estimatedCredits } = await offer.open(requiredText(args, 'prompt'));
-  budget.check(connection);
+  budget.checkCostCap(connection);
   const fields = describeConfig(version.config);
   const finder = imagesBelow(ctx);
   const images = await openImages(finder, textsArgument(args, 'images'));

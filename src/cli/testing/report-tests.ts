@@ -36,8 +36,7 @@ export async function reportTests(
   if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
-  if (wantsJson(ctx))
-    return printValue(ctx, jsonReport(results, material.budget.totalsOf(), material.summary));
+  if (wantsJson(ctx)) return printValue(ctx, jsonReport(results, material.budget.totals(), material.summary));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
   if (shown !== undefined || isOnGithub(ctx)) {
@@ -64,7 +63,7 @@ function reportText(
 ): string {
   switch (reporter) {
     case 'junit':
-      return junitReport(results, material.budget.totalsOf(), material.summary);
+      return junitReport(results, material.budget.totals(), material.summary);
     case 'html':
       return gridPage(testsGrid(results, material));
     case 'markdown':
@@ -73,7 +72,7 @@ function reportText(
       return githubReport(results, material.summary);
     case 'json':
     default:
-      return `${JSON.stringify(jsonReport(results, material.budget.totalsOf(), material.summary), undefined, 2)}\n`;
+      return `${JSON.stringify(jsonReport(results, material.budget.totals(), material.summary), undefined, 2)}\n`;
   }
 }
 

@@ -122,7 +122,7 @@ async function reportRound(
   options: TestOptions,
   { budget, round, files, media, results, ordered, comparison }: FinishedRound,
 ): Promise<void> {
-  await budget.totals({ readsList: true });
+  await budget.readTotals({ readsList: true });
   // The faults of the files are already reported; without results there is nothing else to show.
   if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx) || isOnGithub(ctx)) {
     const summary = summarize(ordered, options.repeating, comparison);
@@ -155,7 +155,7 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
   const connectionOf = async (target: string): Promise<Connection> => {
     const connection = await paced(target);
     // Judging has a known cost even if another service runs the prompts.
-    if (!isJudged) budget.check(connection);
+    if (!isJudged) budget.checkCostCap(connection);
     return connection;
   };
   const { entries, faults: entryFaults } = await prepareEntries(

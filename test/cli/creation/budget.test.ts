@@ -143,7 +143,7 @@ describe('a budget', () => {
         expect(ledger.sum).toBeGreaterThan(cap - 150);
         expect(ledger.sum).toBeLessThanOrEqual(cap + mostAbove);
         expect(budget.reached?.exitCode).toBe(8);
-        expect((await budget.totals({ readsList: false })).cost).toBe(ledger.sum / 1e8);
+        expect((await budget.readTotals({ readsList: false })).cost).toBe(ledger.sum / 1e8);
       });
 
       it(`of credits likewise, ${concurrency} at a time, seed ${seed}`, async () => {
@@ -249,7 +249,7 @@ describe('a budget', () => {
       await (await budget.reserve(connection, request)).made({ runId, tokens: 1 });
     }
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({ status: 'CAP_REACHED' });
-    expect(await budget.totals({ readsList: false })).toMatchObject({ cost: null, costUnknown: 2 });
+    expect(await budget.readTotals({ readsList: false })).toMatchObject({ cost: null, costUnknown: 2 });
   });
 
   it('holds through any number of kills, whatever is charged: what was open counts as estimated', async () => {
@@ -314,7 +314,7 @@ describe('a budget', () => {
         );
         const budget = new Budget(contextOf(), parseCaps({}));
         budget.resume(new Ledger(1).connection(), read, []);
-        const { runs, cost, credits: sum } = budget.totalsOf();
+        const { runs, cost, credits: sum } = budget.totals();
         expect([runs, cost ?? 0]).toEqual([costs.length, costs.reduce((all, one) => all + one, 0) / 1e8]);
         expect(sum ?? 0).toBe((credits * costs.length) / 1e6);
       }),
@@ -330,7 +330,7 @@ describe('a budget', () => {
       ledger.charges.set(`r${run}`, money(0.0001));
       await (await budget.reserve(connection, request)).made({ runId: `r${run}`, tokens: 1 });
     }
-    expect((await budget.totals({ readsList: false })).cost).toBe(0.1);
+    expect((await budget.readTotals({ readsList: false })).cost).toBe(0.1);
   });
 
   it.each(['1e3', '-1', 'abc', '1,5', ''])('takes plain decimal numbers only, not %j', text => {

@@ -35,7 +35,7 @@ export async function concludeBatch(
     await journal.remove();
   }
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
-  const totals = await budget.totals({ readsList: !isStopped && stop.reason === undefined });
+  const totals = await budget.readTotals({ readsList: !isStopped && stop.reason === undefined });
   if ((out ?? stream) !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
   const cut = interruptionError(ctx, running, { counts, isComplete });
   if (cut === undefined) reportCounts(running, counts);

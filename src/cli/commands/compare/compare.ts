@@ -49,7 +49,7 @@ export async function compare(
   await checkComparisonPrices(prepared);
   if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
   const finished = await runAndJudge(ctx, prepared, flags);
-  await prepared.budget.totals({ readsList: true });
+  await prepared.budget.readTotals({ readsList: true });
   const verdicts = variantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
   refuseUnfinished({ ...prepared, ...finished });
@@ -69,7 +69,7 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
   const { text, images } = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
   const common = { text, images: await openImages(imagesHere(ctx), images), options };
   const connectionOf = pacedConnections(ctx, rate);
-  for (const target of targets) budget.check(await connectionOf(target));
+  for (const target of targets) budget.checkCostCap(await connectionOf(target));
   const variants = await variantsOf(ctx, connectionOf, targets, modelList(flags.model));
   for (const { connection, promptVersionId } of variants) {
     await checkOptions(ctx, connection, promptVersionId, options);

@@ -16,7 +16,7 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
   const caps = parseCaps(flags);
   // A fault of the configuration ends the command, not each call. The embedded service starts at the first call.
   if (!resolveAddress(ctx).embedded) await ctx.connection();
-  if (caps.cost !== undefined) new Budget(ctx, caps).check(await ctx.connection());
+  if (caps.cost !== undefined) new Budget(ctx, caps).checkCostCap(await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
   if (directory !== undefined && !isDirectory(directory)) {
     throw usageError(`--prompts: ${flags.prompts} is not a directory`);

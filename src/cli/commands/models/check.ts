@@ -49,7 +49,7 @@ export async function modelsCheck(
   const models = await modelsToCheck(ctx, names);
   const connection = await ctx.localConnection();
   const budget = new Budget(ctx, parseCaps(flags), { continues: true });
-  budget.check(connection);
+  budget.checkCostCap(connection);
   const requests = await requestsFor(ctx, connection, models);
   for (const { request } of requests) await budget.checkPrice(connection, request);
   const checked: CheckedModel[] = [];

@@ -26,7 +26,7 @@ export async function runTarget(
   const budget = await budgetOfRun(ctx, flags);
   const planned = await outputPlan(ctx, flags);
   const prepared = await prepareRun(ctx, target, flags);
-  budget?.check(prepared.connection);
+  budget?.checkCostCap(prepared.connection);
   if (flags.dryRun === true) {
     await budget?.checkPrice(prepared.connection, buildRunBody(prepared.request));
     const { printDryRun } = await import('./dry-run.ts');

@@ -44,7 +44,7 @@ export async function runsRerun(
   const budget = new Budget(ctx, parseCaps(flags));
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
-  budget.check(connection);
+  budget.checkCostCap(connection);
   const former = name?.endsWith('.json')
     ? await requestFromManifest(ctx, connection, name)
     : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));

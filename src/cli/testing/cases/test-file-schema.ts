@@ -1,4 +1,4 @@
-import { TEXT } from '../expectations/kind.ts';
+import { TEXT_SCHEMA } from '../expectations/kind.ts';
 import { KINDS } from '../expectations/kinds.ts';
 
 const COUNT = { type: 'integer', minimum: 1 };
@@ -12,9 +12,9 @@ const TRANSFORM = 'JavaScript that transforms the answer before it is checked';
 const MODEL = {
   type: 'object',
   properties: {
-    model: TEXT,
+    model: TEXT_SCHEMA,
     config: { type: 'object' },
-    transform: { ...TEXT, description: TRANSFORM },
+    transform: { ...TEXT_SCHEMA, description: TRANSFORM },
   },
   required: ['model'],
   additionalProperties: false,
@@ -28,14 +28,14 @@ export function testFileSchema(): object {
     type: 'object',
     properties: {
       target: {
-        ...TEXT,
+        ...TEXT_SCHEMA,
         description:
           'a prompt file, slug, version id or alias; by default the prompt file next to the test file',
       },
-      model: { ...TEXT, description: 'run with this model instead of the one that the prompt names' },
+      model: { ...TEXT_SCHEMA, description: 'run with this model instead of the one that the prompt names' },
       models: {
         type: 'array',
-        items: { anyOf: [TEXT, MODEL] },
+        items: { anyOf: [TEXT_SCHEMA, MODEL] },
         minItems: 1,
         description: 'run every case with each of these models',
       },
@@ -43,8 +43,8 @@ export function testFileSchema(): object {
         type: 'boolean',
         description: 'true to trim the answer before expectations see it; false by default',
       },
-      transform: { ...TEXT, description: TRANSFORM },
-      judge: { ...TEXT, description: JUDGE },
+      transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+      judge: { ...TEXT_SCHEMA, description: JUDGE },
       pass: { ...PASS, description: 'how many of the repetitions of every case must pass; all by default' },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },
     },
@@ -55,16 +55,16 @@ export function testFileSchema(): object {
       case: {
         type: 'object',
         properties: {
-          name: TEXT,
+          name: TEXT_SCHEMA,
           inputs: {
             type: 'object',
             description: 'text inputs; "@file" reads a file, "@@x" is the literal @x',
           },
-          images: { type: 'array', items: TEXT, description: 'files or https URLs, in order' },
+          images: { type: 'array', items: TEXT_SCHEMA, description: 'files or https URLs, in order' },
           options: { type: 'object', description: 'run options' },
           vars: { type: 'object', description: 'values that only expectations see' },
-          transform: { ...TEXT, description: TRANSFORM },
-          judge: { ...TEXT, description: JUDGE },
+          transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+          judge: { ...TEXT_SCHEMA, description: JUDGE },
           expect: {
             anyOf: [
               { type: 'array', items: { $ref: '#/$defs/expectation' }, minItems: 1 },
@@ -88,8 +88,8 @@ export function testFileSchema(): object {
             minimum: 0,
             description: 'the lowest score of javascript or rubric that passes',
           },
-          transform: { ...TEXT, description: TRANSFORM },
-          judge: { ...TEXT, description: JUDGE },
+          transform: { ...TEXT_SCHEMA, description: TRANSFORM },
+          judge: { ...TEXT_SCHEMA, description: JUDGE },
         },
         minProperties: 1,
         additionalProperties: false,

@@ -11,7 +11,7 @@ import { checkNamedFile } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { atValue, faultIn, textIn } from '../cases/test-values.ts';
 import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
-import { expectationKind, quotedExcerpt, TEXT } from './kind.ts';
+import { expectationKind, quotedExcerpt, TEXT_SCHEMA } from './kind.ts';
 
 /** Code that scores an answer. */
 interface Scoring {
@@ -29,7 +29,7 @@ interface Scoring {
 /** Code that accepts an answer with true, a score, or `{pass, score, reason}`. */
 export const javascript = expectationKind<Scoring>({
   schema: {
-    ...TEXT,
+    ...TEXT_SCHEMA,
     description: 'JavaScript that gives true, a score, or {pass, score, reason}; it sees output and context',
   },
   read: async (value, { ctx, key, threshold, config, isAsPromptfoo = false }) => ({

@@ -7,7 +7,7 @@ import { readJsonFile, type SchemaCheck, SchemaLoop, schemaCheck } from '../../o
 import { expressionFault, pointAt } from '../../outputs/query.ts';
 import { atValue, faultIn, textIn, textOfPlace } from '../cases/test-values.ts';
 import { firstDifference, onlyExpected, parseAnswerJson } from './json-match.ts';
-import { type ExpectationReading, expectationKind, quotedExcerpt, TEXT } from './kind.ts';
+import { type ExpectationReading, expectationKind, quotedExcerpt, TEXT_SCHEMA } from './kind.ts';
 
 const SCHEMA = { type: ['string', 'object', 'boolean'] };
 
@@ -31,7 +31,7 @@ export const JSON_KINDS = {
     },
   }),
   jmespath: expectationKind<string>({
-    schema: { ...TEXT, description: 'a JMESPath expression that must be true of the answer' },
+    schema: { ...TEXT_SCHEMA, description: 'a JMESPath expression that must be true of the answer' },
     read: async (value, { ctx }) => {
       const expression = textIn(value, 'jmespath');
       const fault = await expressionFault(ctx, expression).catch((error: unknown) => {

@@ -4,7 +4,7 @@ import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { faultIn, fieldsOf, textIn, wordIn } from '../cases/test-values.ts';
 import type { JudgeRank } from './expectation.ts';
-import { expectationKind, quotedExcerpt, TEXT, WORD } from './kind.ts';
+import { expectationKind, quotedExcerpt, SCALAR_SCHEMA, TEXT_SCHEMA } from './kind.ts';
 
 interface Rubric {
   readonly text: string;
@@ -29,7 +29,7 @@ interface Llm {
 /** Expectations that a model judges. */
 export const JUDGED_KINDS = {
   rubric: expectationKind<Rubric>({
-    schema: { ...TEXT, description: 'what the model named by --judge must find true of the answer' },
+    schema: { ...TEXT_SCHEMA, description: 'what the model named by --judge must find true of the answer' },
     read: (value, { key, judge, threshold }) => ({ text: textIn(value, key), ...judge, threshold }),
     text: ({ text }) => quotedExcerpt(text),
     derived: ({ model, rank, judgeConfig }) => ({ model, rank, judgeConfig }),
@@ -49,16 +49,16 @@ export const JUDGED_KINDS = {
       type: 'object',
       description: 'a question to a model about the answer, which {{completion}} stands for',
       properties: {
-        prompt: TEXT,
-        systemPrompt: TEXT,
-        model: TEXT,
-        modelId: TEXT,
+        prompt: TEXT_SCHEMA,
+        systemPrompt: TEXT_SCHEMA,
+        model: TEXT_SCHEMA,
+        modelId: TEXT_SCHEMA,
         choices: {
           type: 'array',
           minItems: 1,
           items: {
             type: 'object',
-            properties: { choice: WORD, score: { type: 'number' } },
+            properties: { choice: SCALAR_SCHEMA, score: { type: 'number' } },
             required: ['choice', 'score'],
             additionalProperties: false,
           },

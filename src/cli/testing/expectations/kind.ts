@@ -30,12 +30,11 @@ export interface NamedJudge {
   readonly judgeConfig?: JsonObject | undefined;
 }
 
-type Unplaced = Pick<
-  Expectation,
-  'text' | 'unmet' | 'parts' | 'model' | 'rank' | 'judgeConfig' | 'isProgram'
->;
 /** The properties of an expectation that come from its value. */
 type DerivedProperties = Partial<Pick<Expectation, 'parts' | 'model' | 'rank' | 'judgeConfig' | 'isProgram'>>;
+
+/** An expectation without its place in the file. */
+type Unplaced = Pick<Expectation, 'text' | 'unmet'> & DerivedProperties;
 
 /** A kind of expectation: the values that its key accepts, and the check of an answer. */
 interface KindParts<V> {
@@ -70,5 +69,5 @@ export function quotedExcerpt(text: string): string {
   return JSON.stringify(shortened(text, 80));
 }
 
-export const TEXT = { type: 'string', minLength: 1 };
-export const WORD = { type: ['string', 'number', 'boolean'] };
+export const TEXT_SCHEMA = { type: 'string', minLength: 1 };
+export const SCALAR_SCHEMA = { type: ['string', 'number', 'boolean'] };

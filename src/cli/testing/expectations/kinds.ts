@@ -8,7 +8,14 @@ import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank 
 import { javascript, readScript, transformed } from './javascript-kind.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
-import { type ExpectationKind, expectationKind, type NamedJudge, quotedExcerpt, TEXT, WORD } from './kind.ts';
+import {
+  type ExpectationKind,
+  expectationKind,
+  type NamedJudge,
+  quotedExcerpt,
+  SCALAR_SCHEMA,
+  TEXT_SCHEMA,
+} from './kind.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
 
 /** A program that checks answers. */
@@ -90,7 +97,7 @@ export const KINDS = {
   javascript,
   command: expectationKind<Command>({
     schema: {
-      anyOf: [TEXT, { type: 'array', items: WORD, minItems: 1 }],
+      anyOf: [TEXT_SCHEMA, { type: 'array', items: SCALAR_SCHEMA, minItems: 1 }],
       description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
     },
     read: (value, { key, isAsPromptfoo }) => {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
-import { type ExpectationKind, expectationKind, quotedExcerpt, TEXT, WORD } from './kind.ts';
+import { type ExpectationKind, expectationKind, quotedExcerpt, SCALAR_SCHEMA, TEXT_SCHEMA } from './kind.ts';
 
 type Meets = (text: string, expected: string) => boolean;
 
@@ -25,7 +25,7 @@ export const TEXT_KINDS = {
   endsWith: textKind('how the answer must end', 'does not end with', endsWith),
   iendsWith: textKind(SAME, 'does not end with', lower(endsWith)),
   equals: expectationKind<WholeText>({
-    schema: { ...WORD, description: 'the whole answer' },
+    schema: { ...SCALAR_SCHEMA, description: 'the whole answer' },
     read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),
     text: ({ text }) => quotedExcerpt(text),
     // Files and YAML blocks end in a line break that the author did not mean.
@@ -35,7 +35,7 @@ export const TEXT_KINDS = {
         : { message: 'is not equal', expected, actual: text },
   }),
   matches: expectationKind<RegExp>({
-    schema: { ...TEXT, description: 'a regular expression that must match the answer' },
+    schema: { ...TEXT_SCHEMA, description: 'a regular expression that must match the answer' },
     read: (value, { isAsPromptfoo = false }) => {
       const pattern = textIn(value, 'matches');
       try {
@@ -55,7 +55,7 @@ export const TEXT_KINDS = {
 
 function textKind(description: string, fault: string, meets: Meets): ExpectationKind<string> {
   return expectationKind({
-    schema: { ...WORD, description },
+    schema: { ...SCALAR_SCHEMA, description },
     read: (value, { key }) => wordIn(value, key),
     unmet: (expected, { text }) =>
       meets(text, expected) ? undefined : { message: `${fault} ${quotedExcerpt(expected)}`, actual: text },

@@ -23,7 +23,7 @@ export interface ReportMaterial {
   /** The pictures by URL. */
   readonly media: Map<string, MediaContent>;
   /** The spending of the runs. */
-  readonly budget: Pick<Budget, 'totalsOf' | 'spentOn' | 'mentionsCredits' | 'spentLines'>;
+  readonly budget: Pick<Budget, 'totals' | 'spentOn' | 'mentionsCredits' | 'spentLines'>;
 }
 
 const STATES = {
@@ -75,7 +75,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
 function columnTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
   const { passed, failed, faults } = statusTotals(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
-  const spent = budget.totalsOf(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
+  const spent = budget.totals(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
   return [
     ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
     ...spentCells(spent, { withCredits: budget.mentionsCredits }),
@@ -116,7 +116,7 @@ function caseGridRow(
 
 function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
   const { status, seconds, repetitions, summary, change, reasons } = result;
-  const { cost } = material.budget.totalsOf(runIdsOf(repetitions));
+  const { cost } = material.budget.totals(runIdsOf(repetitions));
   const tokens = repetitions
     .map(({ run }) => tokensOfFailed(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens)
     .filter(count => count !== undefined);
