@@ -35,7 +35,7 @@ describe.runIf(process.platform === 'linux')('a program that a test file names',
     const { status, stdout } = testCommands(
       '[grep, a]',
       `"sleep 4177 & setsid sleep 4178 & exit 0"`,
-      `"! env | grep -q -e OPENAI_API_KEY -e PROMPTRUN_DATA && test -s $PROMPTRUN_CASE"`,
+      `"! env | grep -q -e OPENAI_API_KEY -e PROMPTRUN_DATA && grep -q '\\"model\\":\\"echo\\"' $PROMPTRUN_CASE"`,
       `"trap '' TERM; echo why; exit 3"`,
       `"yes | head -c 9000000; exit 1"`,
     );

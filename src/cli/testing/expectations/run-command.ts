@@ -33,7 +33,7 @@ export interface CommandOptions {
 export interface CommandCase {
   readonly name: string;
   readonly inputs: Readonly<Record<string, string>>;
-  /** null for the prompt's own model. */
+  /** null if it is not known on this machine. */
   readonly model: string | null;
   readonly output: string;
 }

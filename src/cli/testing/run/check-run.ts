@@ -226,14 +226,16 @@ async function costOfRun(
 /** Returns a function that runs a program of the test file on an output. */
 async function commandOn(
   ctx: Context,
-  { request, entry: { file, testCase, model } }: CheckedEntry,
+  { connection, request, entry: { file, testCase, model } }: CheckedEntry,
   argv: Parameters<typeof runCommand>[0],
   output: string,
 ): Promise<() => ReturnType<typeof runCommand>> {
+  const { promptVersionId } = request;
+  const definition = connection.embedded ? await definitionOfVersion(ctx, promptVersionId) : undefined;
   const facts = {
     name: testCase.name,
     inputs: Object.fromEntries(request.text),
-    model: model ?? null,
+    model: model ?? definition?.model ?? null,
     output,
   };
   const { keyVariables } = await import('../../../models/catalogue/report.ts');
