@@ -28,8 +28,9 @@ function orNull(check: FieldCheck): FieldCheck {
   return (value, name) => (value === null ? undefined : check(value, name));
 }
 
+/** Accepts null too: a fact that is not known may be written so. */
 function optional(check: FieldCheck): FieldCheck {
-  return (value, name) => (value === undefined ? undefined : check(value, name));
+  return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }
 
 function oneOf(known: readonly string[]): FieldCheck {
@@ -87,9 +88,7 @@ const ANSWER = fields({ httpStatus: count, body: ENVELOPE });
 
 /** Checks fields of the interface that may be omitted or null. */
 function known(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
-  return fields(
-    Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(orNull(check))])),
-  );
+  return fields(Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(check)])));
 }
 
 const flag: FieldCheck = (value, name) =>

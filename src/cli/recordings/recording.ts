@@ -146,7 +146,9 @@ export class RecordingDirectory {
    */
   async read(file: string): Promise<Recording | undefined> {
     const recording = await this.#readJson(file, recordingFault);
-    return recording && { notKept: [], ...(recording as Omit<Recording, 'notKept'>) };
+    if (recording === undefined) return undefined;
+    const known = Object.entries(recording).filter(([, value]) => value !== null);
+    return { notKept: [], ...(Object.fromEntries(known) as Omit<Recording, 'notKept'>) };
   }
 
   /** Yields every recording with its file. Throws like `read`. */

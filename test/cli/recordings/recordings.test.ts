@@ -179,6 +179,18 @@ describe('recordings', () => {
     expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('this run is not recorded')]);
   });
 
+  it.each(['cost', 'fault', 'notKept'])('answer if %s is null, as if it were missing', async field => {
+    const project = new Project({});
+    const run = ['run', 'hello', '-i', 'name=Ada'];
+    const recorded = await project.run([...run, '--record', 'rec']);
+    const [name = ''] = filesBelow(path.join(project.home, 'rec', 'runs'));
+    const file = path.join('rec', 'runs', name);
+    const content = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
+    project.write(file, JSON.stringify({ ...content, [field]: null }));
+    const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
+    expect([exitCode, stdout()]).toEqual([0, recorded.stdout()]);
+  });
+
   it.each([
     ['slug', 1, 'body.data.rows[0].slug is not text'],
     ['uses', 'many', 'body.data.rows[0].uses is not a count'],
