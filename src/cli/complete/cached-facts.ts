@@ -23,6 +23,8 @@ export interface KnownPrompt {
   readonly config: unknown;
   /** The model; only on the local service. */
   readonly model?: string | undefined;
+  /** The index of the model among the models of another service. */
+  readonly modelIndex?: number | undefined;
 }
 
 /** The facts about a line's service that this machine has. Uses no network and writes nothing. */
@@ -47,7 +49,11 @@ export class CachedFacts {
     const local = service === 'local' ? (await this.#localFacts()).prompts : [];
     const cache = new PromptCache(this.#ctx.settings.directory, service);
     const slugs = cache.slugs();
-    const read = cache.all().map(version => ({ ...version, slug: slugs.get(version.promptId) }));
+    const read = cache.all().map(({ model: modelIndex, ...version }) => ({
+      ...version,
+      slug: slugs.get(version.promptId),
+      modelIndex,
+    }));
     return [...local, ...read.filter(({ promptId }) => !local.some(prompt => prompt.promptId === promptId))];
   }
 
@@ -95,6 +101,12 @@ export class CachedFacts {
       prompts.find(({ promptId }) => promptId === name) ??
       prompts.find(prompt => prompt.slug === slug)
     );
+  }
+
+  /** Returns the model of a target; undefined if it is unknown. */
+  async modelOf(target: string | undefined): Promise<string | undefined> {
+    const { model, modelIndex = -1 } = (await this.prompt(target)) ?? {};
+    return model ?? (await this.models())[modelIndex]?.model;
   }
 
   #localFacts(): Promise<LocalFacts> {

@@ -136,7 +136,7 @@ const inputs: CandidateSource = async request => {
 
 /** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
 const runOptions: CandidateSource = async ({ call, known, typed }) => {
-  const model = call.flagValues.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
+  const model = call.flagValues.get('--model')?.at(-1) ?? (await known.modelOf(call.operands[0]));
   const models = (await known.models()).filter(entry => model === undefined || entry.model === model);
   const options = models.flatMap(entry => entry.availableRunOptions);
   const [key] = splitPair(typed);

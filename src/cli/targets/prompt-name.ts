@@ -120,11 +120,11 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
 
 /** Caches the slug and the latest version of a prompt. An empty config says nothing, so a later request may still read it. */
 function noteUse({ prompts }: Connection, row: PromptSearchRow): void {
-  const { promptVersionId, promptId, title, publishedAt, configs: config, slug } = row;
+  const { promptVersionId, promptId, title, publishedAt, configs: config, slug, model } = row;
   prompts.noteSlug(promptId, slug);
   if (!isJsonObject(config) || Object.keys(config).length === 0) return;
-  if (prompts.get(promptVersionId) === undefined) {
-    prompts.put({ promptVersionId, promptId, title, publishedAt, config });
+  if (prompts.get(promptVersionId)?.model !== model) {
+    prompts.put({ promptVersionId, promptId, title, publishedAt, config, model });
   }
 }
 

@@ -247,7 +247,10 @@ describe('completion', () => {
     const options = { home: temporaryDirectory(), env };
     await runInProcess(['run', 'hello', '-i', 'name=Ada'], options);
     await runInProcess(['run', 'postcard', '-i', 'place=Rome'], options);
+    await runInProcess(['run', 'sandbox', '-o', 'outcome=failed'], options);
     await service.close();
+    expect(await complete(['run', 'hello', '-o', ''], options)).toEqual([]);
+    expect(await complete(['run', 'sandbox', '-o', ''], options)).toEqual(['delaySeconds=', 'outcome=']);
     expect(await complete(['run', 'hello', '-i', ''], options)).toEqual(['name=']);
     expect(await complete(['run', 'post'], options)).toEqual(['postcard']);
     expect(await complete(['run', 'postcard', '-i', 'mood=s'], options)).toEqual([

@@ -9,8 +9,11 @@ const MAX_ENTRIES = 200;
 
 interface CachedVersion {
   readonly service: string;
-  readonly version: PromptVersion;
+  readonly version: KnownVersion;
 }
+
+/** A version, with the index of its model among the service's models if a search row named it. */
+export type KnownVersion = PromptVersion & { readonly model?: number };
 
 /** The slug of a prompt at its service. */
 interface CachedSlug {
@@ -37,7 +40,7 @@ export class PromptCache {
   }
 
   /** Returns a cached version with its config, and counts as its use. */
-  get(promptVersionId: string): PromptVersion | undefined {
+  get(promptVersionId: string): KnownVersion | undefined {
     const { versions } = this.#read();
     const cached = versions.find(entry => this.#is(entry, promptVersionId));
     if (cached !== undefined && cached !== versions[0]) this.put(cached.version);
@@ -45,7 +48,7 @@ export class PromptCache {
   }
 
   /** Caches a version; beyond 200 versions, drops the least recently used. */
-  put(version: PromptVersion): void {
+  put(version: KnownVersion): void {
     const entry = { service: this.#service, version };
     if (!isCachedVersion(entry)) return;
     const { versions, slugs } = this.#read();
@@ -68,7 +71,7 @@ export class PromptCache {
   }
 
   /** Returns every cached version of this service, last used first. Does not count as a use. */
-  all(): PromptVersion[] {
+  all(): KnownVersion[] {
     const ours = this.#read().versions.filter(({ service }) => service === this.#service);
     return ours.map(({ version }) => version);
   }
