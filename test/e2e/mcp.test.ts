@@ -93,6 +93,18 @@ describe('an agent on a fresh machine', () => {
     expect(stderr()).toContain(`promptrun runs wait ${runId}`);
   });
 
+  it('says how to run a cancelled run again that the end of the session stops', async () => {
+    const { call, client, stderr } = await startAgent();
+    const giveUp = new AbortController();
+    const args = { prompt: 'sandbox', options: { delaySeconds: '30' } };
+    const onprogress = (): void => giveUp.abort();
+    await expect(call('run_prompt', args, { signal: giveUp.signal, onprogress })).rejects.toThrow();
+    await client.close();
+    const [, runId] = /promptrun runs wait ([\da-f-]{36})/u.exec(stderr()) ?? [];
+    expect(stderr()).toContain(`run ${runId} was stopped and may have been paid for`);
+    expect(stderr()).toContain(`promptrun runs rerun ${runId}`);
+  });
+
   it('makes twenty calls at once', async () => {
     const { call } = await startAgent();
     const names = Array.from({ length: 20 }, (_, at) => `N${at}.`);

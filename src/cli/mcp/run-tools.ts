@@ -108,14 +108,20 @@ async function createAndFollow(
   call: ToolCall & { readonly reservation: Reservation },
 ): Promise<Run> {
   const identity: RunIdentity = { runId: undefined, key: undefined };
+  let lastHint: string | undefined;
   const adviseWay = async (): Promise<void> => {
     if (identity.key === undefined) return;
-    const isStopped = call.isSessionOver() && connection.embedded;
+    const isStopped = (call.isSessionOver() || ctx.signal.aborted) && connection.embedded;
     identity.runId ??= await findRunIdByKey(connection, identity.key, ctx.signal).catch(() => undefined);
-    ctx.io.error(isStopped ? rerunHint(connection, identity.runId) : runHint(connection, identity.runId));
+    const hint = isStopped ? rerunHint(connection, identity.runId) : runHint(connection, identity.runId);
+    if (hint !== lastHint) ctx.io.error(hint);
+    lastHint = hint;
   };
   return await withProgress(ctx, connection, identity, call, async ended => {
-    call.signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
+    // The run of a cancelled call goes on until the session ends, whose signal has any number of calls.
+    for (const signal of [call.signal, AbortSignal.any([ctx.signal])]) {
+      signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
+    }
     const created = await createAndWait(ctx, connection, request, {
       reservation: call.reservation,
       waitSignal: call.signal,
