@@ -29,7 +29,9 @@ export function fillInputs(text: string, values: Readonly<Record<string, string>
 /** Returns the role for a name in a chat, in any case: system, user or assistant. */
 export function chatRole(name = ''): Role | undefined {
   const lower = name.toLowerCase();
-  return lower === 'model' ? undefined : roleNamed(lower);
+  if (lower === 'model') return undefined;
+  // OpenAI's models take the one for the other.
+  return lower === 'developer' ? 'system' : roleNamed(lower);
 }
 
 /** Returns the names of the inputs, each once, in order of appearance. */

@@ -37,6 +37,20 @@ describe('test of a configuration of promptfoo', () => {
     expect(readdirSync(path.join(project.home, 'sub'))).toEqual(['promptfooconfig.yaml']);
   });
 
+  it('asks each prompt once if it has no tests, without variables', async () => {
+    const text = `prompts: ['Say {{a}}!', '[{"role": "developer", "content": "Second"}]']
+providers: [echo]
+redteam: { purpose: p }
+`;
+    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
+    const failing = `${text}defaultTest: { assert: [{ type: starts-with, value: Say }] }\n`;
+    expect(await tested({ 'promptfooconfig.yaml': failing })).toMatchObject({
+      exitCode: 5,
+      stdout: expect.stringContaining('1 passed, 1 failed'),
+    });
+  });
+
   it('asks each provider and runs each test with the prompts that it names', async () => {
     const config = `prompts:
   - { id: file://say.txt, label: say }
@@ -576,6 +590,43 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
     expect([request?.method, request?.url]).toEqual(['POST', '/ask?of=one%20%22two%22']);
     expect(request?.headers).toMatchObject({ 'x-team': 'docs', 'content-type': 'application/json' });
     expect(JSON.parse(body)).toEqual({ question: 'Say one "two"', about: 'one "two"' });
+  });
+
+  it('is asked with defaults in place of variables that a test lacks, and with pictures as addresses', async () => {
+    const asked = await besideServer({ text: 'an answer' }, async address => {
+      const text = `prompts: ['{{prompt}}']
+providers:
+  - id: http
+    config:
+      url: ${address}/ask
+      useHttps: false
+      headers: { X-Team: "{{ who | default('nobody') }}" }
+      body:
+        message: "{{ prompt | default('none') }}"
+        system: '{{system | default("You rhyme.")}}'
+        image: "{{ image | default('') }}"
+      method: POST
+evaluateOptions: { maxConcurrency: 1 }
+tests:
+  - vars: { prompt: One, system: Mine, image: file://a.jpg }
+  - vars: { prompt: Two, who: me }
+  - vars: { prompt: Three, system: '' }
+  - vars: { prompt: Four, system: null, who: 7 }
+`;
+      // The bytes say what it is, not the name.
+      const picture = Buffer.from('RIFF\u0010\0\0\0WEBPVP8 ').toString();
+      const files = { 'promptfooconfig.yaml': text, 'a.jpg': picture };
+      expect(await tested(files, '--allow-commands', '--concurrency', '1')).toMatchObject({ exitCode: 0 });
+    });
+    // The requests that promptfoo sends.
+    const requests = asked.map(({ request, body }) => [request.headers['x-team'], JSON.parse(body)]);
+    const image = 'data:image/webp;base64,UklGRhAAAABXRUJQVlA4IA==';
+    expect(requests).toEqual([
+      ['nobody', { message: 'One', system: 'Mine', image }],
+      ['me', { message: 'Two', system: 'You rhyme.', image: '' }],
+      ['nobody', { message: 'Three', system: '', image: '' }],
+      ['7', { message: 'Four', system: '', image: '' }],
+    ]);
   });
 
   it('is not asked without --allow-commands, and the entry for a models file is shown', async () => {

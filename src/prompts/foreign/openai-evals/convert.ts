@@ -108,7 +108,7 @@ function readEvaluationRun(whole: JsonValue): EvaluationRun {
 
 function messagePieces(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
   return readMessages(value, at)?.flatMap(({ role, text }) => {
-    const name = chatRole(role === 'developer' ? 'system' : role);
+    const name = chatRole(role);
     if (name === undefined) {
       throw faultAt(at, `the role of a message is system, developer, user or assistant, not \`${role}\``);
     }

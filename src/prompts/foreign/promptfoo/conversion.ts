@@ -38,6 +38,12 @@ export interface SourceText {
   readonly file: string;
 }
 
+/** A variable, and the text that stands for it in the cases without it. */
+export interface VariableOrText {
+  readonly variable: string;
+  readonly text: string;
+}
+
 /** The state of a conversion: the files' folder and the notes. */
 export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
@@ -55,6 +61,8 @@ export class Conversion {
   jsonVariables: readonly string[] = [];
   /** The names of variables in which answers are kept for later tests. */
   storedVariables: readonly string[] = [];
+  /** The inputs that stand for a variable or, in the cases without it, for a text. */
+  readonly fallbacks = new Map<string, VariableOrText>();
   /** The number of omissions; repeated ones count each time. */
   leftOut = 0;
   /** The count of time and files. */
@@ -62,8 +70,8 @@ export class Conversion {
   readonly #options: ConvertOptions;
   readonly #file: string;
   readonly #counted = new NamedFiles();
-  /** Texts by real path: many values may name one file. */
-  readonly #texts = new Map<string, string>();
+  /** Contents by form and real path: many values may name one file. */
+  readonly #contents = new Map<string, string>();
 
   /** @param file the configuration, as messages name it */
   constructor(options: ConvertOptions, file: string, limits?: ConversionLimits) {
@@ -133,7 +141,7 @@ export class Conversion {
    */
   matching(pattern: string, at: Located): string[] {
     this.budget.search();
-    const relative = pattern.replace(/^file:\/\//u, '');
+    const relative = withoutScheme(pattern);
     const fixed = relative.split('/');
     const base = fixed.slice(0, Math.max(0, fixed.findIndex(isGlob))).join('/');
     // macOS may list `é` as two characters, and it is typed as one.
@@ -199,32 +207,48 @@ export class Conversion {
 
   /** Reads a file that another names, by `file://` or a path. @throws {FileFault} at the position of the name */
   read(name: string, at: Located): SourceText {
+    const text = this.#content('utf8', name, at);
+    return { text, file: path.join(path.dirname(this.#file), withoutScheme(name)) };
+  }
+
+  /** Reads a file like `read`, and returns its bytes in base64. @throws {FileFault} */
+  base64(name: string, at: Located): string {
+    return this.#content('base64', name, at);
+  }
+
+  #content(form: 'utf8' | 'base64', name: string, at: Located): string {
     const { directory, allowOutside = false } = this.#options;
     const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
-    const relative = name.replace(/^file:\/\//u, '');
+    const relative = withoutScheme(name);
     if (namesOtherComputer(relative)) throw refuse('is on another computer, or a device');
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relative);
       const { real, fault } = inspectNamedFile(file, folder, MAX_BYTES, this.#counted);
       if (fault) throw refuse(FAULTS[fault]());
-      let text = this.#texts.get(real);
-      if (text === undefined) {
-        const bytes = readFileSync(real);
-        this.budget.readFile(bytes.length);
-        // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
-        if (isUtf16(bytes)) throw refuse(`is ${encodingFault(bytes)}`);
-        text = bytes
-          .toString('utf8')
-          .replace(/^\uFEFF/u, '')
-          .replaceAll('\r\n', '\n');
-        this.#texts.set(real, text);
-      }
-      return { text, file: path.join(path.dirname(this.#file), relative) };
+      const key = `${form}:${real}`;
+      const known = this.#contents.get(key);
+      if (known !== undefined) return known;
+      const bytes = readFileSync(real);
+      this.budget.readFile(bytes.length);
+      // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
+      if (form === 'utf8' && isUtf16(bytes)) throw refuse(`is ${encodingFault(bytes)}`);
+      const content = form === 'utf8' ? plainText(bytes) : bytes.toString(form);
+      this.#contents.set(key, content);
+      return content;
     } catch (error) {
       if (error instanceof FileFault || error instanceof PastBound) throw error;
       throw refuse(codeOf(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${messageOf(error)}`);
     }
+  }
+
+  /** Returns the name of an input for a variable or, in the cases without it, for a text. */
+  inputOr(variable: string, text: string): string {
+    const [known] = [...this.fallbacks].find(
+      ([, fallback]) => fallback.variable === variable && fallback.text === text,
+    ) ?? [`${variable}_or_default_${this.fallbacks.size + 1}`];
+    this.fallbacks.set(known, { variable, text });
+    return known;
   }
 
   /** Returns true if providers support a setting. */
@@ -239,6 +263,17 @@ export class Conversion {
       statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() === true
     );
   }
+}
+
+function plainText(bytes: Buffer): string {
+  return bytes
+    .toString('utf8')
+    .replace(/^\uFEFF/u, '')
+    .replaceAll('\r\n', '\n');
+}
+
+function withoutScheme(name: string): string {
+  return name.replace(/^file:\/\//u, '');
 }
 
 /** Returns the values of a map by key, including those merged by `<<`. */

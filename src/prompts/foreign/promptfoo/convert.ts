@@ -218,7 +218,9 @@ function caseNeeds(
   }
   const tested = testedInputs(body);
   const inPrompt = [...new Set([...inputsIn(body), ...tested])];
-  const inputs = [...new Set([...inPrompt, ...(isAnyUsed ? tests.names : [])])];
+  const inputs = [
+    ...new Set([...inPrompt, ...(isAnyUsed ? tests.names : []), ...conversion.fallbacks.keys()]),
+  ];
   const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
   return {
     prompt,

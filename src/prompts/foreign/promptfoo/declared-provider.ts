@@ -277,7 +277,6 @@ const UNSUPPORTED = [
   'tools',
   'tool_choice',
   'transformToolsFormat',
-  'useHttps',
   'session',
   'sessionParser',
   'sessionSource',
@@ -290,7 +289,7 @@ const UNSUPPORTED = [
 ];
 
 function addressFields(provider: WrittenProvider, conversion: Conversion): EntryFields | undefined {
-  const { id, config, at } = provider;
+  const { id, config } = provider;
   const entries = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
   try {
     for (const [key, value] of entries) {
@@ -301,7 +300,7 @@ function addressFields(provider: WrittenProvider, conversion: Conversion): Entry
       conversion.tell(value, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
     }
     const address = addressIn(provider, entries, conversion);
-    const request = requestFields(at, entries, conversion);
+    const request = requestFields(provider, entries, conversion);
     const { output, transform } = answerFields(provider, entries, conversion);
     const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
     const fields = {
@@ -351,10 +350,17 @@ function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversi
 }
 
 /** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
-function requestFields(at: YamlValue, entries: ConfigEntries, conversion: Conversion): JsonObject {
-  const headers = convertPlaceholders(withoutUnknown(entries.get('headers')?.json() ?? {}, conversion));
+function requestFields(
+  provider: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: Conversion,
+): JsonObject {
+  const { at } = provider;
+  const filled = (value: JsonValue): JsonValue =>
+    withFallbacks(withoutUnknown(value, conversion), provider, conversion);
+  const headers = convertPlaceholders(filled(entries.get('headers')?.json() ?? {}));
   const written = entries.get('body');
-  const body = written && convertBody(withoutUnknown(written.json(), conversion));
+  const body = written && convertBody(filled(written.json()));
   if (headers === undefined || (written && body === undefined)) {
     throw new NoEquivalent(written ?? at, 'its headers or its body have more than variables');
   }
@@ -373,6 +379,28 @@ function withoutUnknown(value: JsonValue, { variables }: Conversion): JsonValue 
   );
   return parseJson(text) ?? value;
 }
+
+/** Returns a value with an input of its own for each variable that has a default, such as `{{ name | default("none") }}`. */
+function withFallbacks(
+  value: JsonValue,
+  { isJudge = false }: WrittenProvider,
+  conversion: Conversion,
+): JsonValue {
+  const text = JSON.stringify(value).replaceAll(
+    VARIABLE_WITH_DEFAULT,
+    (tag, name: string, single?: string, double?: string) => {
+      const fallback = single ?? double ?? '';
+      // A variable that is not given is empty without a default too.
+      if (fallback === '' || name === 'prompt') return `{{${name}}}`;
+      return isJudge || !conversion.isForTest ? tag : `{{${conversion.inputOr(name, fallback)}}}`;
+    },
+  );
+  return parseJson(text) ?? value;
+}
+
+/** Matches it within JSON. */
+const VARIABLE_WITH_DEFAULT =
+  /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
 
 const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
 

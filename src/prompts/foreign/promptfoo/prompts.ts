@@ -263,7 +263,7 @@ export function promptMessages(
     const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
     const name = typeof role === 'string' ? chatRole(role) : undefined;
     if (name === undefined) {
-      const what = `the role of a message is system, user or assistant, not ${JSON.stringify(role)}`;
+      const what = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
       throw faultAt(at, what);
     }
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');

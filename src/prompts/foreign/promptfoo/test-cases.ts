@@ -228,6 +228,9 @@ function renderInputs(
   const { chosen, texts, values } = combination;
   const before = conversion.leftOut;
   const inputText = (input: string): string => {
+    const fallback = conversion.fallbacks.get(input);
+    if (fallback)
+      return Object.hasOwn(texts, fallback.variable) ? inputText(fallback.variable) : fallback.text;
     if (!Object.hasOwn(texts, input)) return '';
     const text = texts[input] ?? '';
     const at = renderedInputs.includes(input) ? chosen[input]?.at : undefined;

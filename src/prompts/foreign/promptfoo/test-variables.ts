@@ -4,6 +4,7 @@ import type { YamlValue } from '../../../files/yaml.ts';
 import type { Variable } from './configured-test.ts';
 import { type Conversion, type Located, valuesByKey } from './conversion.ts';
 import { namesEnvironment } from './fill-variables.ts';
+import { mediaVariable } from './media-variable.ts';
 
 /** Reads variables. @param isWhole true to keep a list of texts as one value */
 export function readTestVars(
@@ -68,6 +69,8 @@ export function variableText(text: string, at: Located, conversion: Conversion):
     conversion.note(at, `${text} is a program, which has no equivalent: the variable is empty`);
     return '';
   }
+  const media = mediaVariable(text, at, conversion);
+  if (media !== undefined) return media;
   if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.yaml(text, at).json());
   return conversion.read(text, at).text.trim();
 }

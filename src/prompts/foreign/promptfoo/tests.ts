@@ -36,12 +36,11 @@ export async function readTests(
   const before = conversion.leftOut;
   const listed = withoutBare(await readTestList(entries.get('tests'), conversion), conversion);
   const tests = [...listed, ...(await readScenarios(entries.get('scenarios'), conversion))];
-  // `defaultTest` alone is a test, but not in place of tests that are left out.
+  // promptfoo asks the prompts once if there are no tests, but not in place of tests that are left out.
   const areLeftOut = conversion.isForTest && conversion.leftOut > before;
-  const isTested = !areLeftOut && (common.asserts.length > 0 || common.vars.size > 0);
-  const merged = (tests.length > 0 ? tests : isTested ? [EMPTY_TEST] : []).map(test =>
-    withConversation(mergeTests(common, test)),
-  );
+  const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(common);
+  const asked = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
+  const merged = asked.map(test => withConversation(mergeTests(common, test)));
   const all = withPrompts(withJudges(merged, conversion), prompts, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
@@ -51,6 +50,11 @@ export async function readTests(
   }
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
+}
+
+/** Returns true if the test that all tests share has something to test. */
+function isTested({ asserts, vars }: ConfiguredTest): boolean {
+  return asserts.length > 0 || vars.size > 0;
 }
 
 /** Leaves out the tests without anything, which promptfoo refuses. Those of a scenario get variables from it. */
