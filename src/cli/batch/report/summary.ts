@@ -12,7 +12,7 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import type { RunningBatch } from '../finish-row.ts';
 import type { Tally } from '../progress/tally.ts';
 
-const retryHint = 'Run the failed ones again with: --resume --retry-failed';
+const RETRY_HINT = 'Run the failed ones again with: --resume --retry-failed';
 
 /**
  * Brings the files into their final form, reports the end of a batch and returns its exit code.
@@ -71,7 +71,7 @@ function interruptionError(
   const hints =
     out === undefined
       ? []
-      : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [retryHint] : [])];
+      : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [RETRY_HINT] : [])];
   const message = summaryText(counts, tally.before);
   if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
   if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
@@ -172,7 +172,7 @@ function reportCounts(
   // A replay gives the same answers again.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
     // Corrected rows are new ones to the results: their ids or columns may differ.
-    io.note(tally.faulty > 0 ? `Correct the faulty rows. ${retryHint} --new-rows` : retryHint);
+    io.note(tally.faulty > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT);
   }
   if (inDoubt > 0) io.note(doubtHint(batch, tally));
   const isExplained = budget.reached !== undefined || stop.fault !== undefined;
