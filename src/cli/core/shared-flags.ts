@@ -58,7 +58,7 @@ export const ROW_FORMAT_FLAGS = [
 /** The flag of every command that works on the local store. */
 export const DATABASE_FLAG = [
   '--database <url>',
-  'keep the store in this PostgreSQL database (postgres://…); PROMPTRUN_DATABASE_URL keeps its password out of process lists',
+  'use the store in this PostgreSQL database (postgres://…); PROMPTRUN_DATABASE_URL keeps its password out of process lists',
 ] as const satisfies FlagSpec;
 
 export type OutputFlags = FlagsOf<typeof OUTPUT_FLAGS>;

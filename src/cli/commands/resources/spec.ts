@@ -21,7 +21,7 @@ const RESOURCES_LIST_SPEC = {
     ['--model <model>', 'list only this model'],
     ['--cached', 'list the cached models, send nothing'],
   ],
-  examples: ['resources list --modality image', 'models --cached --query "[].model"'],
+  examples: ['resources list --modality image', 'resources --cached --query "[].model"'],
   notes: 'Columns when piped: model, modality, run options (key=value,value …).',
 } as const satisfies Omit<CommandSpec, 'path'>;
 
@@ -56,14 +56,20 @@ export const MODELS = {
   examples: ['models', 'models --cached --query "[].model"', 'models providers'],
 } as const satisfies CommandSpec;
 
-export const MODELS_LIST = { path: 'models list', ...RESOURCES_LIST_SPEC } as const satisfies CommandSpec;
+export const MODELS_LIST = {
+  path: 'models list',
+  ...RESOURCES_LIST_SPEC,
+  examples: ['models list --modality image'],
+} as const satisfies CommandSpec;
 
 export const MODELS_REFRESH = {
   path: 'models refresh',
   ...RESOURCES_REFRESH_SPEC,
+  examples: ['models refresh'],
 } as const satisfies CommandSpec;
 
 export const MODELS_STATUS = {
   path: 'models status',
   ...RESOURCES_STATUS_SPEC,
+  examples: ['models status'],
 } as const satisfies CommandSpec;

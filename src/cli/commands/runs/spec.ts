@@ -44,7 +44,7 @@ export const RUNS_GET = {
   arguments: [['[run]', 'the run']],
   flags: [LAST, ...OUTPUT_FLAGS],
   examples: [
-    'runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
+    'runs get 5f0c8f0e',
     'runs get 5f0c8f --query runStatus',
     'runs get --last --save pictures',
   ],
@@ -67,7 +67,7 @@ export const RUNS_WAIT = {
   arguments: [['[run...]', 'the runs']],
   flags: [LAST, ...OUTPUT_FLAGS],
   examples: [
-    'runs wait 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
+    'runs wait 5f0c8f0e',
     'runs wait 5f0c8f 6f0c8f --json',
     'runs wait --last --timeout 10m --save pictures',
   ],
