@@ -64,3 +64,14 @@ export const DATABASE_FLAG = [
 export type OutputFlags = FlagsOf<typeof OUTPUT_FLAGS>;
 export type CapFlags = FlagsOf<typeof CAP_FLAGS>;
 export type DatabaseFlags = FlagsOf<readonly [typeof DATABASE_FLAG]>;
+
+export const PROVIDER_BATCH_FLAG = [
+  '--provider-batch',
+  "use the provider's batch API: answers within a day, at half the price",
+] as const satisfies FlagSpec;
+
+/** Belongs to `--provider-batch`. */
+export const CANCEL_FLAG = [
+  '--cancel',
+  'with --resume: cancel requests that the provider has not answered',
+] as const satisfies FlagSpec;

@@ -1,8 +1,10 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import {
+  CANCEL_FLAG,
   CAP_FLAGS,
   MODELS_FLAG,
   PACE_FLAGS,
+  PROVIDER_BATCH_FLAG,
   ROW_FORMAT_FLAGS,
   ROW_INPUT_FLAGS,
 } from '../../core/shared-flags.ts';
@@ -39,8 +41,8 @@ export const BATCH = {
     ['--max-failures <n>', 'start no more rows after n have failed'],
     ['--excel', 'write CSV that is safe to open in a spreadsheet: with a BOM, no formulas'],
     ['--dry-run', 'check every row and estimate the cost, but create nothing'],
-    ['--provider-batch', "use the provider's batch API: answers within a day, at half the price"],
-    ['--cancel', 'with --resume: cancel requests that the provider has not answered'],
+    PROVIDER_BATCH_FLAG,
+    CANCEL_FLAG,
   ],
   examples: [
     'batch hello --from names.csv --out results.jsonl',

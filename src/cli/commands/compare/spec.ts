@@ -1,8 +1,10 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import {
+  CANCEL_FLAG,
   CAP_FLAGS,
   MODELS_FLAG,
   PACE_FLAGS,
+  PROVIDER_BATCH_FLAG,
   ROW_FORMAT_FLAGS,
   ROW_INPUT_FLAGS,
 } from '../../core/shared-flags.ts';
@@ -36,11 +38,11 @@ export const COMPARE = {
     ...PACE_FLAGS,
     MODELS_FLAG,
     ...CAP_FLAGS,
-    ['--provider-batch', "use the provider's batch API: answers within a day, at half the price"],
+    PROVIDER_BATCH_FLAG,
     ['--resume', 'resume an interrupted comparison'],
     ['--retry-failed', 'with --resume: rerun failed rows'],
     ['--retry-unknown', 'with --resume: rerun rows whose creation is in doubt, or whose results are gone'],
-    ['--cancel', 'with --resume: cancel requests that the provider has not answered'],
+    CANCEL_FLAG,
     ['--dry-run', 'check every row and estimate the cost, but create nothing'],
   ],
   examples: [

@@ -1,5 +1,11 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS, MODELS_FLAG, PACE_FLAGS } from '../../core/shared-flags.ts';
+import {
+  CANCEL_FLAG,
+  CAP_FLAGS,
+  MODELS_FLAG,
+  PACE_FLAGS,
+  PROVIDER_BATCH_FLAG,
+} from '../../core/shared-flags.ts';
 
 export const JUDGE = {
   path: 'judge',
@@ -26,8 +32,8 @@ export const JUDGE_CHECK = {
     ...PACE_FLAGS,
     MODELS_FLAG,
     ...CAP_FLAGS,
-    ['--provider-batch', "use the provider's batch API: answers within a day, at half the price"],
-    ['--cancel', 'with --resume: cancel requests that the provider has not answered'],
+    PROVIDER_BATCH_FLAG,
+    CANCEL_FLAG,
   ],
   examples: [
     'judge check labels.csv --judge openai/gpt-6-luna',

@@ -43,11 +43,7 @@ export const RUNS_GET = {
   summary: 'print the outputs of a run, as promptrun run does',
   arguments: [['[run]', 'the run']],
   flags: [LAST, ...OUTPUT_FLAGS],
-  examples: [
-    'runs get 5f0c8f0e',
-    'runs get 5f0c8f --query runStatus',
-    'runs get --last --save pictures',
-  ],
+  examples: ['runs get 5f0c8f0e', 'runs get 5f0c8f --query runStatus', 'runs get --last --save pictures'],
   notes: RUN_NAMES,
 } as const satisfies CommandSpec;
 

@@ -1,5 +1,11 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS, MODELS_FLAG, PACE_FLAGS } from '../../core/shared-flags.ts';
+import {
+  CANCEL_FLAG,
+  CAP_FLAGS,
+  MODELS_FLAG,
+  PACE_FLAGS,
+  PROVIDER_BATCH_FLAG,
+} from '../../core/shared-flags.ts';
 
 export const TEST = {
   path: 'test',
@@ -49,8 +55,8 @@ export const TEST = {
     ...PACE_FLAGS,
     MODELS_FLAG,
     ...CAP_FLAGS,
-    ['--provider-batch', "use the provider's batch API: answers within a day, at half the price"],
-    ['--cancel', 'with --resume: cancel requests that the provider has not answered'],
+    PROVIDER_BATCH_FLAG,
+    CANCEL_FLAG,
     ['--dry-run', 'check every case and estimate the cost, but create nothing'],
     ['--print-schema', 'print the JSON Schema of test files, for editors'],
   ],

@@ -6,6 +6,7 @@ import type {
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import { counted } from '../../core/counted.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { failedOutcome, type Job } from '../job.ts';
 import type { PlannedJob } from '../job-engine.ts';
 import { noteSecondPayments } from '../second-payments.ts';
@@ -56,7 +57,8 @@ class VersionHandover {
   readonly #provider: BatchProvider;
   readonly #session: BatchSession;
   readonly #drafts: Drafts;
-  readonly #handedBefore: readonly BatchHandover[];
+  /** The handovers of earlier invocations, latest first. */
+  readonly #earlier: readonly BatchHandover[];
   readonly #expected = new Map<BatchHandover, AwaitedRow[]>();
   /** The handovers whose results have not been collected. */
   readonly #open = new Set<BatchHandover>();
@@ -65,7 +67,7 @@ class VersionHandover {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;
-    this.#handedBefore = readHandovers(parts.journal).reverse();
+    this.#earlier = readHandovers(parts.journal).reverse();
     this.#session = new BatchSession(parts, provider);
     this.#drafts = new Drafts(parts, { batches, provider });
   }
@@ -79,12 +81,12 @@ class VersionHandover {
   async *handOver(jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob>): AsyncGenerator<PlannedJob> {
     for await (const planned of jobs) {
       const { job, plan } = planned;
-      const handed = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
-      if (handed) this.#expect(handed, { job, reservation: undefined });
+      const handover = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
+      if (handover) this.#expect(handover, { job, reservation: undefined });
       else if (plan.kind !== 'create') yield planned;
-      else await this.#handOverChunk(await this.#drafts.add(job));
+      else await this.#handOverDrafts(await this.#drafts.add(job));
     }
-    await this.#handOverChunk(this.#drafts.rest());
+    await this.#handOverDrafts(this.#drafts.rest());
   }
 
   async cancel(): Promise<void> {
@@ -93,22 +95,22 @@ class VersionHandover {
 
   /** Waits for the batches and yields the jobs that they answer. */
   async *answers(): AsyncGenerator<PlannedJob> {
-    for (const [handed, rows] of this.#expected) yield* this.#answers(handed, rows);
+    for (const [handover, rows] of this.#expected) yield* this.#answers(handover, rows);
   }
 
-  #expect(handed: BatchHandover, row: AwaitedRow): void {
-    this.#open.add(handed);
-    const rows = this.#expected.get(handed);
+  #expect(handover: BatchHandover, row: AwaitedRow): void {
+    this.#open.add(handover);
+    const rows = this.#expected.get(handover);
     if (rows) rows.push(row);
-    else this.#expected.set(handed, [row]);
+    else this.#expected.set(handover, [row]);
   }
 
   /** Returns the batch that answers a job, if the job's request is unchanged. */
   async #batchOf(job: Job): Promise<BatchHandover | undefined> {
     const step = this.#parts.journal.states.get(job.id)?.step;
-    const handed = this.#handedBefore.find(({ rows }) => rows.has(job.id));
-    if (!handed || step === 'failed' || step === 'succeeded') return undefined;
-    return (await this.#unchanged(handed, job)) && handed;
+    const handover = this.#earlier.find(({ rows }) => rows.has(job.id));
+    if (!handover || step === 'failed' || step === 'succeeded') return undefined;
+    return (await this.#unchanged(handover, job)) && handover;
   }
 
   /** Returns a job's request; undefined if it differs from the one that was handed over. */
@@ -119,30 +121,48 @@ class VersionHandover {
     return isSame ? request : undefined;
   }
 
-  async #handOverChunk(drafts: readonly Draft[]): Promise<void> {
+  async #handOverDrafts(drafts: readonly Draft[]): Promise<void> {
     if (drafts.length === 0 || this.#parts.stop.isStopping()) return;
-    const handed = this.#handover(drafts);
-    for (const row of await this.#handOver(handed, drafts)) this.#expect(handed, row);
+    const handover = this.#newHandover(drafts);
+    for (const row of await this.#send(handover, drafts)) this.#expect(handover, row);
   }
 
-  #handover(drafts: readonly Draft[]): BatchHandover {
-    const { ctx, promptVersionId } = this.#parts;
-    const time = new Date(ctx.clock.now()).toISOString();
-    return newHandover(promptVersionId, rowDigests(drafts), { time, interface: this.#provider.interface });
+  #newHandover(drafts: readonly Draft[]): BatchHandover {
+    const options = { time: this.#now(), interface: this.#provider.interface };
+    return newHandover(this.#parts.promptVersionId, rowDigests(drafts), options);
+  }
+
+  /** Prepares rows again; leaves out those that can't be handed over. */
+  async #draftAll(rows: Iterable<AwaitedRow>): Promise<Draft[]> {
+    const drafts: Draft[] = [];
+    for (const { job } of rows) {
+      const draft = await this.#drafts.draft(job);
+      if (draft) drafts.push(draft);
+    }
+    return drafts;
+  }
+
+  /** Returns the journal's entry for the creation that takes the answer of a request. */
+  #entry(customId: string, facts: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>): JournalEntry {
+    return { id: customId, time: this.#now(), baseUrl: this.#parts.connection.service, ...facts };
+  }
+
+  #now(): string {
+    return new Date(this.#parts.ctx.clock.now()).toISOString();
   }
 
   /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
-  async #handOver(handed: BatchHandover, drafts: readonly Draft[]): Promise<AwaitedRow[]> {
+  async #send(handover: BatchHandover, drafts: readonly Draft[]): Promise<AwaitedRow[]> {
     const { ctx, journal, settle } = this.#parts;
-    await journalHandover(journal, handed);
+    await journalHandover(journal, handover);
     // A row that failed before counts as open again.
     const earlier = drafts.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
     ctx.io.note(`note: handing ${counted(drafts.length, 'row')} over to ${this.#provider.name} as a batch`);
     const requests = drafts.map(({ job, parameters }) => {
-      return { customId: handed.rows.get(job.id)?.customId ?? '', parameters };
+      return { customId: handover.rows.get(job.id)?.customId ?? '', parameters };
     });
-    const refused = await this.#session.create(handed, requests);
+    const refused = await this.#session.create(handover, requests);
     if (!refused) return drafts.map(({ job, reservation }) => ({ job, reservation }));
     for (const { job, reservation } of drafts) {
       reservation?.refused();
@@ -151,67 +171,63 @@ class VersionHandover {
     return [];
   }
 
-  async *#answers(handed: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
+  async *#answers(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
     if (rows.length === 0) return;
-    this.#open.add(handed);
+    this.#open.add(handover);
     if (this.#parts.stop.isStopping()) return;
-    const wasSought = handed.batch === undefined;
-    if (wasSought && (await this.#session.isMissing(handed))) {
-      yield* this.#handOverAgain(handed, rows);
+    const wasSought = handover.batch === undefined;
+    if (wasSought && (await this.#session.isMissing(handover))) {
+      yield* this.#sendAgain(handover, rows);
       return;
     }
-    const { batch } = handed;
+    const { batch } = handover;
     if (batch !== undefined && this.#parts.cancel && wasSought) await this.#session.cancel(batch);
     const ended = batch === undefined ? undefined : await this.#session.wait(batch, rows.length);
     if (batch === undefined || ended === undefined) return;
-    yield* this.#collect(handed, { id: batch, ended }, rows);
-    this.#open.delete(handed);
+    yield* this.#collect(handover, { id: batch, ended }, rows);
+    this.#open.delete(handover);
   }
 
   /** Hands over a batch that was journaled but never created; as a new batch if some of its rows are no longer wanted. */
-  async *#handOverAgain(handed: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
-    const drafts: Draft[] = [];
-    this.#parts.budget.release(Array.from(handed.rows.values(), ({ customId }) => customId));
-    for (const { job } of rows) {
-      const draft = await this.#drafts.draft(job);
-      if (draft) drafts.push(draft);
-    }
+  async *#sendAgain(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
+    this.#parts.budget.release(Array.from(handover.rows.values(), ({ customId }) => customId));
+    const drafts = await this.#draftAll(rows);
     // An uploaded file of requests is useless for another interface.
-    const isSame = drafts.length === handed.rows.size && handed.interface === this.#provider.interface;
-    const again = isSame ? handed : this.#handover(drafts);
-    if (drafts.length > 0) yield* this.#answers(again, await this.#handOver(again, drafts));
+    const isSame = drafts.length === handover.rows.size && handover.interface === this.#provider.interface;
+    const again = isSame ? handover : this.#newHandover(drafts);
+    if (drafts.length > 0) yield* this.#answers(again, await this.#send(again, drafts));
   }
 
   async *#collect(
-    handed: BatchHandover,
+    handover: BatchHandover,
     { id, ended }: { id: string; ended: BatchState | 'gone' },
     rows: readonly AwaitedRow[],
   ): AsyncGenerator<PlannedJob> {
-    const open = new Map(rows.map(row => [handed.rows.get(row.job.id)?.customId ?? '', row]));
+    const open = new Map(rows.map(row => [handover.rows.get(row.job.id)?.customId ?? '', row]));
     if (ended === 'gone') {
-      yield* this.#giveUp(handed, id, open);
+      yield* this.#giveUp(handover, id, open);
       return;
     }
     for (const answers = this.#session.collect(id); ; ) {
       const { done, value } = await answers.next();
       if (value === 'gone') {
-        yield* this.#giveUp(handed, id, open);
+        yield* this.#giveUp(handover, id, open);
         return;
       }
       if (done || value === undefined) break;
       const { customId, answer } = value;
       const row = open.get(customId);
-      if (row && open.delete(customId)) yield* this.#answered(row, { handed, customId, answer });
+      if (row && open.delete(customId)) yield* this.#answered(row, { handover, customId, answer });
     }
     const isWhole = ['completed', 'ended'].includes(ended.state);
     const fault =
       ended.fault ?? (isWhole ? 'the batch has no result for the row' : `the batch is ${ended.state}`);
-    for (const [customId, row] of open) yield* this.#answered(row, { handed, customId, answer: { fault } });
+    for (const [customId, row] of open) yield* this.#answered(row, { handover, customId, answer: { fault } });
   }
 
   /** Gives up results that the provider no longer has. They were paid for, so only `--retry-unknown` pays again. */
   async *#giveUp(
-    handed: BatchHandover,
+    handover: BatchHandover,
     id: string,
     open: ReadonlyMap<string, AwaitedRow>,
   ): AsyncGenerator<PlannedJob> {
@@ -222,28 +238,17 @@ class VersionHandover {
     );
     if (retryUnknown) {
       noteSecondPayments(ctx, open.size);
-      const drafts: Draft[] = [];
-      for (const { job } of open.values()) {
-        const draft = await this.#drafts.draft(job);
-        if (draft) drafts.push(draft);
-      }
+      const drafts = await this.#draftAll(open.values());
       if (drafts.length === 0) return;
-      const again = this.#handover(drafts);
-      yield* this.#answers(again, await this.#handOver(again, drafts));
+      const again = this.#newHandover(drafts);
+      yield* this.#answers(again, await this.#send(again, drafts));
       return;
     }
-    const { promptVersionId } = handed;
+    const { promptVersionId, rows } = handover;
     for (const [customId, { job, reservation }] of open) {
       reservation?.lost();
-      const { inputsDigest = '' } = handed.rows.get(job.id) ?? {};
-      const time = new Date(ctx.clock.now()).toISOString();
-      const entry = {
-        id: customId,
-        time,
-        baseUrl: this.#parts.connection.service,
-        promptVersionId,
-        inputsDigest,
-      };
+      const { inputsDigest = '' } = rows.get(job.id) ?? {};
+      const entry = this.#entry(customId, { promptVersionId, inputsDigest });
       await settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });
     }
   }
@@ -251,10 +256,10 @@ class VersionHandover {
   /** Yields a job whose creation, sent under the name of its request, takes the answer. */
   async *#answered(
     { job, reservation: taken }: AwaitedRow,
-    { handed, customId, answer }: { handed: BatchHandover; customId: string; answer: BatchAnswer },
+    { handover, customId, answer }: { handover: BatchHandover; customId: string; answer: BatchAnswer },
   ): AsyncGenerator<PlannedJob> {
     const { ctx, connection, promptVersionId, budget } = this.#parts;
-    const request = await this.#unchanged(handed, job);
+    const request = await this.#unchanged(handover, job);
     if (!request) {
       ctx.io.error(
         `error: row ${job.row} has changed since it was handed over, so its answer was not used; restore the row, then add --resume`,
@@ -263,8 +268,7 @@ class VersionHandover {
     }
     this.#batches.offer(customId, answer);
     const { digest: inputsDigest } = buildRunBody(request);
-    const time = new Date(ctx.clock.now()).toISOString();
-    const entry = { id: customId, time, baseUrl: connection.service, promptVersionId, inputsDigest };
+    const entry = this.#entry(customId, { promptVersionId, inputsDigest });
     const reservation = taken ?? budget.reservePaid(connection, { promptVersionId });
     const batched = { settled: () => this.#batches.withdraw(customId) };
     yield {

@@ -7,7 +7,7 @@ import { decidingCount, type EntryResult, entryResult, type Repetition } from '.
 import { type CheckTools, checkRun } from './check-run.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import { askerOf, type QuestionRounds, roundsOf } from './question-rounds.ts';
+import { askerOf, roundsOf } from './question-rounds.ts';
 import { inTurn, Turns } from './turns.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {}
@@ -30,54 +30,98 @@ export async function runEntries(
   entries: readonly PreparedEntry[],
   options: RunEntriesOptions,
 ): Promise<EntryResult[]> {
-  const { journal, stop } = options;
-  const repetitions = new Map<string, Repetition>();
-  const isOpen = (prepared: PreparedEntry): boolean => !isCaseDecided(prepared, repetitions);
+  const checks = new RepetitionChecks(ctx, options);
   const jobs = entries
-    .flatMap(prepared => repetitionJobs(prepared, isOpen))
+    .flatMap(prepared => repetitionJobs(prepared, checks))
     .map((job, index) => ({ ...job, row: index + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
   const requests = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
   if (options.resume) await resumeJudging(ctx, ids, options);
-  const check = async (
+  for (const job of jobs) {
+    const { fault } = job.prepared.entry.testCase;
+    if (fault !== undefined) await checks.check({ job, result: notRun(fault), isEarlier: false });
+  }
+  await runIndependent(ctx, jobs, requests, checks);
+  await runTurns(ctx, jobs, requests, checks);
+  const results = entries.map(prepared => entryResult(prepared.entry, checks.of(prepared)));
+  await journalVerdicts(options.journal, entries, results);
+  return results;
+}
+
+/** A repetition with the result of its run. */
+interface Answered {
+  readonly job: RepetitionJob;
+  readonly result: RequestResult;
+  readonly isEarlier: boolean;
+}
+
+/** Checks the answers of repetitions, and keeps the verdicts. */
+class RepetitionChecks {
+  readonly #ctx: Context;
+  readonly #options: RunEntriesOptions;
+  readonly #checked = new Map<string, Repetition>();
+
+  constructor(ctx: Context, options: RunEntriesOptions) {
+    this.#ctx = ctx;
+    this.#options = options;
+  }
+
+  async check(
     { job, result, isEarlier }: Answered,
     tools: Pick<CheckTools, 'rounds' | 'onAnswer'> = {},
-  ): Promise<Repetition> => {
-    const log = new JudgeJournal(ctx, job.id, options);
-    const repetition = await checkRun(ctx, job.prepared, result, { ...options, log, ...tools });
-    repetitions.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
+  ): Promise<Repetition> {
+    const log = new JudgeJournal(this.#ctx, job.id, this.#options);
+    const repetition = await checkRun(this.#ctx, job.prepared, result, { ...this.#options, log, ...tools });
+    this.#checked.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
     // A refusal of the judge would repeat, so nothing more is started.
     if (result.run !== undefined && repetition.isLeft)
-      stop.register({ kind: 'postponed', error: repetition.fault });
+      this.#options.stop.register({ kind: 'postponed', error: repetition.fault });
     return repetition;
-  };
-  const unchecked: Answered[] = [];
-  const [faulty, runnable] = [jobs.filter(hasFaultyCase), jobs.filter(job => !hasFaultyCase(job))];
-  for (const job of faulty) {
-    await check({ job, result: notRun(job.prepared.entry.testCase.fault), isEarlier: false });
   }
-  const others = runnable.filter(({ prepared }) => !prepared.entry.testCase.turn);
-  await requests.run(others, async (job, result, isEarlier) => {
+
+  /** Returns the checked repetitions of an entry, in order. */
+  of(prepared: PreparedEntry): Repetition[] {
+    return repetitionIds(prepared).flatMap(id => this.#checked.get(id) ?? []);
+  }
+
+  /** Returns true if a case that runs until decided is decided. */
+  isDecided(prepared: PreparedEntry): boolean {
+    const { pass, untilDecided } = prepared.entry.testCase;
+    if (!untilDecided || pass.kind !== 'rate') return false;
+    const repetitions = repetitionIds(prepared).map(id => this.#checked.get(id));
+    return decidingCount(pass.rate, repetitions) !== undefined;
+  }
+}
+
+/** Runs the cases that take no other's answer. Those of a provider's batch are checked together, once all have ended. */
+async function runIndependent(
+  ctx: Context,
+  jobs: readonly RepetitionJob[],
+  requests: ResumableRequests,
+  checks: RepetitionChecks,
+): Promise<void> {
+  const unchecked: Answered[] = [];
+  const independent = jobs.filter(({ prepared: { entry } }) => {
+    return entry.testCase.fault === undefined && !entry.testCase.turn;
+  });
+  await requests.run(independent, async (job, result, isEarlier) => {
     if (requests.handsOver) unchecked.push({ job, result, isEarlier });
-    else await check({ job, result, isEarlier });
+    else await checks.check({ job, result, isEarlier });
   });
-  if (requests.handsOver) await checkTogether(ctx, requests, unchecked, check);
-  await runTurns(ctx, jobs, requests, check);
-  const results = entries.map(prepared => {
-    const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
-    return entryResult(prepared.entry, own);
-  });
-  // Concurrent writes share one flush.
-  await Promise.all(
-    results.map(async ({ status: verdict }, index) => {
-      const prepared = entries[index];
-      if (!prepared || verdict === 'unchecked') return;
-      const { nameKey } = prepared;
-      const ids = [repetitionId(prepared), ...(nameKey === undefined ? [] : [nameKey])];
-      await Promise.all(ids.map(id => journal.append({ kind: 'verdict', id, verdict })));
-    }),
-  );
-  return results;
+  if (requests.handsOver) await checkTogether(ctx, requests, unchecked, checks);
+}
+
+/** Checks answers that arrived together, so that the questions to judges go to their provider as batches too. */
+async function checkTogether(
+  ctx: Context,
+  requests: ResumableRequests,
+  unchecked: readonly Answered[],
+  checks: RepetitionChecks,
+): Promise<void> {
+  const rounds = roundsOf(requests);
+  await Promise.all(unchecked.map(answered => rounds.during(() => checks.check(answered, { rounds }))));
+  ctx.signal.throwIfAborted();
+  if (rounds.fault !== undefined) throw rounds.fault;
 }
 
 /** Runs the cases that take each other's answers, one after another. */
@@ -85,7 +129,7 @@ async function runTurns(
   ctx: Context,
   jobs: readonly RepetitionJob[],
   requests: ResumableRequests,
-  check: (answered: Answered, tools?: Pick<CheckTools, 'onAnswer'>) => Promise<Repetition>,
+  checks: RepetitionChecks,
 ): Promise<void> {
   const turns = new Turns(ctx);
   for (const { job, turn } of inTurn(jobs)) {
@@ -93,15 +137,15 @@ async function runTurns(
     if (job.isWanted?.() === false) continue;
     const { fault } = prepared.entry.testCase;
     if (fault !== undefined) {
-      turns.settle(prepared, turn, notRun(fault), false);
+      turns.settle(prepared, turn, notRun(fault), { hasAnswer: false });
       continue;
     }
     const unanswered = turns.unanswered(prepared, turn);
     const made = unanswered ?? (await turns.next(prepared, turn).catch(notRun));
     ctx.signal.throwIfAborted();
     if ('fault' in made) {
-      const repetition = await check({ job, result: made, isEarlier: false });
-      turns.settle(prepared, turn, repetition, false);
+      const repetition = await checks.check({ job, result: made, isEarlier: false });
+      turns.settle(prepared, turn, repetition, { hasAnswer: false });
       continue;
     }
     const { answered, creates, ...next } = made;
@@ -112,34 +156,26 @@ async function runTurns(
         hasAnswer = true;
         answered(...answer);
       };
-      const repetition = await check({ job, result, isEarlier }, { onAnswer });
-      turns.settle(prepared, turn, repetition, hasAnswer);
+      const repetition = await checks.check({ job, result, isEarlier }, { onAnswer });
+      turns.settle(prepared, turn, repetition, { hasAnswer });
     });
   }
 }
 
-/** A repetition with its result. */
-interface Answered {
-  readonly job: RepetitionJob;
-  readonly result: RequestResult;
-  readonly isEarlier: boolean;
-}
-
-function hasFaultyCase({ prepared }: RepetitionJob): boolean {
-  return prepared.entry.testCase.fault !== undefined;
-}
-
-/** Checks answers that arrived together, so that the questions to judges go to their provider as batches too. */
-async function checkTogether(
-  ctx: Context,
-  kept: ResumableRequests,
-  unchecked: readonly Answered[],
-  check: (answered: Answered, tools: { readonly rounds: QuestionRounds }) => Promise<Repetition>,
+/** Records the verdict on each case, under the key of its content and that of its name. */
+async function journalVerdicts(
+  journal: BatchJournal,
+  entries: readonly PreparedEntry[],
+  results: readonly EntryResult[],
 ): Promise<void> {
-  const rounds = roundsOf(kept);
-  await Promise.all(unchecked.map(answered => rounds.during(() => check(answered, { rounds }))));
-  ctx.signal.throwIfAborted();
-  if (rounds.fault !== undefined) throw rounds.fault;
+  const events = results.flatMap(({ status: verdict }, index) => {
+    const prepared = entries[index];
+    if (!prepared || verdict === 'unchecked') return [];
+    const ids = [repetitionId(prepared), ...(prepared.nameKey === undefined ? [] : [prepared.nameKey])];
+    return ids.map(id => ({ kind: 'verdict', id, verdict }) as const);
+  });
+  // Concurrent writes share one flush.
+  await Promise.all(events.map(event => journal.append(event)));
 }
 
 /** Returns true if a case did not pass when it was last run, as it is or before an edit. */
@@ -157,10 +193,7 @@ function repetitionIds(prepared: PreparedEntry): string[] {
   return Array.from({ length: prepared.entry.testCase.repeat }, (_, index) => repetitionId(prepared, index));
 }
 
-function repetitionJobs(
-  prepared: PreparedEntry,
-  isOpen: (prepared: PreparedEntry) => boolean,
-): Omit<RepetitionJob, 'row'>[] {
+function repetitionJobs(prepared: PreparedEntry, checks: RepetitionChecks): Omit<RepetitionJob, 'row'>[] {
   const { entry, firstRepetition, request, estimatedCredits } = prepared;
   return repetitionIds(prepared).map((id, index) => ({
     id,
@@ -168,16 +201,8 @@ function repetitionJobs(
     repetition: firstRepetition + index,
     estimatedCredits,
     request: async () => ({ ...request, repetition: firstRepetition + index }),
-    ...(entry.testCase.untilDecided && { isWanted: () => isOpen(prepared) }),
+    ...(entry.testCase.untilDecided && { isWanted: () => !checks.isDecided(prepared) }),
   }));
-}
-
-/** Returns true if a case that runs until decided is decided. */
-function isCaseDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string, Repetition>): boolean {
-  const { pass, untilDecided } = prepared.entry.testCase;
-  if (!untilDecided || pass.kind !== 'rate') return false;
-  const own = repetitionIds(prepared).map(id => repetitions.get(id));
-  return decidingCount(pass.rate, own) !== undefined;
 }
 
 /** Counts the judge's spending on these jobs, and on all others since the test was started. */

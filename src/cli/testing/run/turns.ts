@@ -196,7 +196,7 @@ export class Turns {
     { entry }: PreparedEntry,
     turn: Turn,
     repetition: Pick<RequestResult, 'fault' | 'isLeft'>,
-    hasAnswer: boolean,
+    { hasAnswer }: { readonly hasAnswer: boolean },
   ): void {
     const keys = [
       conversationKey(entry, turn),
