@@ -13,22 +13,32 @@ import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import { reportRow } from './progress/reporter.ts';
 
+interface DryRunOptions extends Pick<BatchOptions, 'shard' | 'providerBatch' | 'caps'> {
+  /** Returns true for the id of a row that would be run; by default, every row would. */
+  readonly isLeft?: (id: string) => boolean;
+}
+
 /** Checks every row as far as possible without creating anything. */
 export async function dryRunBatch(
   ctx: Context,
   source: RowSource,
   batch: PreparedBatch,
-  { shard, providerBatch, caps }: Pick<BatchOptions, 'shard' | 'providerBatch' | 'caps'>,
+  { shard, providerBatch, caps, isLeft = () => true }: DryRunOptions,
 ): Promise<ExitCode> {
   if (providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);
   let rows = 0;
   let faults = 0;
+  let others = 0;
   const forecast = new Forecast();
   const budget = new Budget(ctx, caps);
   budget.checkCostCap(batch.connection);
   for await (const row of readRows(source, ctx.signal)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(shard, row.row)) continue;
+    if (!isLeft(row.id)) {
+      others += 1;
+      continue;
+    }
     rows += 1;
     const add = async (request: RunRequest): Promise<void> => {
       const body = buildRunBody(request);
@@ -43,7 +53,9 @@ export async function dryRunBatch(
     }
   }
   if (wantsJson(ctx)) await printValue(ctx, { rows, faults, ...forecast.data() });
-  ctx.io.note(`note: ${counted(rows, 'row')} checked, ${faults} invalid; nothing was created`);
+  ctx.io.note(
+    `note: ${counted(rows, 'row')} checked, ${faults} invalid${others > 0 ? `, ${others} more stay as they are` : ''}; nothing was created`,
+  );
   ctx.io.note(`note: ${forecast.text(caps)}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }

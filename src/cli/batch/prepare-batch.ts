@@ -2,7 +2,7 @@ import { didYouMean } from '../../files/nearest.ts';
 import type { Connection, Context } from '../context.ts';
 import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
-import { UNCHECKED } from '../inputs/check.ts';
+import { type InputWay, UNCHECKED } from '../inputs/check.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flags.ts';
 import { imagesHere } from '../inputs/images/image-source.ts';
@@ -75,8 +75,13 @@ export async function prepareRow(ctx: Context, batch: PreparedBatch, row: Readab
     images: await openImages(finder, rowImages(batch, row)),
   };
   const own = await takeNamedImages(fields, named, finder);
-  return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };
+  return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own), IN_ROW), options };
 }
+
+const IN_ROW: InputWay = {
+  text: key => `in a column or field ${key}, or for all rows with -i ${key}=…`,
+  image: name => `in a column or field ${name}, or for all rows with --image ${name}=<file>`,
+};
 
 /** Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input of that name. */
 function textInputs(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {

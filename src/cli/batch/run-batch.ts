@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
@@ -36,10 +37,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   checkOutputPaths(ctx, options);
   const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
-  if (options.dryRun) {
-    const { dryRunBatch } = await import('./dry-run.ts');
-    return dryRunBatch(ctx, source, batch, options);
-  }
+  if (options.dryRun) return dryRun(ctx, options, source, batch);
   await checkPrice(ctx, source, batch, options);
   if (options.providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);
   // Every row is compared with the earlier requests before anything is sent.
@@ -51,6 +49,31 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
     await files.journal.close();
     await files.results.close();
     files.release();
+  }
+}
+
+/** Checks and prices the rows that would be run: with `--resume`, those that are left. */
+async function dryRun(
+  ctx: Context,
+  options: BatchOptions,
+  source: RowSource,
+  batch: PreparedBatch,
+): Promise<ExitCode> {
+  const { dryRunBatch } = await import('./dry-run.ts');
+  const { resume, out = '' } = options;
+  if (!resume || !existsSync(path.resolve(ctx.cwd, out))) return dryRunBatch(ctx, source, batch, options);
+  const rows = await repeatableSource(source, ctx.signal);
+  const { journal, results, survey, release } = await openFiles(ctx, options, rows, batch);
+  try {
+    const known: KnownJobs = { states: journal.states, settlements: new Map() };
+    return await dryRunBatch(ctx, rows, batch, {
+      ...options,
+      isLeft: id => plannedRow({ options, results, survey }, id, known).kind === 'create',
+    });
+  } finally {
+    await (journal.facts === undefined ? journal.remove() : journal.close());
+    await results.close();
+    release();
   }
 }
 

@@ -11,6 +11,14 @@ interface Inputs {
 /** The hint of commands that can leave out the check. */
 export const UNCHECKED: readonly string[] = ['To send it anyway, add --no-validate.'];
 
+/** How an input is given, as the end of `Give it …`. */
+export interface InputWay {
+  text(key: string): string;
+  image(name: string): string;
+}
+
+const BY_FLAG: InputWay = { text: key => `with -i ${key}=…`, image: name => `with --image ${name}=<file>` };
+
 /**
  * Returns the first fault of inputs by the prompt's config; undefined if there is none or the config is unknown.
  *
@@ -20,9 +28,11 @@ export function inputFault(
   fields: InputFields,
   inputs: Inputs,
   unchecked: readonly string[] = UNCHECKED,
+  way: InputWay = BY_FLAG,
 ): CliError | undefined {
   return (
-    suppliedInputFault(fields, inputs, unchecked) ?? (fields.known ? missingInput(fields, inputs) : undefined)
+    suppliedInputFault(fields, inputs, unchecked) ??
+    (fields.known ? missingInput(fields, inputs, way) : undefined)
   );
 }
 
@@ -45,8 +55,9 @@ export function checkInputs(
   fields: InputFields,
   inputs: Inputs,
   unchecked: readonly string[] = UNCHECKED,
+  way?: InputWay,
 ): void {
-  const fault = inputFault(fields, inputs, unchecked);
+  const fault = inputFault(fields, inputs, unchecked, way);
   if (fault !== undefined) throw fault;
 }
 
@@ -93,7 +104,7 @@ function wrongChoice(
   return undefined;
 }
 
-function missingInput(fields: InputFields, { text, images }: Inputs): CliError | undefined {
+function missingInput(fields: InputFields, { text, images }: Inputs, way: InputWay): CliError | undefined {
   const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
   const pictures = fields.images.flatMap((field, index) =>
     images[index] === undefined ? [{ field, at: index }] : [],
@@ -101,12 +112,12 @@ function missingInput(fields: InputFields, { text, images }: Inputs): CliError |
   const names = [...texts.map(({ key }) => key), ...pictures.map(({ field, at }) => imageLabel(field, at))];
   if (names.length === 0) return undefined;
   const byName = pictures.flatMap(({ field: { name } }) =>
-    name === undefined ? [] : [`Give it with --image ${name}=<file>`],
+    name === undefined ? [] : [`Give it ${way.image(name)}`],
   );
   return usageError(
     `missing input${names.length === 1 ? '' : 's'}: ${names.join(', ')}`,
     ...texts.map(({ key, description }) =>
-      [`Give it with -i ${key}=…`, ...(description === undefined ? [] : [description])].join(': '),
+      [`Give it ${way.text(key)}`, ...(description === undefined ? [] : [description])].join(': '),
     ),
     ...byName,
     ...(pictures.length > byName.length

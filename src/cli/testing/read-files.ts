@@ -35,6 +35,17 @@ export async function readFiles(
   return { files: files.filter(({ file }) => !faulty.has(file)), faults: faulty.faults };
 }
 
+/** Returns the faults of files whose expectations have no judge that exists. */
+export async function judgeFaults(
+  ctx: Context,
+  files: readonly TestFile[],
+  judge: Judge,
+): Promise<FaultyTestFile[]> {
+  const faulty = new FaultyFiles(ctx);
+  for (const file of files) await faulty.collect(file.file, () => refuseWithoutJudge(file, judge));
+  return faulty.faults;
+}
+
 /** Collects the first fault of each test file. */
 class FaultyFiles {
   readonly faults: FaultyTestFile[] = [];
@@ -119,19 +130,36 @@ export function hasWords(
 }
 
 /**
- * Refuses programs without their flag, and models that don't exist, before anything of the file is sent.
+ * Refuses programs without their flag, and judges that don't exist, before anything of the file is sent. With `--failed`,
+ * only the cases that are then chosen need their judges.
  *
  * @throws {CliError} with file and line
  */
 export async function refuseUncheckable(
   file: TestFile,
   judge: Judge,
-  { allowCommands }: Pick<TestOptions, 'allowCommands'>,
+  { allowCommands, failed = false }: Pick<TestOptions, 'allowCommands'> & { readonly failed?: boolean },
+): Promise<void> {
+  await checkExpectations(file, async expectation => {
+    if (expectation.isProgram && !allowCommands) throw commandsNotAllowed();
+    if (!failed && needsJudge(expectation)) await judge.check(expectation);
+  });
+}
+
+function refuseWithoutJudge(file: TestFile, judge: Judge): Promise<void> {
+  return checkExpectations(file, async expectation => {
+    if (needsJudge(expectation)) await judge.check(expectation);
+  });
+}
+
+/** Calls `check` with every expectation of a file. @throws {CliError} with file and line */
+async function checkExpectations(
+  file: TestFile,
+  check: (expectation: Expectation) => Promise<void>,
 ): Promise<void> {
   for (const expectation of allExpectations(file.cases.flatMap(({ expect }) => expect))) {
     try {
-      if (expectation.isProgram && !allowCommands) throw commandsNotAllowed();
-      if (needsJudge(expectation)) await judge.check(expectation);
+      await check(expectation);
     } catch (error) {
       const { message, ...fault } = failureOf(error);
       throw new CliError(`${file.name}:${expectation.line}: ${message}`, { ...fault, cause: error });

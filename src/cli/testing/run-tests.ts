@@ -5,7 +5,6 @@ import { estimateCost, Forecast } from '../creation/forecast.ts';
 import { type CliError, notFoundError, withResumeHint } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import type { BatchJournal } from '../jobs/job-journal.ts';
 import { concurrencyFor, pacedConnections } from '../jobs/paced-connection.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
@@ -26,7 +25,7 @@ import { findTestFiles } from './cases/find-test-files.ts';
 import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
 import { checkUpdatable, updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
-import { hasWords, needsJudge, readFiles } from './read-files.ts';
+import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
 import { reportCap, reportFile, reportLeftOut, reportPostponed, testsExitCode } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import {
@@ -163,18 +162,23 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
     connectionOf,
     addEarlierTurns(ctx, chosenFiles(read.files, round)),
   );
-  const faults = [...read.faults, ...entryFaults];
+  const runnable = withoutUncheckedTurns(entries);
+  const chosen = options.failed ? await failedEntries(ctx, runnable, paths) : runnable;
+  // Only the chosen cases of a file need their judges.
+  const unjudged = options.failed ? await judgeFaults(ctx, filesOf(chosen), judge) : [];
+  const faults = [...read.faults, ...entryFaults, ...unjudged];
   for (const { fault } of faults) reportFile(ctx, fault);
-  noteUnreachable(ctx, entries);
-  const judged = entries.length === 0 ? [] : allJudged;
+  noteUnreachable(ctx, chosen);
+  const expectations = allExpectations(chosen.flatMap(({ entry }) => entry.testCase.expect));
+  const judged = [...new Set(expectations)].filter(needsJudge);
   if (options.providerBatch) {
-    await checkBatches(entries);
+    await checkBatches(chosen);
     for (const expectation of judged) await judge.checkBatch(expectation);
   }
   return {
     files: read.files,
     paths,
-    entries: withoutUncheckedTurns(entries),
+    entries: chosen.filter(({ entry }) => !unjudged.some(({ file }) => file === entry.file.file)),
     faults,
     judge,
     judged,
@@ -287,18 +291,15 @@ async function runEntriesByService(
 ): Promise<EntryResult[]> {
   const results: EntryResult[] = [];
   const stop = new StopControl();
-  for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
-    const own = tests.entries.filter(({ connection }) => connection.service === service);
-    const [{ connection }] = own as [PreparedEntry];
+  for (const [connection, own] of byService(tests.entries)) {
     const ran = await withResumeJournal(
       ctx,
       { kind: 'tests', names: tests.paths.toSorted() },
       connection,
       journal => {
-        const chosen = options.failed ? failedEntries(ctx, journal, own) : own;
         const concurrency = concurrencyFor(connection, options.concurrency);
         const { judge, budget } = tests;
-        return runEntries(ctx, connection, chosen, { ...options, concurrency, budget, journal, judge, stop });
+        return runEntries(ctx, connection, own, { ...options, concurrency, budget, journal, judge, stop });
       },
     );
     results.push(...ran);
@@ -310,15 +311,41 @@ async function runEntriesByService(
   return results;
 }
 
-/** Returns the entries that failed, and those before them whose answers they take. */
-function failedEntries(ctx: Context, journal: BatchJournal, own: readonly PreparedEntry[]): PreparedEntry[] {
-  const failed = own.filter(prepared => hasFailed(journal, prepared)).map(({ entry }) => entry);
-  const needed = withEarlierTurns(
-    own.map(({ entry }) => entry),
-    failed,
-  );
-  noteEarlierTurns(ctx, needed.size - failed.length);
-  return own.filter(({ entry }) => needed.has(entry));
+/** Returns the entries that failed when these files were last tested, and those before them whose answers they take. */
+async function failedEntries(
+  ctx: Context,
+  all: readonly PreparedEntry[],
+  paths: readonly string[],
+): Promise<PreparedEntry[]> {
+  const chosen = new Set<PreparedEntry>(all.filter(({ entry }) => isUnchecked(entry.testCase)));
+  for (const [connection, own] of byService(all.filter(prepared => !chosen.has(prepared)))) {
+    await withResumeJournal(ctx, { kind: 'tests', names: paths.toSorted() }, connection, async journal => {
+      const failed = own.filter(prepared => hasFailed(journal, prepared)).map(({ entry }) => entry);
+      const needed = withEarlierTurns(
+        own.map(({ entry }) => entry),
+        failed,
+      );
+      noteEarlierTurns(ctx, needed.size - failed.length);
+      for (const prepared of own) if (needed.has(prepared.entry)) chosen.add(prepared);
+    });
+  }
+  return all.filter(prepared => chosen.has(prepared));
+}
+
+/** Returns the files of entries, with the cases of these entries alone. */
+function filesOf(entries: readonly PreparedEntry[]): TestFile[] {
+  const cases = new Set(entries.map(({ entry }) => entry.testCase));
+  const files = new Set(entries.map(({ entry }) => entry.file));
+  return [...files].map(file => withChosenCases(file, testCase => cases.has(testCase)));
+}
+
+/** Returns the entries of each service, with one of its connections. */
+function byService(entries: readonly PreparedEntry[]): (readonly [Connection, PreparedEntry[]])[] {
+  const connections = new Map(entries.map(({ connection }) => [connection.service, connection]));
+  return [...connections].map(([service, connection]) => [
+    connection,
+    entries.filter(entry => entry.connection.service === service),
+  ]);
 }
 
 function nothingToRun({ failed, filter }: TestOptions): CliError {

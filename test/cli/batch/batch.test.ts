@@ -376,12 +376,14 @@ describe('--dry-run', () => {
     const head = 'model: echo\ninput: {schema: {type: object, properties: {n: {type: integer, minimum: 3}}}}';
     const project = new Project({
       'n.prompt': `---\n${head}\n---\n{{n}}`,
-      'rows.csv': 'n\n5\n1\n',
+      'rows.csv': 'n\n5\n1\nfive\n',
     });
     const refused = await project.run(['batch', 'n.prompt', '--from', 'rows.csv', '--dry-run']);
     expect([refused.exitCode, refused.stderr()]).toEqual([
       2,
-      expect.stringMatching(/line 3 \(row 2\): .*>= 3/u),
+      expect.stringMatching(
+        /line 3 \(row 2\): the input n .*>= 3[^]*row 3\): the input n must be a whole number/u,
+      ),
     ]);
   });
 

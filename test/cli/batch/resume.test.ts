@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
@@ -423,6 +423,46 @@ test('a corrected row counts as new, because the journal that knew it is gone', 
   const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
   expect(exitCode).toBe(2);
   expect(stderr).toContain('If the rows without a result are new or corrected, add --new-rows.');
+});
+
+test('--resume --dry-run checks and prices only the rows that are left, and changes no file', async () => {
+  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) });
+  const options = { home, env: {}, local: embedded };
+  const args = [
+    'hello',
+    '--from',
+    'names.csv',
+    '--out',
+    'results.jsonl',
+    '--resume',
+    '--new-rows',
+    '--dry-run',
+  ];
+  const { exitCode, stderr, stdout } = await runBatchCommand([...args, '--json'], options);
+  expect(exitCode, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 2, creations: 2 });
+  expect(stderr).toContain('2 rows checked, 0 invalid, 1 more stay as they are; nothing was created');
+  expect(readdirSync(home).filter(name => name.startsWith('results'))).toEqual(['results.jsonl']);
+  expect(lastLines(home)).toHaveLength(1);
+});
+
+test('a misspelt name of the results is no new batch with --resume', async () => {
+  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(2) + DONE(3) });
+  const resume = (out: string): Promise<BatchResult> =>
+    runBatchCommand(['hello', '--from', 'names.csv', '--out', out, '--resume'], { env: service.env, home });
+  const misspelt = await resume('resluts.jsonl');
+  expect(misspelt).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(
+      'error: --resume: resluts.jsonl does not exist; did you mean results.jsonl?',
+    ),
+  });
+  expect(await created()).toBe(0);
+  const other = await resume('others.jsonl');
+  expect(other.exitCode).toBe(0);
+  expect(other.stderr).toContain('note: others.jsonl does not exist, so no row has been run before');
+  // The parts of a batch are numbered.
+  expect((await resume('others2.jsonl')).exitCode).toBe(0);
 });
 
 test('a result of a run that no row of a table has is never lost', async () => {

@@ -195,7 +195,10 @@ describe('a fault in a test file', () => {
       'cases:\n  - inputs: { nobody: a }\n    expect: [{ contains: a }]\n',
       'echo.test.yaml:2: the prompt has no input "nobody"',
     ],
-    ['cases:\n  - expect: [{ contains: a }]\n', 'echo.test.yaml:2: missing input: text'],
+    [
+      'cases:\n  - expect: [{ contains: a }]\n',
+      'echo.test.yaml:2: missing input: text (USAGE_ERROR)\nGive it under the inputs of the case: text: …\n',
+    ],
     [
       'cases:\n  - inputs: { text: a }\n    expect: [{ rubric: polite }]\n',
       'echo.test.yaml:3: a rubric needs a judge',
@@ -303,6 +306,25 @@ describe('a test', () => {
     project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
     expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
     expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
+  });
+
+  it('needs no judge with --failed unless a failed case has a rubric, and prices only failed cases', async () => {
+    const project = projectOf(
+      `${FAILING}  - { name: judged, inputs: { text: hi }, expect: [{ rubric: is polite }] }\n`,
+    );
+    // Without the judge, the whole file is a fault.
+    expect((await project.run(['test'])).exitCode).toBe(2);
+    await project.run(['test', '--filter', 'norwegian']);
+    const { stdout, exitCode, stderr } = await project.run(['test', '--failed']);
+    expect([exitCode, stdout()], stderr()).toEqual([5, expect.stringContaining('0 passed, 1 failed')]);
+    const dry = await project.run(['test', '--failed', '--dry-run', '--json']);
+    expect(JSON.parse(dry.stdout())).toMatchObject({ cases: 1, creations: 1 });
+
+    // The model `echo` answers no question, so the judged case fails, too.
+    await project.run(['test', '--judge', 'echo']);
+    const without = await project.run(['test', '--failed']);
+    expect(without.exitCode).toBe(2);
+    expect(without.stderr()).toMatch(/echo\.test\.yaml:\d+: a rubric needs a judge/u);
   });
 
   it('knows with --failed which cases failed, even after the prompt or a case was edited', async () => {

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/lock.ts';
+import { didYouMean } from '../../../files/nearest.ts';
 import { checkBelow, fileIn, makeDirectory } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -21,7 +22,7 @@ export function standaloneJournal(ctx: Context): string {
 }
 
 /** Checks, before any request, that the output files may and can be written. */
-export function checkOutputPaths({ cwd }: Context, { out, resume, saveTo }: BatchOptions): void {
+export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, from }: BatchOptions): void {
   if (saveTo !== undefined) checkDirectory(cwd, saveTo, '--save');
   if (out === undefined) return;
   const file = path.resolve(cwd, out);
@@ -30,7 +31,11 @@ export function checkOutputPaths({ cwd }: Context, { out, resume, saveTo }: Batc
   for (const suffix of ['.journal', '.lock']) checkBelow(fileIn(file + suffix));
   // Its journal and lock are created in the same directory, which `checkWritableFile` has tested only for a new file.
   if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
-  if (resume) return;
+  if (resume) {
+    if (isThere || existsSync(`${file}.journal`)) return;
+    refuseMisspelt(file, out, path.resolve(cwd, from));
+    return io.note(`note: ${out} does not exist, so no row has been run before`);
+  }
   if (isThere) throw existsAlready(out);
   if (existsSync(`${file}.journal`)) {
     throw usageError(
@@ -38,6 +43,21 @@ export function checkOutputPaths({ cwd }: Context, { out, resume, saveTo }: Batc
       'Add --resume to resume it, or name another file with --out.',
     );
   }
+}
+
+/** Refuses to begin a batch anew if the name of its results is almost that of a file. Parts of a batch differ in their number. */
+function refuseMisspelt(file: string, name: string, source: string): void {
+  const wanted = path.basename(file);
+  const unnumbered = (text: string): string => text.replaceAll(/\d/gu, '');
+  const others = readdirSync(path.dirname(file)).filter(
+    other =>
+      path.extname(other) === path.extname(wanted) &&
+      unnumbered(other) !== unnumbered(wanted) &&
+      other !== path.basename(source),
+  );
+  const meant = didYouMean(wanted, others);
+  if (meant === '') return;
+  throw usageError(`--resume: ${name} does not exist${meant}`, 'To begin a new batch, leave out --resume.');
 }
 
 /** Opens the file of results, the device or pipe, or standard output. @throws {CliError} if it can't be written */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { usageError } from '../../errors.ts';
-import { checkInputs } from '../check.ts';
+import { checkInputs, type InputWay } from '../check.ts';
 import type { InputFields } from '../input-fields.ts';
 import { type ImageFinder, type ImageSource, isImageUrl } from './image-source.ts';
 
@@ -114,8 +114,12 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
 }
 
 /** Returns the complete inputs of a run, always checked. @throws {CliError} USAGE_ERROR if the config refuses them */
-export function checkedInputs(fields: InputFields, named: UnplacedInputs): PlacedInputs<ImageSource> {
+export function checkedInputs(
+  fields: InputFields,
+  named: UnplacedInputs,
+  way?: InputWay,
+): PlacedInputs<ImageSource> {
   const { text, images } = placeImages(fields, named);
-  checkInputs(fields, { text, images }, []);
+  checkInputs(fields, { text, images }, [], way);
   return { text, images: images.filter(image => image !== undefined) };
 }

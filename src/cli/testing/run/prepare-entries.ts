@@ -2,6 +2,7 @@ import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
+import type { InputWay } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
@@ -150,6 +151,11 @@ async function prepareEntry(
   }
 }
 
+const IN_CASE: InputWay = {
+  text: key => `under the inputs of the case: ${key}: …`,
+  image: name => `under the inputs of the case: ${name}: <file>`,
+};
+
 async function placedInputs(
   ctx: Context,
   { text, images, folder, fault }: TestCase,
@@ -158,7 +164,7 @@ async function placedInputs(
   if (fault !== undefined) return { text, images: [] };
   const fields = describeConfig(config);
   const finder = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
-  return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder));
+  return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder), IN_CASE);
 }
 
 function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
