@@ -7,4 +7,4 @@ function __promptrun_complete
     command promptrun __complete fish -- $words[2..-1] "$current" 2>/dev/null </dev/null
 end
 
-complete -c promptrun -f -a '(__promptrun_complete)'
+complete -c promptrun -f -k -a '(__promptrun_complete)'

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -186,3 +187,17 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
     });
   });
 }
+
+it.runIf(hasShell('fish'))('fish keeps the order of candidates: runs newest first', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'promptrun-shell-'));
+  try {
+    const stub = "#!/bin/sh\nprintf '9f2c\\tnewest\\n0a1b\\tolder\\n'\n";
+    writeFileSync(path.join(folder, 'promptrun'), stub, { mode: 0o755 });
+    const script = path.resolve('completions/promptrun.fish');
+    const line = `source ${script}; complete -C "promptrun runs get "`;
+    const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder };
+    expect(execFileSync('fish', ['-c', line], { env, encoding: 'utf8' })).toBe('9f2c\tnewest\n0a1b\tolder\n');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -29,7 +29,7 @@ models:
       home,
       local: localService,
       env: { PROMPTRUN_DATA_DIR: path.join(home, 'data'), NO_COLOR: '1' },
-      terminal: { stdout: argv.includes('--last') },
+      terminal: { stdout: argv.includes('--last') || argv.includes('list') },
     });
   const { runId } = JSON.parse((await run('run', 'hi.prompt', '--json')).stdout()) as { runId: string };
 
@@ -51,4 +51,5 @@ models:
   const failed = (await run('runs', 'show', '--last')).stdout();
   expect(failed).toContain('Cost      not known\n');
   expect(failed).not.toContain('Credits');
+  expect((await run('runs', 'list', '--limit', '1')).stdout()).toMatch(/ failed .*(?<!free) {2}[\w-]+\n$/u);
 });

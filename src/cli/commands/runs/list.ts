@@ -2,6 +2,7 @@ import type { PromptService } from '../../../client/client.ts';
 import { withoutUndefined } from '../../../files/json.ts';
 import {
   DEFAULT_LIST_LIMIT,
+  isOver,
   isUuid,
   RUN_STATUSES,
   type RunListQuery,
@@ -14,6 +15,7 @@ import { requireOneOf } from '../../core/nearest.ts';
 import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
+import { wantsJson } from '../../outputs/json.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
@@ -120,7 +122,12 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   const connection = await ctx.connection();
   const promptVersions =
     flags.prompt === undefined ? undefined : await versionsOf(ctx, connection, flags.prompt);
-  const query = { ...request, ...(promptVersions && { promptVersions }) };
+  const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !wantsJson(ctx);
+  const query = {
+    ...request,
+    query: { ...request.query, ...(showsCost && { usage: 'true' as const }) },
+    ...(promptVersions && { promptVersions }),
+  };
   const pages = runPages(connection.client.runs, query, ctx.signal);
   const rest = await presentPages(ctx, pages, {
     noun: 'runs',
@@ -154,13 +161,16 @@ function runColumns(ctx: Context): ListColumn<RunRow>[] {
     { title: 'STATUS', cell: row => runStatusCell(ctx, fieldText(row.runStatus)) },
     { title: 'NAME', min: 10, cell: row => fieldText(row.runName) },
     { title: 'AGE', cell: row => (isNarrow ? age(row).replace(/ ago$/u, '') : age(row)) },
-    { title: 'CREDITS', align: 'right', cell: row => creditsCell(row, 'free') },
+    { title: 'CREDITS', align: 'right', cell: creditsCell },
     { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => fieldText(row.promptVersionId) },
   ];
 }
 
-function creditsCell({ credits }: RunRow, free: string): string {
-  return credits === null ? free : fieldText(credits);
+/** Returns the credits of a run; nothing while they are unknown, as those of a run that was stopped may be. */
+function creditsCell({ credits, runStatus, usage }: RunRow): string {
+  if (credits !== null) return fieldText(credits);
+  const isKnown = isOver({ runStatus }) && (usage === undefined || usage.cost === 0);
+  return isKnown ? 'free' : '';
 }
 
 /** Returns the cells of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
@@ -169,7 +179,7 @@ function plainRunCells(ctx: Context, row: RunRow): Cell[] {
     fieldText(row.runId),
     runStatusCell(ctx, fieldText(row.runStatus)),
     fieldText(row.createdAt),
-    creditsCell(row, '-'),
+    row.credits === null ? '-' : fieldText(row.credits),
     fieldText(row.promptVersionId),
     fieldText(row.runName),
   ];
