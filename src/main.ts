@@ -31,12 +31,14 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
   });
 }
 
+const localStore = () => import('./service/local-store.ts');
+
 /** The local service, loaded only by the commands that need it. */
 export const localService: LocalService = {
   start: async options =>
     (await import('./service/embedded.ts')).startEmbedded({ ...options, env: process.env }),
   serve: async options =>
     (await import('./service/start-service.ts')).startService({ ...options, env: process.env }),
-  withStore: async (options, use) =>
-    (await import('./service/local-store.ts')).withStore({ ...options, env: process.env }, use),
+  withStore: async (options, use) => (await localStore()).withStore({ ...options, env: process.env }, use),
+  isInUse: async dataDir => (await localStore()).isInUse(dataDir),
 };

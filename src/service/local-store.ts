@@ -16,6 +16,8 @@ import type { StoredKey, UserChanges } from './store/accounts-store.ts';
 import { storeFault } from './store/errors.ts';
 import { openDatabase } from './store/open.ts';
 
+export { isInUse } from './store/sqlite/worker-locks.ts';
+
 /** The local store without a service, for commands on keys and prompts. */
 export type LocalStore = Awaited<ReturnType<typeof openStore>>;
 

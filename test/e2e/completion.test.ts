@@ -195,9 +195,26 @@ it.runIf(hasShell('fish'))('fish keeps the order of candidates: runs newest firs
     writeFileSync(path.join(folder, 'promptrun'), stub, { mode: 0o755 });
     const script = path.resolve('completions/promptrun.fish');
     const line = `source ${script}; complete -C "promptrun runs get "`;
+    const shell: Shell = 'fish';
     const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder };
-    expect(execFileSync('fish', ['-c', line], { env, encoding: 'utf8' })).toBe('9f2c\tnewest\n0a1b\tolder\n');
+    expect(execFileSync(shell, ['-c', line], { env, encoding: 'utf8' })).toBe('9f2c\tnewest\n0a1b\tolder\n');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+// Only root may run as an account that the system doesn't know.
+it.runIf(process.getuid?.() === 0)('needs no home directory, and neither does uninstall', () => {
+  const run = (...argv: string[]): string =>
+    execFileSync(process.execPath, [path.resolve('bin/promptrun.js'), ...argv], {
+      env: { PATH: process.env['PATH'] },
+      uid: 54_321,
+      gid: 54_321,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+  expect(run('completion', 'bash')).toContain('complete -o nospace');
+  expect(run('__complete', 'fish', '--', 'acc')).toContain('account');
+  expect(run('uninstall', '--dry-run')).toBe('');
+  expect(() => run('config', 'list')).toThrow('this user has no home directory');
 });

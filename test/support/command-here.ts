@@ -5,6 +5,7 @@ import { systemClock } from '../../src/cli/runtime/create-context.ts';
 import { startEmbedded } from '../../src/service/embedded.ts';
 import { withStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';
+import { isInUse } from '../../src/service/store/sqlite/worker-locks.ts';
 import type { CommandOptions, CommandOutcome } from './command.ts';
 import { type Captured, startInProcess, type TestOptions, temporaryDirectory } from './context.ts';
 import { commandEnvironment } from './environment.ts';
@@ -99,5 +100,6 @@ function localServiceIn(home: string, env: Readonly<Record<string, string>>, clo
     start: options => startEmbedded({ ...options, env: all, clock }),
     serve: options => startService({ ...options, env: all }),
     withStore: (options, use) => withStore({ ...options, env: all }, use),
+    isInUse,
   };
 }

@@ -201,6 +201,7 @@ const NO_LOCAL_SERVICE: LocalService = {
   start: unexpected('start'),
   serve: unexpected('serve'),
   withStore: unexpected('withStore'),
+  isInUse: unexpected('isInUse'),
 };
 
 function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {

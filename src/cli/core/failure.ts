@@ -46,11 +46,8 @@ export function failureOf(error: unknown): Failure {
     return { status, message, data, exitCode, hints, details };
   }
   if (error instanceof PromptServiceError) {
-    const { status, data, context = DEFAULT_SITUATION } = error;
-    const situation = context as Situation;
-    const isEmbedded = error instanceof ValidationError && situation.keySource === undefined;
-    const message = isEmbedded ? inputNames(error.message) : error.message;
-    const hints = hintsFor(error, situation);
+    const { status, message, data, context = DEFAULT_SITUATION } = error;
+    const hints = hintsFor(error, context as Situation);
     const details = error instanceof ServiceError ? detailsIn(error) : [];
     return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
   }
@@ -58,7 +55,7 @@ export function failureOf(error: unknown): Failure {
   const refusal = CODED_ERRORS[codeOf(error) ?? ''];
   if (refusal !== undefined) {
     const { status, exitCode, hint } = refusal;
-    return failure(status, inputNames(error.message), exitCode, hint === undefined ? [] : [hint]);
+    return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
   }
   if (isFileFault(error)) return failure('FILE_ERROR', error.message, EXIT.fault);
   return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
@@ -70,25 +67,6 @@ export function failureOf(error: unknown): Failure {
 export function toCliError(error: unknown): CliError {
   const { message, ...failure } = failureOf(error);
   return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
-}
-
-/** Forms of values by the types of JSON Schema. */
-const FORMS: Readonly<Record<string, string>> = {
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-};
-
-/** Rewords faults of inputs, which this machine's service reports as paths in the request. */
-function inputNames(message: string): string {
-  return message
-    .replace(/(?<=^|; )inputs\.textInputs\.(?=\S+ )/gu, 'the input ')
-    .replace(
-      /(?<=the input \S+ must be )(\w+)(?: or null)?(?=$|;)/gu,
-      (whole, type: string) => FORMS[type] ?? whole,
-    );
 }
 
 interface CodedError {

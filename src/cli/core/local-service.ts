@@ -11,6 +11,8 @@ export interface LocalService {
     options: OptionsOf<typeof openStore>,
     use: (store: LocalStore) => Promise<T>,
   ) => Promise<T>;
+  /** Returns true if a `serve` or a command uses the store in a data directory. */
+  readonly isInUse: (dataDir: string) => Promise<boolean>;
 }
 
 type OptionsOf<F extends (options: never) => unknown> = Omit<Parameters<F>[0], 'env'>;

@@ -19,6 +19,9 @@ export interface ParsedCommand {
   readonly reportError: (error: unknown) => Promise<ExitCode>;
 }
 
+/** The commands that work without a home directory, because they keep nothing there. */
+const HOMELESS = /^(?:completion|__complete|uninstall)$/u;
+
 /** Runs a command in its own context. Prints the result or the error before deferred work begins. */
 export async function runAction({
   command,
@@ -27,7 +30,12 @@ export async function runAction({
   io,
   reportError,
 }: ParsedCommand): Promise<ExitCode> {
-  const { ctx, close } = await createContext(surroundings, globalOptions(command), io);
+  const { ctx, close } = await createContext(
+    surroundings,
+    globalOptions(command),
+    io,
+    !HOMELESS.test(command.name()),
+  );
   const code = await runForExitCode(ctx, run, reportError);
   try {
     await close();

@@ -7,9 +7,12 @@ import type { EngineFault } from '../../models/engine.ts';
 import { within } from '../../net/signals.ts';
 import { MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
+import { counted } from '../core/counted.ts';
 import { toCliError } from '../core/failure.ts';
 import { fieldText, isJsonObject, listOf, ownProperty, type UncheckedObject } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import {
   MAX_MEDIA,
   MAX_MEDIA_BYTES,
@@ -20,6 +23,7 @@ import {
   RecordingDirectory,
   RequestCounter,
   TooBig,
+  UnwritableRecording,
 } from './recording.ts';
 
 export interface RecordOptions {
@@ -48,8 +52,8 @@ const MAX_PENDING = 8;
 /**
  * Records every creation with its end, answers to other requests, and generated media. Keys are masked everywhere.
  *
- * A link in the path of a recording stops the request before it is sent. A link found only after the answer is thrown when
- * the transport is closed.
+ * A link in the path of a recording stops the request before it is sent. A link found only after the answer, or a file that
+ * can't be written, is thrown when the transport is closed.
  *
  * @throws {LinkFault} for a link in place of one of the directory's own folders
  */
@@ -68,6 +72,7 @@ class ServiceRecorder implements Recorder {
   readonly #pending = new Set<Promise<void>>();
   /** The first link in the way of an answer. */
   #link: LinkFault | undefined;
+  #unwritten = 0;
   #providerKeys: Promise<readonly string[]> | undefined;
 
   constructor(options: RecordOptions) {
@@ -107,6 +112,7 @@ class ServiceRecorder implements Recorder {
     await Promise.all(this.#pending);
     await transport.close();
     if (this.#link !== undefined) throw this.#link;
+    if (this.#unwritten > 0) throw incompleteRecording(this.#unwritten, this.#options.directory);
   }
 
   #refuseLink(file: string): void {
@@ -121,6 +127,7 @@ class ServiceRecorder implements Recorder {
   #recordLater(request: TransportRequest, place: string, answer: RecordedAnswer): void {
     const recording = this.#record(request, place, answer)
       .catch((error: unknown) => {
+        if (error instanceof UnwritableRecording) this.#unwritten += 1;
         if (error instanceof LinkFault) this.#link ??= error;
         else this.#options.note(`note: not recorded: ${messageOf(error)}`);
       })
@@ -159,6 +166,13 @@ class ServiceRecorder implements Recorder {
     const recording = await recordingOf(this.#directory, creation, answer, this.#options);
     await this.#directory.write(RecordingDirectory.fileOf(creation), masked(recording));
   }
+}
+
+function incompleteRecording(unwritten: number, directory: string): CliError {
+  return new CliError(`${directory} is incomplete: ${counted(unwritten, 'answer')} could not be recorded`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+  });
 }
 
 /** Returns true if an answer is recorded in `answers/`. */

@@ -99,6 +99,9 @@ const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
 const TOO_LARGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
+/** A file of a recording can't be written, as on a full disk. */
+export class UnwritableRecording extends Error {}
+
 /** A directory of recordings: `runs/`, `answers/` to other requests, and `media/` by SHA-256. */
 export class RecordingDirectory {
   static readonly folders = ['runs', 'answers', 'media'];
@@ -237,7 +240,7 @@ export class RecordingDirectory {
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
       if (error instanceof LinkFault || codeOf(error) === undefined) throw error;
       const place = path.join(this.directory, file);
-      throw new Error(`${place} can't be written: ${messageOf(error)}`, { cause: error });
+      throw new UnwritableRecording(`${place} can't be written: ${messageOf(error)}`, { cause: error });
     });
   }
 

@@ -13,15 +13,25 @@ export interface Directories {
   readonly state: string;
 }
 
-/** Returns the directories of the platform, or those that the environment names. */
+/** The home of accounts without one, as Debian writes it. */
+const NO_HOME = '/nonexistent';
+
+/**
+ * Returns the directories of the platform, or those that the environment names.
+ *
+ * @param needsHome false for a command that keeps nothing; default true
+ */
 export function directories(
   env: Env,
   cwd: string,
   platform: NodeJS.Platform = process.platform,
+  needsHome = true,
 ): Directories {
   const place = (kind: keyof Directories): string => {
     const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];
-    return directory ? path.resolve(cwd, directory) : (userFolder(kind, env, platform) ?? refuseHomeless());
+    return directory
+      ? path.resolve(cwd, directory)
+      : (userFolder(kind, env, platform) ?? (needsHome ? refuseHomeless() : NO_HOME));
   };
   return { config: place('config'), data: place('data'), state: place('state') };
 }

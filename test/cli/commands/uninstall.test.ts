@@ -187,6 +187,21 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     expect(stdout()).not.toContain('…');
   });
 
+  it('removes nothing while a serve uses the store', async () => {
+    const { home, promptrun } = await usedHome();
+    const service = await localService.serve({ dataDir: path.join(home, '.local/share/promptrun') });
+    const before = everythingIn(home);
+    const refused = await promptrun(['uninstall', '--yes']);
+    expect([refused.exitCode, refused.stderr()]).toEqual([
+      2,
+      expect.stringMatching(/a serve or a run is using .*promptrun; nothing was removed.*\nStop it/u),
+    ]);
+    expect(everythingIn(home)).toEqual(before);
+    await service.close();
+    expect((await promptrun(['uninstall', '--yes'])).exitCode).toBe(0);
+    expect(existsSync(path.join(home, '.local/share/promptrun'))).toBe(false);
+  });
+
   it('says that there is nothing on a machine that was never used', async () => {
     const home = temporaryDirectory();
     const env = { HOME: home, ...NOWHERE, ...XDG };

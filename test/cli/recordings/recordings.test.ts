@@ -459,8 +459,12 @@ describe('recordings', () => {
     const file = path.join(project.home, 'rec/runs', name);
     rmSync(file);
     mkdirSync(file);
-    const { stderr } = await runInProcess(run, { home: project.home, local: localService });
+    const { stderr, stdout, exitCode } = await runInProcess(run, { home: project.home, local: localService });
     expect(stderr()).toContain(`note: not recorded: ${file} can't be written: `);
+    // The answer is out, but a script must not take the recording for complete.
+    expect(stdout()).toContain('Ada');
+    expect(stderr()).toMatch(/error: .*rec is incomplete: 1 answer could not be recorded \(FILE_ERROR\)/u);
+    expect(exitCode).toBe(1);
   });
 
   it('are not begun if nothing can be written', async () => {

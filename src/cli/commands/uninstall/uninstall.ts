@@ -49,6 +49,7 @@ export async function uninstall(
     throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
   }
   if (!dryRun && plan.items.length > 0) {
+    await refuseWhileInUse(ctx);
     if (!yes && !(await isConfirmed(ctx))) {
       ctx.io.note('Nothing was removed.');
       return;
@@ -70,6 +71,15 @@ async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<
     plain: () => plainRows(items.map(({ place, holds }) => [place, holds])),
     paged: true,
   });
+}
+
+/** Refuses to remove the store under a `serve` or a run, which would go on without it. */
+async function refuseWhileInUse({ dataDir, local }: Context): Promise<void> {
+  if (!existsSync(path.join(dataDir, 'workers')) || !(await local.isInUse(dataDir))) return;
+  throw usageError(
+    `a serve or a run is using ${dataDir}; nothing was removed`,
+    'Stop it, or wait until it ends, and run uninstall again.',
+  );
 }
 
 /** Asks for a confirmation, which must be the whole word. */
@@ -171,7 +181,9 @@ function isFishScript(file: string): boolean {
     lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true
   )
     return false;
-  return readFileSync(file, 'utf8') === installedText('completions/promptrun.fish');
+  const script = installedText('completions/promptrun.fish');
+  // Earlier versions wrote it without -k.
+  return [script, script.replace(' -k', '')].includes(readFileSync(file, 'utf8'));
 }
 
 /** Returns the items of a folder: its files, then its folders. The folder itself stays if the user named it. */

@@ -50,35 +50,14 @@ export function imagesHere(ctx: Context): ImageFinder {
  */
 export async function openImage(ctx: Context, source: string): Promise<ImageSource> {
   if (source === '-') return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
-  if (/^data:/iu.test(source)) return imageInMemory(decodeDataUrl(source), 'the data URL');
-  if (URL_SCHEME.test(source)) return imageByUrl(source);
-  return imageInFile(ctx, source);
-}
-
-function imageByUrl(source: string): ImageSource {
-  if (!URL.canParse(source)) throw usageError(`image ${source} is not a valid URL`);
-  if (new URL(source).protocol === 'https:') return { kind: 'url', url: source, name: source };
-  throw usageError(
-    `image ${source} is not an https URL; the service takes no other`,
-    'Download the image and give the file instead.',
-  );
-}
-
-function decodeDataUrl(source: string): Buffer {
-  const comma = source.indexOf(',');
-  if (comma === -1) throw usageError('the data URL has no comma, and so no data');
-  const [head, data] = [source.slice(0, comma), source.slice(comma + 1)];
-  if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
-  const base64 = data.replace(/\s+/gu, '');
-  if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/={1,2}$/u, '').length % 4 === 1) {
-    throw usageError('the data URL does not contain valid base64');
+  if (isImageUrl(source)) {
+    const { readImageUrl } = await import('./image-url.ts');
+    const read = readImageUrl(source);
+    return typeof read === 'string'
+      ? { kind: 'url', url: read, name: read }
+      : imageInMemory(read, 'the data URL');
   }
-  return Buffer.from(base64, 'base64');
-}
-
-/** Decodes percent-encoded bytes to one character each. */
-function decodePercent(data: string): string {
-  return data.replace(/%([0-9a-f]{2})/giu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return imageInFile(ctx, source);
 }
 
 async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {

@@ -11,6 +11,7 @@ import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding
 /** The workers of an SQLite store. */
 export type LockedWorkers = ReturnType<typeof workerLocks>;
 
+const FOLDER = 'workers';
 const SUFFIX = '.lock';
 /** Prefix of the names of commands. */
 const COMMAND = 'command-';
@@ -22,7 +23,7 @@ const FRESH_MS = 60_000;
  * releases the lock however the process ends.
  */
 export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
-  const directory = path.join(dataDir, 'workers');
+  const directory = path.join(dataDir, FOLDER);
   const fileOf = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
   const name = `${kind === 'command' ? COMMAND : ''}${randomUUID()}`;
   let lock: Promise<SqliteDatabase> | undefined;
@@ -39,12 +40,7 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
     kindOf: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
     isAlive: async (worker: string) => worker === name || (await isLocked(fileOf(worker))),
     /** Returns true if another process uses the store. */
-    async others() {
-      for (const file of await lockFiles(directory)) {
-        if (file !== fileOf(name) && (await isLocked(file))) return true;
-      }
-      return false;
-    },
+    others: () => isInUse(dataDir, fileOf(name)),
     async sweep() {
       for (const old of await writtenBefore(directory, clock.now() - FRESH_MS)) {
         const file = path.join(directory, old);
@@ -58,6 +54,14 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
       await removeIfClosed(fileOf(name));
     },
   };
+}
+
+/** Returns true if a process uses the store in a data directory. @param own the lock of this process, which doesn't count */
+export async function isInUse(dataDir: string, own?: string): Promise<boolean> {
+  for (const file of await lockFiles(path.join(dataDir, FOLDER))) {
+    if (file !== own && (await isLocked(file))) return true;
+  }
+  return false;
 }
 
 async function takeWorkerLock(file: string): Promise<SqliteDatabase> {
