@@ -15,7 +15,7 @@ export async function start(argv: readonly string[]): Promise<void> {
 
 function reportUnfinished(): void {
   processStreams().stderr.write(
-    'error: promptrun ended before its work was done, which is a fault of its own; "promptrun runs list" shows what it began (INTERNAL_ERROR)\n',
+    'error: promptrun ended before its work was done, its own fault; "promptrun runs list" shows its runs (INTERNAL_ERROR)\n',
   );
 }
 
@@ -31,14 +31,13 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
   });
 }
 
+const here = <T extends object>(options: T) => ({ ...options, env: process.env });
 const localStore = () => import('./service/local-store.ts');
 
 /** The local service, loaded only by the commands that need it. */
 export const localService: LocalService = {
-  start: async options =>
-    (await import('./service/embedded.ts')).startEmbedded({ ...options, env: process.env }),
-  serve: async options =>
-    (await import('./service/start-service.ts')).startService({ ...options, env: process.env }),
-  withStore: async (options, use) => (await localStore()).withStore({ ...options, env: process.env }, use),
+  start: async options => (await import('./service/embedded.ts')).startEmbedded(here(options)),
+  serve: async options => (await import('./service/start-service.ts')).startService(here(options)),
+  withStore: async (options, use) => (await localStore()).withStore(here(options), use),
   isInUse: async dataDir => (await localStore()).isInUse(dataDir),
 };
