@@ -48,7 +48,9 @@ export function readProvider(
   const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE);
   const headers = fields.value('headers');
   const batch = fields.oneOf('batch', ['true', 'false']);
-  const reached = addressAndInterface(written, fields.oneOf('engine', INTERFACES), base);
+  const engine = fields.oneOf('engine', INTERFACES);
+  const reached =
+    written === undefined && base ? knownAddress(base, engine) : writtenAddress(written ?? '', engine, base);
   const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
   return {
     name,
@@ -60,28 +62,37 @@ export function readProvider(
   };
 }
 
-/** Returns a provider's address and interface: from the file, else those of the known provider. */
-function addressAndInterface(
-  written: string | undefined,
+type AddressAndInterface = Pick<
+  Provider,
+  'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'
+>;
+
+/** Returns the address of a known provider, and its interface unless the file names another. */
+function knownAddress(
+  { addressName, baseUrl, engine: own, listsModels, missing, fault, isMoved }: Provider,
+  engine: InterfaceName = own,
+): AddressAndInterface {
+  return {
+    baseUrl,
+    engine,
+    ...(addressName !== undefined && { addressName }),
+    ...(listsModels === false && { listsModels }),
+    ...(missing && { missing }),
+    ...(fault !== undefined && { fault }),
+    ...(isMoved && { isMoved }),
+  };
+}
+
+/** Returns the address that the file gives, and the interface that it names or that is there. */
+function writtenAddress(
+  written: string,
   engine: InterfaceName | undefined,
   base: Provider | undefined,
-): Pick<Provider, 'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'> {
-  if (written === undefined && base) {
-    const { addressName, baseUrl, listsModels, missing, fault, isMoved } = base;
-    return {
-      baseUrl,
-      engine: engine ?? base.engine,
-      ...(addressName !== undefined && { addressName }),
-      ...(listsModels === false && { listsModels }),
-      ...(missing && { missing }),
-      ...(fault !== undefined && { fault }),
-      ...(isMoved && { isMoved }),
-    };
-  }
+): AddressAndInterface {
   const data = base && providerData(base.name);
   const own = engine ?? data?.engine ?? 'openai';
   const form = { name: base?.name ?? '', engine: own, baseUrl: data?.baseUrl ?? '' };
-  const baseUrl = normalisedBaseUrl(written ?? '', form);
+  const baseUrl = normalisedBaseUrl(written, form);
   const listsModels = !['azure', 'bedrock', 'vertexai'].includes(own);
   return {
     baseUrl,

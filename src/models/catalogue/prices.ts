@@ -142,19 +142,26 @@ export async function chargeOf(
   options: PricingOptions,
 ): Promise<Charge | undefined> {
   if (!model.provider && !model.declared) return undefined;
-  const name = model.model;
-  const counts = {
-    input: usage?.input ?? null,
-    output: usage?.output ?? null,
-    cached: usage?.cached ?? null,
-    answers: answerCount(options.runOptions ?? {}),
-  };
-  if (isRefused) return { model: name, ...counts, cost: 0, estimated: 0 };
-  if (dollars !== undefined) return { model: name, ...counts, cost: money(dollars), estimated: 0 };
+  const { input = null, output = null, cached = null } = usage ?? {};
+  const answers = answerCount(options.runOptions ?? {});
+  const counts = { model: model.model, input, output, cached, answers };
+  if (isRefused) return { ...counts, cost: 0, estimated: 0 };
+  if (dollars !== undefined) return { ...counts, cost: money(dollars), estimated: 0 };
   const images = outputs.filter(({ type }) => type === 'image').length;
+  const { cost, estimated } = await estimatedCost(model, usage, images, options);
+  return { ...counts, cost, estimated: estimated ? 1 : 0 };
+}
+
+/** Returns the cost by the model's prices, null if neither its tokens nor a price for the whole tell it. */
+async function estimatedCost(
+  model: ModelEntry,
+  usage: EngineResult['usage'],
+  images: number,
+  options: PricingOptions,
+): Promise<{ cost: number | null; estimated: boolean }> {
   const isPaidByPicture = images > 0 && model.price?.image !== undefined;
-  const hasPrice = isPaidByPicture || model.price?.run !== undefined;
-  const pricing = usage || hasPrice ? await pricingOf(model, { ...options, tier: usage?.tier }) : undefined;
+  if (!usage && !isPaidByPicture && model.price?.run === undefined) return { cost: null, estimated: false };
+  const pricing = await pricingOf(model, { ...options, tier: usage?.tier });
   const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
-  return { model: name, ...counts, cost, estimated: pricing?.estimated ? 1 : 0 };
+  return { cost, estimated: pricing?.estimated ?? false };
 }

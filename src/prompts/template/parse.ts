@@ -113,10 +113,15 @@ function boundFault(open: number, parentheses: number): string | undefined {
     : undefined;
 }
 
+interface Explanation {
+  readonly what: string;
+  readonly at: number;
+}
+
 type ParseError = Error & { lineNumber?: number; column?: number };
 
 /** Explains a parse error by its place. Handlebars' own message lists every token that it would have accepted. */
-function explainParseError(error: ParseError, text: string, { open }: Blocks): { what: string; at: number } {
+function explainParseError(error: ParseError, text: string, { open }: Blocks): Explanation {
   const { message, lineNumber, column = 0 } = error;
   const starts = lineStarts(text);
   if (lineNumber !== undefined) {
@@ -126,32 +131,39 @@ function explainParseError(error: ParseError, text: string, { open }: Blocks): {
   }
   const { first_line, first_column } = lexer.yylloc;
   const at = (starts[first_line - 1] ?? 0) + first_column;
-  const [, got = ''] = /got '(\w+)'$/u.exec(message) ?? [];
-  const isOpen = got === 'EOF' && message.includes('OPEN_ENDBLOCK');
+  const [, token = ''] = /got '(\w+)'$/u.exec(message) ?? [];
+  const isOpen = token === 'EOF' && message.includes('OPEN_ENDBLOCK');
   if (isOpen) return { what: 'this block is never closed', at: open.at(-1) ?? at };
-  if (got === 'CLOSE_UNESCAPED' || got === 'CLOSE_RAW_BLOCK') {
+  return explainToken(token, text, at);
+}
+
+/** Explains a token that stands where none of its kind may. */
+function explainToken(token: string, text: string, at: number): Explanation {
+  if (token === 'CLOSE_UNESCAPED' || token === 'CLOSE_RAW_BLOCK') {
     const what = '`}}}` ends only `{{{`: before a literal brace, write {{name~}} }';
     return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
   }
   if (text[at] === '|') return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
   const unclosed = unclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
-  // The first sign of `a == b` is read as one between a key and its value.
-  const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
-  return { what: explainToken(got, text.slice(start)), at: start };
+  const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(at)) ?? [];
+  const named = tag === undefined ? 'this tag' : `\`${tag}\``;
+  if (token === 'OPEN_ENDBLOCK') return { what: `${named} ends a block that was never opened`, at };
+  if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') {
+    return { what: `${named} stands outside a block`, at };
+  }
+  if (token === 'CLOSE') return { what: 'this tag is empty, or its last part has no value', at };
+  return explainSign(text, at);
 }
 
-/** Explains a token that stands where none of its kind may, by the text that begins with it. */
-function explainToken(token: string, text: string): string {
-  const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text) ?? [];
-  const named = tag === undefined ? 'this tag' : `\`${tag}\``;
-  if (token === 'OPEN_ENDBLOCK') return `${named} ends a block that was never opened`;
-  if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') return `${named} stands outside a block`;
-  if (token === 'CLOSE') return 'this tag is empty, or its last part has no value';
-  const [operator] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text) ?? [];
-  return operator === undefined
-    ? "the template can't be read here"
-    : `\`${operator}\` can't stand in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
+/** Explains a sign that no tag may have. */
+function explainSign(text: string, at: number): Explanation {
+  // The first sign of `a == b` is read as one between a key and its value.
+  const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
+  const [sign] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text.slice(start, start + 3)) ?? [];
+  if (sign === undefined) return { what: "the template can't be read here", at };
+  const what = `\`${sign}\` can't stand in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
+  return { what, at: start };
 }
 
 /** Finds the tag around a place that is closed neither before the next tag nor before the end of the text. */
