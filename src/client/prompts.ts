@@ -8,11 +8,11 @@ import {
   type PromptVersion,
   type PromptVersionList,
 } from '../wire/index.ts';
+import { Endpoints, listFault, optionalStrings, strings } from './answer-data.ts';
 import { InvalidRequestError } from './errors.ts';
 import { eachRow, pagesOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions } from './request.ts';
-import { Endpoints, listFault, optionalStrings, strings } from './shape.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {

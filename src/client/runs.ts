@@ -1,9 +1,9 @@
 import type { UncheckedObject } from '../wire/bounded-json.ts';
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wire/index.ts';
+import { Endpoints, listFault, strings, withoutSavedTo } from './answer-data.ts';
 import { eachRow, pagesOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions, RequestOptions } from './request.ts';
-import { Endpoints, listFault, strings, withoutSavedTo } from './shape.ts';
 import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */

@@ -1,17 +1,12 @@
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, valueAt } from '../../wire/bounded-json.ts';
 
 export type { UncheckedObject } from '../../wire/bounded-json.ts';
 export { isJsonObject };
 
-/** Returns an own property, so that an inherited `constructor` doesn't count. */
-export function ownProperty(value: unknown, key: string): unknown {
-  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
 /** Returns the non-empty text under the first key that has one. */
 export function textUnder(value: unknown, ...keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const field = ownProperty(value, key);
+    const field = valueAt(value, key);
     if (typeof field === 'string' && field !== '') return field;
   }
   return undefined;

@@ -1,9 +1,9 @@
+import { valueAt } from '../../wire/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
 import {
   countOf,
   isJsonObject,
   listOf,
-  ownProperty,
   scalarText,
   textUnder,
   type UncheckedObject,
@@ -62,8 +62,8 @@ function describeOne(config: unknown): InputFields {
 }
 
 function textFieldsIn(config: unknown): TextField[] | undefined {
-  const texts = ownProperty(config, 'textInputs');
-  const variables = [ownProperty(config, 'variables'), ownProperty(texts, 'variables')].find(
+  const texts = valueAt(config, 'textInputs');
+  const variables = [valueAt(config, 'variables'), valueAt(texts, 'variables')].find(
     value => isJsonObject(value) && Object.values(value).every(isJsonObject),
   );
   if (variables !== undefined) {
@@ -77,31 +77,28 @@ function textFieldsIn(config: unknown): TextField[] | undefined {
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
 function describeKeyed(key: string, input: UncheckedObject): TextField {
-  const type = readOptional(ownProperty(input, 'type'), scalarText);
-  const listed =
-    ownProperty(input, 'enum') ??
-    ownProperty(input, 'options') ??
-    ownProperty(ownProperty(input, 'items'), 'enum');
-  const isRequired = readOptional(ownProperty(input, 'required'), readBoolean) !== false;
-  const isMultiple = readOptional(ownProperty(input, 'multiple'), readBoolean) === true || type === 'array';
-  return textField(key, isRequired && ownProperty(input, 'optional') !== true, listed, {
+  const type = readOptional(valueAt(input, 'type'), scalarText);
+  const listed = valueAt(input, 'enum') ?? valueAt(input, 'options') ?? valueAt(input, 'items', 'enum');
+  const isRequired = readOptional(valueAt(input, 'required'), readBoolean) !== false;
+  const isMultiple = readOptional(valueAt(input, 'multiple'), readBoolean) === true || type === 'array';
+  return textField(key, isRequired && valueAt(input, 'optional') !== true, listed, {
     description: textUnder(input, 'description', 'title', 'label'),
-    default: readOptional(ownProperty(input, 'default'), defaultText),
+    default: readOptional(valueAt(input, 'default'), defaultText),
     type: FIELD_TYPES[type ?? ''],
-    items: FIELD_TYPES[textUnder(ownProperty(input, 'items'), 'type') ?? ''],
+    items: FIELD_TYPES[textUnder(valueAt(input, 'items'), 'type') ?? ''],
     multiple: isMultiple ? {} : undefined,
   });
 }
 
 /** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
 function describeVariable(key: string, variable: UncheckedObject): TextField {
-  readOptional(ownProperty(variable, 'type'), scalarText);
-  const several = ownProperty(variable, 'multiple');
+  readOptional(valueAt(variable, 'type'), scalarText);
+  const several = valueAt(variable, 'multiple');
   const isMultiple = isJsonObject(several) || several === true;
-  const defaults = scalarTexts(ownProperty(variable, 'defaultValues')).filter(text => text !== '');
+  const defaults = scalarTexts(valueAt(variable, 'defaultValues')).filter(text => text !== '');
   // Such keys only number the variables, whose names are inside.
   const name = /^\d+$/u.test(key) || isUuid(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
-  return textField(name, ownProperty(variable, 'allowEmpty') !== true, ownProperty(variable, 'options'), {
+  return textField(name, valueAt(variable, 'allowEmpty') !== true, valueAt(variable, 'options'), {
     description: textUnder(variable, 'description', 'label', 'title'),
     // A list of only empty texts is a blank form, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
@@ -110,7 +107,7 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
 }
 
 function boundsOf(multiple: unknown): TextField['multiple'] {
-  const [min, max] = [countOf(ownProperty(multiple, 'min')), countOf(ownProperty(multiple, 'max'))];
+  const [min, max] = [countOf(valueAt(multiple, 'min')), countOf(valueAt(multiple, 'max'))];
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
@@ -120,11 +117,11 @@ const MAX_REFERENCES = 10;
 
 /** Returns the JSON Type Definition of the inputs, but not an input that happens to have that name. */
 function jtdIn(config: unknown): UncheckedObject | undefined {
-  const texts = ownProperty(config, 'textInputs');
+  const texts = valueAt(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
-    ['properties', 'optionalProperties'].some(form => isJsonObject(ownProperty(value, form)));
-  const named = [ownProperty(config, 'inputsJTD'), ownProperty(texts, 'inputsJTD')].find(
-    value => hasForm(value) || ownProperty(ownProperty(value, 'metadata'), 'imageCount') !== undefined,
+    ['properties', 'optionalProperties'].some(form => isJsonObject(valueAt(value, form)));
+  const named = [valueAt(config, 'inputsJTD'), valueAt(texts, 'inputsJTD')].find(
+    value => hasForm(value) || valueAt(value, 'metadata', 'imageCount') !== undefined,
   );
   const bare = [config, texts].find(
     value =>
@@ -132,7 +129,7 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
       hasForm(value) &&
       Object.keys(value).every(key => JTD_KEYWORDS.includes(key)) &&
       ['properties', 'optionalProperties'].every(form =>
-        Object.values(ownProperty(value, form) ?? {}).every(isJsonObject),
+        Object.values(valueAt(value, form) ?? {}).every(isJsonObject),
       ),
   );
   const jtd = named ?? bare;
@@ -141,9 +138,9 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
 
 /** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
 function describeJtd(schema: UncheckedObject): TextField[] {
-  const definitions = ownProperty(schema, 'definitions');
+  const definitions = valueAt(schema, 'definitions');
   const describe = (form: string, required: boolean): TextField[] =>
-    Object.entries(ownProperty(schema, form) ?? {}).map(([key, property]) =>
+    Object.entries(valueAt(schema, form) ?? {}).map(([key, property]) =>
       describeProperty(key, required, resolve(property, definitions), definitions),
     );
   return [...describe('properties', true), ...describe('optionalProperties', false)];
@@ -155,17 +152,17 @@ function describeProperty(
   property: UncheckedObject,
   definitions: unknown,
 ): TextField {
-  const metadata = ownProperty(property, 'metadata');
-  const itemForm = ownProperty(property, 'elements');
+  const metadata = valueAt(property, 'metadata');
+  const itemForm = valueAt(property, 'elements');
   const elements = itemForm === undefined ? undefined : resolve(itemForm, definitions);
-  const type = readOptional(ownProperty(property, 'type'), scalarText) ?? '';
+  const type = readOptional(valueAt(property, 'type'), scalarText) ?? '';
   const isObjectForm = ['properties', 'values', 'discriminator'].some(
-    form => ownProperty(property, form) !== undefined,
+    form => valueAt(property, form) !== undefined,
   );
   const scalar = isObjectForm ? 'object' : FIELD_TYPES[type];
-  return textField(key, required, ownProperty(elements ?? property, 'enum'), {
+  return textField(key, required, valueAt(elements ?? property, 'enum'), {
     description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(property, 'description'),
-    default: readOptional(ownProperty(metadata, 'default'), defaultText),
+    default: readOptional(valueAt(metadata, 'default'), defaultText),
     type: elements === undefined ? scalar : 'array',
     items: FIELD_TYPES[textUnder(elements, 'type') ?? ''],
     multiple: elements !== undefined ? {} : undefined,
@@ -176,23 +173,23 @@ function describeProperty(
 function resolve(form: unknown, definitions: unknown): UncheckedObject {
   let target = form;
   for (let step = 0; step < MAX_REFERENCES; step += 1) {
-    const name = ownProperty(target, 'ref');
+    const name = valueAt(target, 'ref');
     if (typeof name !== 'string') return requireObject(target);
-    target = ownProperty(definitions, name);
+    target = valueAt(definitions, name);
   }
   throw new UnknownShape();
 }
 
 /** Returns the images from the first place that names any; undefined if none does. */
 function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefined {
-  const inputs = ownProperty(config, 'imageInputs');
+  const inputs = valueAt(config, 'imageInputs');
   const places = [
-    Array.isArray(inputs) ? inputs : ownProperty(inputs, 'images'),
-    ownProperty(config, 'images'),
-    ownProperty(ownProperty(config, 'textInputs'), 'images'),
+    Array.isArray(inputs) ? inputs : valueAt(inputs, 'images'),
+    valueAt(config, 'images'),
+    valueAt(config, 'textInputs', 'images'),
   ].filter(Array.isArray);
-  const counts = [jtd, inputs, ownProperty(inputs, 'inputsJTD')]
-    .map(place => ownProperty(ownProperty(place, 'metadata'), 'imageCount'))
+  const counts = [jtd, inputs, valueAt(inputs, 'inputsJTD')]
+    .map(place => valueAt(place, 'metadata', 'imageCount'))
     .filter(count => count !== undefined);
   const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
   if (isOther && !(isJsonObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();

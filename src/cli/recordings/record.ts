@@ -5,11 +5,11 @@ import { messageOf } from '../../files/error-utils.ts';
 import { LinkFault } from '../../files/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { within } from '../../net/signals.ts';
-import { MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { counted } from '../core/counted.ts';
 import { toCliError } from '../core/failure.ts';
-import { fieldText, isJsonObject, listOf, ownProperty, type UncheckedObject } from '../core/json-value.ts';
+import { fieldText, isJsonObject, listOf, type UncheckedObject } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -227,7 +227,7 @@ function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[
 
 /** Returns the id of a run that has not ended. */
 function runThatGoesOn({ httpStatus, body }: RecordedAnswer): string | undefined {
-  const [runId, runStatus] = ['runId', 'runStatus'].map(key => ownProperty(ownProperty(body, 'data'), key));
+  const [runId, runStatus] = ['runId', 'runStatus'].map(key => valueAt(body, 'data', key));
   const isOver = runStatus === 'succeeded' || runStatus === 'failed';
   const isRunning = httpStatus === 504 || (httpStatus === 200 && !isOver);
   return isRunning && typeof runId === 'string' ? runId : undefined;
@@ -243,7 +243,7 @@ async function recordingOf(
   const { media, notKept } = await within(FETCH_TIMEOUT_MS, options.signal, signal =>
     keepMedia(directory, body, { ...options, signal }),
   );
-  const runId = fieldText(ownProperty(body['data'], 'runId'));
+  const runId = fieldText(valueAt(body['data'], 'runId'));
   const fault = options.faultOf(runId);
   const cost = await options.costOf(runId);
   return {

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
 import { isDirectory } from '../../files/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
+import { valueAt } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
-import { ownProperty } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import { usageError } from '../errors.ts';
 import { nearestRecording } from './nearest.ts';
@@ -70,7 +70,7 @@ async function checkedIndex(recordings: RecordingDirectory): Promise<Index> {
   const checked = new Set<string>();
   await recordings.checkAnswers();
   for await (const { file, recording } of recordings.all()) {
-    const runId = ownProperty(ownProperty(recording.answer.body, 'data'), 'runId');
+    const runId = valueAt(recording.answer.body, 'data', 'runId');
     if (typeof runId === 'string') {
       runs.set(runId, file);
       if (recording.fault) faults.set(runId, recording.fault);

@@ -23,7 +23,7 @@ export interface QueueRunnerOptions extends RunWorkOptions {
 const PARALLEL = 32;
 /** Interval at which a process looks for runs that others have queued, left or ended, in milliseconds. */
 const LOOK_EVERY_MS = 2000;
-/** The same where instances work together. */
+/** The same interval on a shared store. */
 const LOOK_EVERY_SHARED_MS = 500;
 
 /** The runs of `serve`: a bounded number at a time and the users in turn; the rest waits in the queue of all processes. */
@@ -32,15 +32,15 @@ export class QueueRunner implements Runner {
   readonly #stop = new AbortController();
   readonly #work: RunWork;
   readonly #parallel: number;
-  /** The runs in hand, and whose they are: those that are being created or carried out. */
-  readonly #inHand = new Map<string, number>();
+  /** The users of the runs that this process creates or carries out, by run id. */
+  readonly #current = new Map<string, number>();
   /** True if there may be queued runs, so that a new one must wait for its turn. */
   #moreQueued = false;
-  /** The last operation on the queue. They run one after the other, because runs being claimed are not in hand yet. */
+  /** The last operation on the queue. They run one after the other, because runs that are being claimed are not current yet. */
   #lastClaim: Promise<void> = Promise.resolve();
   /** True if a claim waits for its turn, so that another one would find nothing more. */
   #isClaimDue = false;
-  /** Those who wait for runs to end, wherever these are carried out. */
+  /** The listeners to the ends of runs, which any process may carry out. */
   readonly #waiting = new Map<string, (outcome: RunOutcome | undefined) => void>();
 
   constructor(options: QueueRunnerOptions) {
@@ -49,7 +49,7 @@ export class QueueRunner implements Runner {
     this.#parallel = options.parallel ?? PARALLEL;
   }
 
-  /** How many runs it is carrying out. */
+  /** The number of runs that it is carrying out. */
   get running(): number {
     return this.#work.running.length;
   }
@@ -116,22 +116,22 @@ export class QueueRunner implements Runner {
 
   /** Returns true if a new run starts immediately: if there is room, or if its user has no other run in progress. */
   #takeTurn({ id, userId }: NewlyMade): boolean {
-    const hasRoom = this.#inHand.size < this.#parallel && !this.#moreQueued;
+    const hasRoom = this.#current.size < this.#parallel && !this.#moreQueued;
     const isStarted = hasRoom || !this.#byUser().has(userId);
-    if (isStarted) this.#inHand.set(id, userId);
+    if (isStarted) this.#current.set(id, userId);
     else this.#moreQueued = true;
     return isStarted;
   }
 
   #endTurn(runId: string): void {
-    this.#inHand.delete(runId);
+    this.#current.delete(runId);
     if (this.#moreQueued) this.#claim();
   }
 
   /** Counts the runs in progress by user. */
   #byUser(): Map<number, number> {
     const counts = new Map<number, number>();
-    for (const userId of this.#inHand.values()) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    for (const userId of this.#current.values()) counts.set(userId, (counts.get(userId) ?? 0) + 1);
     return counts;
   }
 
@@ -167,7 +167,7 @@ export class QueueRunner implements Runner {
     if (this.#closing) return;
     const { runs, moreLeft } = await store.queue.claim({
       worker: await store.workers.register(),
-      room: this.#parallel - this.#inHand.size,
+      room: this.#parallel - this.#current.size,
       running: this.#byUser(),
       models: store.shared ? models() : undefined,
       // They wait in the queue until the object store is back.
@@ -176,7 +176,7 @@ export class QueueRunner implements Runner {
     this.#moreQueued = moreLeft;
     // Runs that were claimed while closing are not started; they are released at the end.
     if (this.#closing) return;
-    for (const run of runs) this.#inHand.set(run.id, run.userId);
+    for (const run of runs) this.#current.set(run.id, run.userId);
     for (const run of runs) void this.#work.pending.track(this.#run(run));
   }
 
@@ -184,7 +184,7 @@ export class QueueRunner implements Runner {
   async #releaseStrays(): Promise<void> {
     const { store } = this.#options;
     const worker = await store.workers.register();
-    const strays = (await store.queue.runningOf(worker)).filter(id => !this.#inHand.has(id));
+    const strays = (await store.queue.runningOf(worker)).filter(id => !this.#current.has(id));
     await store.queue.release(worker, strays);
   }
 
@@ -203,7 +203,7 @@ export class QueueRunner implements Runner {
 
   /** Reports the ends of these runs that other processes have carried out or ended. */
   async #noticeEnded(runIds: readonly string[]): Promise<void> {
-    const awaited = runIds.filter(id => this.#waiting.has(id) && !this.#inHand.has(id));
+    const awaited = runIds.filter(id => this.#waiting.has(id) && !this.#current.has(id));
     for (const run of await this.#options.store.runs.ended(awaited)) this.#report(run.id, storedOutcome(run));
   }
 }

@@ -1,8 +1,9 @@
 import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview.ts';
+import { valueAt } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { isJsonObject, ownProperty } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {
@@ -104,17 +105,17 @@ async function placePictures(
 function messagesText({ messages }: PromptPreview): string {
   return messages
     .map(message => {
-      const parts = ownProperty(message, 'content');
+      const parts = valueAt(message, 'content');
       const texts = Array.isArray(parts) ? parts.map(messagePartText) : [];
-      return `${String(ownProperty(message, 'role'))}:\n${texts.join('').trim()}\n`;
+      return `${String(valueAt(message, 'role'))}:\n${texts.join('').trim()}\n`;
     })
     .join('\n');
 }
 
 function messagePartText(part: unknown): string {
-  const text = ownProperty(part, 'text');
+  const text = valueAt(part, 'text');
   if (typeof text === 'string') return text;
-  const media = ownProperty(part, 'media');
+  const media = valueAt(part, 'media');
   if (!isJsonObject(media)) return `${JSON.stringify(part)}\n`;
   const type = typeof media['contentType'] === 'string' ? ` ${media['contentType']}` : '';
   return `[media${type}: ${shortUrl(String(media['url']))}]\n`;

@@ -1,6 +1,7 @@
+import { valueAt } from '../../../wire/bounded-json.ts';
 import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { fieldText, listOf, ownProperty } from '../../core/json-value.ts';
+import { fieldText, listOf } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
@@ -52,7 +53,7 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
 
 /** Describes a move of a label, in the row of the version that it came to or left. */
 function moveText(move: unknown, timeOf: (at: string) => string): string {
-  const text = (field: string): string => fieldText(ownProperty(move, field));
+  const text = (field: string): string => fieldText(valueAt(move, field));
   const short = (field: string): string => text(field).slice(0, 8);
   const arrival = text('from') === '' ? 'set' : `moved from ${short('from')}`;
   const step = text('to') === '' ? 'removed' : arrival;

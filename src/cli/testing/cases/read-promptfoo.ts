@@ -13,7 +13,7 @@ import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import type { NamedJudge } from '../expectations/kind.ts';
+import type { NamedJudge } from '../expectations/expectation-kind.ts';
 import { programOutput } from './program-output.ts';
 import { promptsByProgram, promptsByTemplate } from './prompts-by-case.ts';
 import { runFileTask } from './run-file-task.ts';

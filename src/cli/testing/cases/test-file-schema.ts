@@ -1,4 +1,4 @@
-import { TEXT_SCHEMA } from '../expectations/kind.ts';
+import { TEXT_SCHEMA } from '../expectations/expectation-kind.ts';
 import { KINDS } from '../expectations/kinds.ts';
 
 const COUNT = { type: 'integer', minimum: 1 };

@@ -11,7 +11,7 @@ import { checkNamedFile } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { atValue, faultIn, textIn } from '../cases/test-values.ts';
 import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
-import { expectationKind, quotedExcerpt, TEXT_SCHEMA } from './kind.ts';
+import { expectationKind, quotedExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
 
 /** Code that scores an answer. */
 interface Scoring {

@@ -6,8 +6,8 @@ import { checkNamedFile } from '../../inputs/named-file.ts';
 import { readJsonFile, type SchemaCheck, SchemaLoop, schemaCheck } from '../../outputs/output-schema.ts';
 import { expressionFault, pointAt } from '../../outputs/query.ts';
 import { atValue, faultIn, textIn, textOfPlace } from '../cases/test-values.ts';
+import { type ExpectationReading, expectationKind, quotedExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
 import { firstDifference, onlyExpected, parseAnswerJson } from './json-match.ts';
-import { type ExpectationReading, expectationKind, quotedExcerpt, TEXT_SCHEMA } from './kind.ts';
 
 const SCHEMA = { type: ['string', 'object', 'boolean'] };
 

@@ -4,7 +4,7 @@ import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { faultIn, fieldsOf, textIn, wordIn } from '../cases/test-values.ts';
 import type { JudgeRank } from './expectation.ts';
-import { expectationKind, quotedExcerpt, SCALAR_SCHEMA, TEXT_SCHEMA } from './kind.ts';
+import { expectationKind, quotedExcerpt, SCALAR_SCHEMA, TEXT_SCHEMA } from './expectation-kind.ts';
 
 interface Rubric {
   readonly text: string;

@@ -5,9 +5,6 @@ import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import { faultIn, fieldsOf, inputTextIn, numberIn, textIn } from '../cases/test-values.ts';
 import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
-import { javascript, readScript, transformed } from './javascript-kind.ts';
-import { JSON_KINDS } from './json-kinds.ts';
-import { JUDGED_KINDS } from './judged-kinds.ts';
 import {
   type ExpectationKind,
   expectationKind,
@@ -15,7 +12,10 @@ import {
   quotedExcerpt,
   SCALAR_SCHEMA,
   TEXT_SCHEMA,
-} from './kind.ts';
+} from './expectation-kind.ts';
+import { javascript, readScript, transformed } from './javascript-kind.ts';
+import { JSON_KINDS } from './json-kinds.ts';
+import { JUDGED_KINDS } from './judged-kinds.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
 
 /** A program that checks answers. */

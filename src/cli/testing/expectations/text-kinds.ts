@@ -1,6 +1,12 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
-import { type ExpectationKind, expectationKind, quotedExcerpt, SCALAR_SCHEMA, TEXT_SCHEMA } from './kind.ts';
+import {
+  type ExpectationKind,
+  expectationKind,
+  quotedExcerpt,
+  SCALAR_SCHEMA,
+  TEXT_SCHEMA,
+} from './expectation-kind.ts';
 
 type Meets = (text: string, expected: string) => boolean;
 
