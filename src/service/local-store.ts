@@ -50,7 +50,7 @@ export async function openStore({
   /** The model for prompt files that name none; default `echo`. */
   defaultModel?: string | undefined;
 }) {
-  const store = await openDatabase({ dataDir, database, clock });
+  const store = await openDatabase({ dataDir, database, clock, env });
   await localUser(store);
   await seedSamples(store, clock);
   const models = () =>

@@ -39,6 +39,16 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     await store.close();
   });
 
+  test('is used with the CAs of the system, if sslrootcert names none', async () => {
+    const ca = path.join(temporaryDirectory(), 'ca.pem');
+    writeFileSync(ca, CERTIFICATE);
+    for (const name of ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS']) {
+      const options = { dataDir: temporaryDataDir(), database: at('localhost', 'sslmode=verify-full') };
+      const store = await openStore({ ...options, env: { [name]: ca } });
+      await store.close();
+    }
+  });
+
   test.each([
     ['127.0.0.1', 'sslmode=verify-full', /sslrootcert/],
     ['127.0.0.1', 'sslmode=verify-ca', /sslrootcert/],

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
+import { existsSync, readFileSync } from 'node:fs';
+import { type ConnectionOptions, checkServerIdentity, createSecureContext, rootCertificates } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { messageOf } from '../../../files/error-utils.ts';
+import type { Env } from '../../../files/programs.ts';
 import { DatabaseUrlError } from '../errors.ts';
 
 /** One of the servers of a database. */
@@ -36,12 +37,19 @@ const OWN_PARAMETERS = [
   'sslkey',
 ];
 
+/** The files in which Linux distributions keep the CAs of the system. Node has CAs of its own and doesn't read them. */
+const SYSTEM_CAS = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+];
+
 /**
  * Parses the URL of `--database` or PROMPTRUN_DATABASE_URL like libpq, with several hosts and ports.
  *
  * @throws {DatabaseUrlError} if it is not PostgreSQL's or has an invalid parameter; the message never repeats the URL
  */
-export function readDatabaseUrl(text: string): DatabaseAddress {
+export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   const [, scheme = '', authority = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/is.exec(text.trim()) ?? [];
   const user = authority.slice(0, authority.lastIndexOf('@') + 1);
@@ -51,7 +59,7 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
   if (!first) throw notPostgres();
   const parameters = first.searchParams;
   if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
-  const hosts = urls.map(url => ({ place: hostName(url), config: poolConfig(url) }));
+  const hosts = urls.map(url => ({ place: hostName(url), config: poolConfig(url, env) }));
   return {
     hosts,
     place: `${hosts.map(({ place }) => place).join(',')}${first.pathname}`,
@@ -97,15 +105,15 @@ function hostName({ hostname, port }: URL): string {
   return `${hostname || 'localhost'}:${port || 5432}`;
 }
 
-function poolConfig(url: URL): HostAddress['config'] {
-  const ssl = tlsOf(url);
+function poolConfig(url: URL, env: Env): HostAddress['config'] {
+  const ssl = tlsOf(url, env);
   const plain = new URL(url);
   for (const name of OWN_PARAMETERS) plain.searchParams.delete(name);
   return { connectionString: plain.href, ...(ssl !== undefined && { ssl }) };
 }
 
 /** Returns the TLS options like libpq; undefined if the URL sets none. */
-function tlsOf({ hostname, searchParams }: URL): boolean | ConnectionOptions | undefined {
+function tlsOf({ hostname, searchParams }: URL, env: Env): boolean | ConnectionOptions | undefined {
   const mode = searchParams.get('sslmode');
   const [root, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map(name =>
     certificateIn(searchParams, name),
@@ -125,15 +133,28 @@ function tlsOf({ hostname, searchParams }: URL): boolean | ConnectionOptions | u
     case 'no-verify':
       return { ...files, rejectUnauthorized: false };
     case 'verify-ca':
-      return { ...files, checkServerIdentity: anyHost };
+      return { ...verified(files, env), checkServerIdentity: anyHost };
     case 'verify-full':
-      // For an IP address, Node would check the certificate against localhost.
-      return { ...files, checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
+      return {
+        ...verified(files, env),
+        // For an IP address, Node would check the certificate against localhost.
+        checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+      };
     default:
       throw new DatabaseUrlError(
         'sslmode in the database URL must be disable, require, verify-ca or verify-full',
       );
   }
+}
+
+/** Adds the CAs of the system if the URL names none. They are parsed once, not for each connection. */
+function verified(files: ConnectionOptions, env: Env): ConnectionOptions {
+  if (files.ca !== undefined) return files;
+  const system = env['SSL_CERT_FILE'] || SYSTEM_CAS.find(existsSync);
+  const added = [system, env['NODE_EXTRA_CA_CERTS']].flatMap(file =>
+    file && existsSync(file) ? [readFileSync(file, 'utf8')] : [],
+  );
+  return { secureContext: createSecureContext({ ...files, ca: [...rootCertificates, ...added] }) };
 }
 
 const anyHost = (): undefined => undefined;

@@ -23,9 +23,9 @@ import { databaseFaultReason } from './unavailable.ts';
  */
 export async function openPostgresStore(
   url: string,
-  { mediaDir, onNotice, onQuery }: StoreOptions,
+  { mediaDir, onNotice, onQuery, env }: StoreOptions,
 ): Promise<Store> {
-  const address = readDatabaseUrl(url);
+  const address = readDatabaseUrl(url, env);
   const pool = connectionPool(address);
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),

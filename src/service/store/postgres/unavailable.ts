@@ -27,7 +27,8 @@ export function databaseFaultReason(error: unknown): string {
   }
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   const reason = messageOf(error) || (typeof code === 'string' ? code : 'no answer');
-  return isAboutCertificate(error)
-    ? `${reason}; add sslrootcert=<file> to the URL, with the certificate of the CA to trust`
-    : reason;
+  if (!isAboutCertificate(error)) return reason;
+  return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+    ? `${reason}; connect to a host that the certificate names, or use sslmode=verify-ca with sslrootcert=<file>`
+    : `${reason}; in the URL, sslrootcert=<file> must name the certificate of the CA to trust`;
 }
