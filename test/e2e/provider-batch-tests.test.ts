@@ -113,8 +113,12 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
     expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
     expect(verdictsOf(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
-    const { totals } = JSON.parse(outcome.stdout) as { totals: { cost: number } };
+    const { totals, cases } = JSON.parse(outcome.stdout) as {
+      totals: { cost: number };
+      cases: readonly { seconds: number | null }[];
+    };
     expect(totals.cost).toBeCloseTo(ledger.bill, 9);
+    expect(cases.map(({ seconds }) => seconds)).toEqual([null, null, null]);
   });
 
   it('pays for nothing twice, wherever it is killed', async () => {

@@ -70,7 +70,7 @@ export async function comparisonGrid(
 function variantTotals(results: readonly VariantResult[], budget: Budget): string[] {
   const done = results.filter(result => !isNotRun(result));
   const succeeded = done.filter(hasSucceeded).length;
-  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const seconds = results.reduce((sum, result) => sum + (result.seconds ?? 0), 0);
   const spent = budget.totals(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
   return [...counts, ...spentCells(spent, { withCredits: true })];
@@ -98,7 +98,7 @@ async function comparisonGridRow(
 function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { tokens = '–', credits, cost } = measuresOf(run, budget);
   return [
-    `${seconds.toFixed(1)} s`,
+    ...(seconds === null ? [] : [`${seconds.toFixed(1)} s`]),
     counted(tokens, 'token'),
     ...(credits === undefined ? [] : [creditsText(credits)]),
     ...(cost === undefined ? [] : [formatDollars(cost)]),

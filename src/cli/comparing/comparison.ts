@@ -143,7 +143,7 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
       return [
         run?.runId ?? '-',
         run?.runStatus ?? 'not run',
-        seconds.toFixed(3),
+        seconds?.toFixed(3) ?? '-',
         String(tokens),
         credits === undefined ? '-' : String(inCredits(credits)),
         ...(judged ? [passedText(judged.get(row.row)?.passes[index]) ?? '-'] : []),

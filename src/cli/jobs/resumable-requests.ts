@@ -245,9 +245,10 @@ async function journalEnd(
 
 /** Returns the result in the journal of a job that ended with a run. */
 function endedResult(value: unknown): RequestResult | undefined {
-  if (!isJsonObject(value) || !isJsonObject(value['run']) || typeof value['seconds'] !== 'number')
-    return undefined;
-  return { run: value['run'] as unknown as Run, seconds: value['seconds'], fault: undefined };
+  if (!isJsonObject(value) || !isJsonObject(value['run'])) return undefined;
+  const { run, seconds } = value;
+  if (typeof seconds !== 'number' && seconds !== null) return undefined;
+  return { run: run as unknown as Run, seconds, fault: undefined };
 }
 
 /** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */

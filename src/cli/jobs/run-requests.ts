@@ -12,8 +12,8 @@ import { StopControl } from './stop-control.ts';
 /** The result of a request. */
 export interface RequestResult {
   readonly run: CreatedRun | undefined;
-  /** The time from the creation to the end. */
-  readonly seconds: number;
+  /** The time from the creation to the end; null if unknown, as of a row of a provider batch. */
+  readonly seconds: number | null;
   /** The fault, if no run has ended. */
   readonly fault: Failure | undefined;
   /** True if the request was postponed: its fault concerns every request, or it reached nobody. `--resume` sends it. */
@@ -119,7 +119,7 @@ function leftAtProvider(): CliError {
 }
 
 function requestResult(outcome: JobOutcome): RequestResult {
-  const seconds = 'facts' in outcome ? (secondsOf(outcome.facts) ?? 0) : 0;
+  const seconds = 'facts' in outcome ? secondsOf(outcome.facts) : 0;
   if (outcome.kind === 'ended') {
     const { run, isUnanswered = false } = outcome;
     return { run, seconds, fault: undefined, ...(isUnanswered && { isUnanswered }) };

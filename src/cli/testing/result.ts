@@ -74,13 +74,13 @@ export interface EntryResult {
   readonly repetitions: readonly Repetition[];
   /** The numbers of runs and passes; undefined if the case could not be run. */
   readonly counted: CaseRuns | undefined;
-  /** The sum over all repetitions. */
+  /** The sum over all repetitions, as far as known. */
   readonly seconds: number;
 }
 
 /** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
 export function entryResult(entry: TestEntry, all: readonly Repetition[]): EntryResult {
-  const seconds = all.reduce((sum, repetition) => sum + repetition.seconds, 0);
+  const seconds = all.reduce((sum, repetition) => sum + (repetition.seconds ?? 0), 0);
   const { pass, untilDecided } = entry.testCase;
   const decision = untilDecided && pass.kind === 'rate' ? decidingCount(pass.rate, all) : undefined;
   const repetitions = all.slice(0, decision?.runs);

@@ -27,7 +27,7 @@ export function jsonReport(
       name: entry.testCase.name,
       model: modelLabel(entry) ?? null,
       status,
-      seconds,
+      seconds: repetitions.some(repetition => repetition.seconds === null) ? null : seconds,
       pass: passData(entry.testCase.pass, repetitions.length),
       ...countedData(counted),
       repetitions: repetitions.map(repetitionData),

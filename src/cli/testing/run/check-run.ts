@@ -156,7 +156,7 @@ async function checkedAnswer(
     text,
     value: ownValue(response ?? null, 'output') ?? text,
     isAsPromptfoo: file.isAsPromptfoo ?? false,
-    seconds,
+    seconds: seconds ?? 0,
     tokens: run.tokens,
     dollars: () => costOfRun(prepared, run, budget),
     isUnpriced: () => {
@@ -184,7 +184,7 @@ async function checkedAnswer(
 
 interface EndedRun {
   readonly run: Run;
-  readonly seconds: number;
+  readonly seconds: number | null;
   /** The whole result of a provider that returns more than an output. */
   readonly response?: JsonValue | undefined;
 }

@@ -37,12 +37,8 @@ const OWN_PARAMETERS = [
   'sslkey',
 ];
 
-/** The files in which Linux distributions keep the CAs of the system. Node has CAs of its own and doesn't read them. */
-const SYSTEM_CAS = [
-  '/etc/ssl/certs/ca-certificates.crt',
-  '/etc/pki/tls/certs/ca-bundle.crt',
-  '/etc/ssl/ca-bundle.pem',
-];
+/** The files in which Debian and Fedora keep the CAs of the system. Node has CAs of its own and doesn't read them. */
+const SYSTEM_CAS = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
 
 /**
  * Parses the URL of `--database` or PROMPTRUN_DATABASE_URL like libpq, with several hosts and ports.
@@ -150,10 +146,9 @@ function tlsOf({ hostname, searchParams }: URL, env: Env): boolean | ConnectionO
 /** Adds the CAs of the system if the URL names none. They are parsed once, not for each connection. */
 function verified(files: ConnectionOptions, env: Env): ConnectionOptions {
   if (files.ca !== undefined) return files;
-  const system = env['SSL_CERT_FILE'] || SYSTEM_CAS.find(existsSync);
-  const added = [system, env['NODE_EXTRA_CA_CERTS']].flatMap(file =>
-    file && existsSync(file) ? [readFileSync(file, 'utf8')] : [],
-  );
+  const added = [...SYSTEM_CAS, env['NODE_EXTRA_CA_CERTS'] ?? '']
+    .filter(existsSync)
+    .map(file => readFileSync(file));
   return { secureContext: createSecureContext({ ...files, ca: [...rootCertificates, ...added] }) };
 }
 

@@ -29,6 +29,6 @@ export function databaseFaultReason(error: unknown): string {
   const reason = messageOf(error) || (typeof code === 'string' ? code : 'no answer');
   if (!isAboutCertificate(error)) return reason;
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
-    ? `${reason}; connect to a host that the certificate names, or use sslmode=verify-ca with sslrootcert=<file>`
-    : `${reason}; in the URL, sslrootcert=<file> must name the certificate of the CA to trust`;
+    ? `${reason}; use a name that the certificate has, or sslmode=verify-ca with sslrootcert=<file>`
+    : `${reason}; sslrootcert=<file> in the URL must name the CA to trust`;
 }
