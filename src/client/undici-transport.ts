@@ -4,7 +4,7 @@ import type send from 'undici/lib/api/api-request.js';
 import { type AgentOptions, openAgent } from '../net/agent.ts';
 import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../net/fault.ts';
 import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../net/proxy.ts';
-import { abortable, withoutListenerLimit } from '../net/signals.ts';
+import { unlessAborted, withoutListenerLimit } from '../net/signals.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from './errors.ts';
 import type {
   RequestBody,
@@ -59,7 +59,7 @@ class UndiciTransport implements Transport {
       const agent = await (request.repeatable ? this.#reused : this.#fresh).of(new URL(request.url));
       const answering = this.#send.call(inFlight.watch(agent), inFlight.undiciOptions());
       // undici itself notices an abort only once it is connected.
-      const { statusCode, headers, body } = await abortable(answering, request.signal, late => {
+      const { statusCode, headers, body } = await unlessAborted(answering, request.signal, late => {
         late.body.on('error', () => {}).destroy();
       });
       return { status: statusCode, headers, body: inFlight.pieces(body) };

@@ -10,16 +10,17 @@ export function withoutListenerLimit<S extends AbortSignal | undefined>(signal: 
  * Resolves like `work`, or rejects with the signal's reason as soon as it is aborted. A late result is passed to
  * `discard`; a late error is ignored.
  */
-export async function abortable<T>(
+export async function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
-  discard: (late: T) => void,
+  discard: (late: T) => void = () => {},
 ): Promise<T> {
   if (signal === undefined) return work;
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
   });
   try {
     return await Promise.race([work, aborted]);

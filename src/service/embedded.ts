@@ -1,5 +1,5 @@
-import { unlessAborted } from '../models/outgoing/abort.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
+import { unlessAborted } from '../net/signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { compose } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
@@ -101,7 +101,7 @@ export async function startEmbedded(options: CommonOptions) {
       const readBody = (): Promise<Buffer> =>
         bytes.length > MAX_BODY_BYTES ? Promise.reject(tooLarge()) : Promise.resolve(bytes);
       const answer = requests.track(api({ method, target, headers, origin: ORIGIN, readBody }));
-      return responseOf(await (signal ? unlessAborted(answer, signal) : answer));
+      return responseOf(await unlessAborted(answer, signal));
     },
     /** Stops unfinished runs; `by` is the cause, such as Ctrl-C. */
     close: (by?: string) => close(by, requests),

@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it, vi } from 'vitest';
-import { sleep, within } from '../../src/net/signals.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { sleep, unlessAborted, within } from '../../src/net/signals.ts';
 
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
@@ -47,5 +48,33 @@ describe('a sleep', () => {
     await Promise.all(Array.from({ length: 20 }, () => sleep(1, signal)));
     expect(warn).not.toHaveBeenCalled();
     warn.mockRestore();
+  });
+});
+
+describe('work that a signal can end', () => {
+  it('leaves no rejection of the work unhandled if the signal was aborted before', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    const work = setImmediate().then(() => Promise.reject(new Error('late')));
+    const aborted = AbortSignal.abort(new Error('enough'));
+    await expect(unlessAborted(work, aborted)).rejects.toThrow('enough');
+    await setImmediate();
+    await setImmediate();
+    expect(unhandled).toEqual([]);
+  });
+
+  it('passes a late result on, so that it can be discarded', async () => {
+    const stop = new AbortController();
+    const late: string[] = [];
+    const work = setImmediate().then(() => 'late');
+    const ended = expect(unlessAborted(work, stop.signal, result => void late.push(result))).rejects.toThrow(
+      'Ctrl-C',
+    );
+    stop.abort(new Error('Ctrl-C'));
+    await ended;
+    await work;
+    expect(late).toEqual(['late']);
   });
 });

@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Env } from '../../files/programs.ts';
 import { causeOf } from '../../net/fault.ts';
+import { unlessAborted } from '../../net/signals.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
-import { unlessAborted } from './abort.ts';
 import { outgoingProxy } from './proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from './request.ts';
 

@@ -5,7 +5,7 @@ import { checkPageCount } from '../../../client/paging.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { requireOneOf } from '../../core/nearest.ts';
+import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { unknownName } from '../../core/nearest.ts';
+import { unknownName } from '../../core/unknown-name.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';

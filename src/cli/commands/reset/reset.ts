@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { unknownName } from '../../core/nearest.ts';
+import { unknownName } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 import { confirm } from '../../outputs/present.ts';
 import { type StoredItem, storedItems } from '../../settings/stored-items.ts';

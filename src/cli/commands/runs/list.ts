@@ -11,8 +11,8 @@ import {
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { requireOneOf } from '../../core/nearest.ts';
 import { ageText } from '../../core/time.ts';
+import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { wantsJson } from '../../outputs/json.ts';

@@ -1,8 +1,8 @@
 import { baseUrlOf } from '../../../client/base-url.ts';
 import { InvalidRequestError } from '../../../client/errors.ts';
 import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
-import { unknownName } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
+import { unknownName } from '../../core/unknown-name.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { readingFrom } from '../../terminal/shell-word.ts';

@@ -1,4 +1,4 @@
-import { requireOneOf } from '../../core/nearest.ts';
+import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 
 /** The settings and the types of their values. */
