@@ -75,12 +75,17 @@ async function checkQueryOf(ctx: Context): Promise<void> {
 /** Returns the result of a command. After an interrupt it has a short time to stop; then it is abandoned. */
 async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
+  let onAbort = (): void => {};
   const stuck = new Promise<never>((_, reject) => {
-    const onAbort = (): void => {
+    onAbort = () => {
       timer = setTimeout(() => reject(signal.reason as Error), UNWINDING_MS);
     };
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
   });
-  return Promise.race([running, stuck]).finally(() => clearTimeout(timer));
+  return Promise.race([running, stuck]).finally(() => {
+    clearTimeout(timer);
+    // Node keeps a signal that follows others, and all that its listeners refer to, for as long as it has any.
+    signal.removeEventListener('abort', onAbort);
+  });
 }
