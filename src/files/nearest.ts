@@ -18,6 +18,12 @@ export function suggest(meant: string | undefined): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
+/** Returns true if a typed name is another with one letter left out, added, or swapped with its neighbour. */
+export function isSlip(typed: string, name: string): boolean {
+  const hasSameLetters = [...typed].sort().join('') === [...name].sort().join('');
+  return editDistance(typed, name, 1) === 1 && (typed.length !== name.length || hasSameLetters);
+}
+
 /** Counts the letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone need more. */
 function editDistance(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) > limit) return limit + 1;

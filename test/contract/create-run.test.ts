@@ -96,7 +96,7 @@ describe('POST /runs: success', () => {
       await service.publish(`odd-${key.replaceAll('_', '')}`, source);
       const promptVersionId = await service.versionOf(`odd-${key.replaceAll('_', '')}`);
       const missing = await service.post('/runs', { promptVersionId, inputs: { textInputs: {} } });
-      expect(missing.message).toBe(`inputs.textInputs.${key} is required`);
+      expect(missing.message).toBe(`the input ${key} is required`);
       const body = `{"promptVersionId":"${promptVersionId}","inputs":{"textInputs":{"${key}":"in"}}}`;
       const { data } = await create(body);
       expect(data.outputs).toEqual([{ type: 'text', data: '<in>' }]);
@@ -132,7 +132,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     [
       'a required input missing',
       () => ({ promptVersionId: hello, inputs: {} }),
-      'inputs.textInputs.name is required',
+      'the input name is required',
     ],
     [
       'a text that is a number',
@@ -152,7 +152,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     [
       'an enum value that is not listed',
       () => ({ promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo', mood: 'foggy' } } }),
-      'inputs.textInputs.mood must be one of sunny, rainy, snowy',
+      'the input mood must be one of sunny, rainy, snowy',
     ],
     [
       'a picture too many',

@@ -46,9 +46,7 @@ export async function createRun(
   const { offsetMs: clockOffsetMs } = client.clock;
   const entry = options.entry ?? ctx.journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs });
   await Promise.all([begin(ctx, entry, { again: options.entry !== undefined }), options.onBegin?.(entry)]);
-  return new RunCreation({ ctx, connection, request, entry, options }).run().catch(async (error: unknown) => {
-    throw connection.embedded ? (await import('../core/input-names.ts')).withInputNames(error) : error;
-  });
+  return new RunCreation({ ctx, connection, request, entry, options }).run();
 }
 
 async function begin(

@@ -3,7 +3,6 @@ import type { CostEstimate } from '../../service/runs/costs.ts';
 import { dollars, formatDollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { toCliError } from '../core/failure.ts';
-import { withInputNames } from '../core/input-names.ts';
 import { configError } from '../errors.ts';
 import { type Caps, type Credits, creditsIn, creditsText, inCredits } from './caps.ts';
 import type { CreationRequest } from './creation.ts';
@@ -22,7 +21,7 @@ export async function estimateCost(
   if (costs === undefined) return undefined;
   const creation = JSON.parse(await textOfStream(body.chunks())) as Parameters<typeof costs.estimate>[0];
   return costs.estimate({ ...creation, providerBatch }).catch((error: unknown) => {
-    throw withInputNames(toCliError(error));
+    throw toCliError(error);
   });
 }
 

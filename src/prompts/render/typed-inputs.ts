@@ -23,10 +23,10 @@ export async function readTextInputs(
   for (const field of textInputs) {
     const { key, required } = field;
     const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
-    if (text === undefined && required) faults.push(`inputs.textInputs.${key} is required`);
+    if (text === undefined && required) faults.push(`the input ${key} is required`);
     const { value, fault } =
       text === undefined ? { value: inputDefault(field, input) } : await readText(field, text, check);
-    if (fault !== undefined) faults.push(`inputs.textInputs.${key} ${fault}`);
+    if (fault !== undefined) faults.push(`the input ${key} ${fault}`);
     else if (value !== undefined) values.push([key, value]);
   }
   if (faults.length > 0) throw new InvalidInputs(faults);
@@ -62,6 +62,8 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   if (isText && !inputMismatch(input, text, check)) return { value: text };
   const { pointer, message, isOfSchema } = mismatch;
   if (isOfSchema) return { fault: `can't be checked: ${message}` };
+  const isType = type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
+  if (pointer === '' && isType) return { fault: `must be ${FORMS[type]}` };
   return { fault: pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}` };
 }
 
@@ -118,6 +120,6 @@ function inputMismatch(
     return check(schema, value);
   } catch (error) {
     if (!(error instanceof PastBound)) throw error;
-    throw new PastBound(`inputs.textInputs.${key} can't be checked: ${error.message}`);
+    throw new PastBound(`the input ${key} can't be checked: ${error.message}`);
   }
 }

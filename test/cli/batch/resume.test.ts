@@ -461,8 +461,9 @@ test('a misspelt name of the results is no new batch with --resume', async () =>
   const other = await resume('others.jsonl');
   expect(other.exitCode).toBe(0);
   expect(other.stderr).toContain('note: others.jsonl does not exist, so no row has been run before');
-  // The parts of a batch are numbered.
+  // The parts of a batch are numbered, or named.
   expect((await resume('others2.jsonl')).exitCode).toBe(0);
+  expect((await resume('othere.jsonl')).exitCode).toBe(0);
 });
 
 test('a result of a run that no row of a table has is never lost', async () => {

@@ -24,7 +24,7 @@ async function read(name: keyof typeof FIELDS, text: string): Promise<unknown> {
   try {
     return (await readTextInputs(prompt({ [name]: FIELDS[name] }), { [key]: text }))[key];
   } catch (error) {
-    if (error instanceof InvalidInputs) return error.message.replace('inputs.textInputs.', '');
+    if (error instanceof InvalidInputs) return error.message.replace('the input ', '');
     throw error;
   }
 }
@@ -50,11 +50,11 @@ describe('a text that stands for a typed value', () => {
   ])('%s: %j', async (name, text, value) => expect(await read(name, text)).toEqual(value));
 
   it.each<[keyof typeof FIELDS, string, string]>([
-    ['n', 'many', 'n must be number'],
-    ['n', '', 'n must be number'],
-    ['i', '1.5', 'i must be integer'],
-    ['b', 'yes', 'b must be boolean'],
-    ['list(array)', '1, 2', 'list must be array'],
+    ['n', 'many', 'n must be a number'],
+    ['n', '', 'n must be a number'],
+    ['i', '1.5', 'i must be a whole number'],
+    ['b', 'yes', 'b must be true or false'],
+    ['list(array)', '1, 2', 'list must be a list'],
     ['list(array)', '[1, x]', 'list does not fit its schema at /1: must be integer'],
     ['list(array)', '[1', 'list must be a list, as JSON or YAML'],
     ['o(object)', '{"name": 1}', 'o does not fit its schema at /name: must be string'],
@@ -66,7 +66,7 @@ describe('a text that stands for a typed value', () => {
   it('is reported with every other input that does not fit or is missing', async () => {
     const definition = prompt({ a: 'integer', b: 'string', 'c?': 'integer' });
     await expect(readTextInputs(definition, { a: 'x', c: 'y' })).rejects.toThrow(
-      'inputs.textInputs.a must be integer; inputs.textInputs.b is required; inputs.textInputs.c must be integer',
+      'the input a must be a whole number; the input b is required; the input c must be a whole number',
     );
   });
 
@@ -100,7 +100,7 @@ describe('a text that stands for a typed value', () => {
     );
     expect(await readTextInputs(definition, { who: '{"age": 36}' })).toEqual({ who: { age: 36 } });
     await expect(readTextInputs(definition, { who: '{"age": "x"}' })).rejects.toThrow(
-      'inputs.textInputs.who does not fit its schema at /age: must be integer',
+      'the input who does not fit its schema at /age: must be integer',
     );
   });
 

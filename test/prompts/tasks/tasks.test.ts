@@ -62,7 +62,7 @@ describe('a task of a prompt in a process of its own', () => {
     expect(await readTexts({ count: '3', list: '[1]' })).toEqual({ count: 3, list: [1] });
     const refused = await readTexts({ count: '1.5' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(InvalidInputs);
-    expect(refused).toMatchObject({ faults: ['inputs.textInputs.count must be integer'] });
+    expect(refused).toMatchObject({ faults: ['the input count must be a whole number'] });
     const work = { text: '{{> a}}', file: '/x.prompt', partials: { a: '{{/if}}' } };
     expect(await tasks.perform({ name: 'parse', work })).toMatchObject({
       findings: [{ severity: 'fault', file: '_a.prompt', line: 1 }],
@@ -162,7 +162,7 @@ describe('what a prompt may take', () => {
       'a list without end',
       'readTexts',
       { definition: typed, texts: { count: '1', list: `[${'[],'.repeat(15_000_000)}[]]` } },
-      /^inputs.textInputs.list holds more than 1,000,000 values$|longer than 1 s$/,
+      /^the input list holds more than 1,000,000 values$|longer than 1 s$/,
     ],
     [
       'an answer without end',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/lock.ts';
-import { didYouMean } from '../../../files/nearest.ts';
+import { isSlip, suggest } from '../../../files/nearest.ts';
 import { checkBelow, fileIn, makeDirectory } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -45,19 +45,19 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
   }
 }
 
-/** Refuses to begin a batch anew if the name of its results is almost that of a file. Parts of a batch differ in their number. */
+/** Refuses to begin a batch anew if the name of its results is a slip of a file's. The names of a batch's parts may differ in a number. */
 function refuseMisspelt(file: string, name: string, source: string): void {
   const wanted = path.basename(file);
   const unnumbered = (text: string): string => text.replaceAll(/\d/gu, '');
-  const others = readdirSync(path.dirname(file)).filter(
+  const meant = readdirSync(path.dirname(file)).find(
     other =>
-      path.extname(other) === path.extname(wanted) &&
-      unnumbered(other) !== unnumbered(wanted) &&
-      other !== path.basename(source),
+      isSlip(wanted, other) && unnumbered(other) !== unnumbered(wanted) && other !== path.basename(source),
   );
-  const meant = didYouMean(wanted, others);
-  if (meant === '') return;
-  throw usageError(`--resume: ${name} does not exist${meant}`, 'To begin a new batch, leave out --resume.');
+  if (meant === undefined) return;
+  throw usageError(
+    `--resume: ${name} does not exist${suggest(meant)}`,
+    'To begin a new batch, leave out --resume.',
+  );
 }
 
 /** Opens the file of results, the device or pipe, or standard output. @throws {CliError} if it can't be written */
