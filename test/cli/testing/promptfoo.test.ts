@@ -37,6 +37,24 @@ describe('test of a configuration of promptfoo', () => {
     expect(readdirSync(path.join(project.home, 'sub'))).toEqual(['promptfooconfig.yaml']);
   });
 
+  it('asks its other prompts if one of them can never be sent', async () => {
+    // The verdicts of promptfoo: 2 of 6 pass.
+    const text = `prompts:
+  - 'Say {{a}}'
+  - 'Say {{ a b }} {{a}}'
+  - '[{"role": "user", "content": {{ a }} }]'
+providers: [echo]
+tests:
+  - { vars: { a: Hello }, assert: [{ type: contains, value: Hello }] }
+  - { vars: { a: Bye }, assert: [{ type: contains, value: Bye }] }
+`;
+    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('2 passed, 0 failed, 4 could not be run');
+    expect(stdout).toContain("promptfooconfig.yaml:7: Nunjucks can't render its prompt: [Line 1, Column 10]");
+    expect(stdout).toContain('promptfooconfig.yaml:8: the rendered prompt is not JSON');
+  });
+
   it('asks each prompt once if it has no tests, without variables', async () => {
     const text = `prompts: ['Say {{a}}!', '[{"role": "developer", "content": "Second"}]']
 providers: [echo]
@@ -619,7 +637,7 @@ tests:
       expect(await tested(files, '--allow-commands', '--concurrency', '1')).toMatchObject({ exitCode: 0 });
     });
     // The requests that promptfoo sends.
-    const requests = asked.map(({ request, body }) => [request.headers['x-team'], JSON.parse(body)]);
+    const requests = asked.map(({ request, body }) => [request.headers['x-team'], JSON.parse(body) as unknown]);
     const image = 'data:image/webp;base64,UklGRhAAAABXRUJQVlA4IA==';
     expect(requests).toEqual([
       ['nobody', { message: 'One', system: 'Mine', image }],

@@ -9,7 +9,7 @@ export interface RenderedPrompt {
   /** The variables, with those in them filled in. */
   readonly vars: JsonObject;
   /** The reason that Nunjucks can't render it. */
-  readonly fault?: string;
+  readonly fault?: string | undefined;
 }
 
 /**

@@ -10,7 +10,9 @@ interface MadePrompt {
   /** The text of a prompt file. */
   readonly prompt: string;
   readonly only: ReadonlySet<number>;
-  /** The reason that Nunjucks can't render it. */
+  /** The line of the prompt in the configuration. */
+  readonly line: number;
+  /** The reason that it can't be sent. */
   readonly fault?: string | undefined;
 }
 
@@ -52,7 +54,7 @@ export async function promptsByProgram(
 /**
  * Renders the prompt of each case. One that continues a conversation begins it here.
  *
- * @throws {CliError} USAGE_ERROR that names the configuration if Nunjucks can't render it for any case
+ * @throws {CliError} USAGE_ERROR that names the configuration if the engine can't run Nunjucks
  */
 export async function promptsByTemplate(
   ctx: Context,
@@ -61,16 +63,12 @@ export async function promptsByTemplate(
   { name }: Place,
 ): Promise<MadePrompt[]> {
   const all = cases.map(({ vars, turn }) => ({ ...vars, ...(turn?.conversation && { _conversation: [] }) }));
-  const refuse = (what: string) =>
-    usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
   const rendered = await renderNunjucks(ctx, template.text, all).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
-    throw refuse(messageOf(error));
+    throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${messageOf(error)}`);
   });
-  const [first] = rendered;
-  if (first?.fault !== undefined && rendered.every(({ fault }) => fault !== undefined))
-    throw refuse(first.fault);
-  return await promptsOfTexts(rendered, template, name);
+  const prompts = rendered.map(({ text, fault }) => ({ text, fault }));
+  return await promptsOfTexts(prompts, template, name);
 }
 
 /** Groups cases with the same text as prompt, in their order. */
@@ -80,11 +78,28 @@ async function promptsOfTexts(
   name: string,
 ): Promise<MadePrompt[]> {
   const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
-  const prompts: (MadePrompt & { readonly text: string; readonly only: Set<number> })[] = [];
-  for (const [index, { text, fault }] of texts.entries()) {
+  const promptFile = await promptFileMaker(text => promptOfText(text, made, name));
+  const prompts: (MadePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
+  for (const [index, rendered] of texts.entries()) {
+    const key = JSON.stringify(rendered);
     const last = prompts.at(-1);
-    if (last?.text === text && last.fault === fault) last.only.add(index);
-    else prompts.push({ text, fault, prompt: promptOfText(text, made, name), only: new Set([index]) });
+    if (last?.key === key) last.only.add(index);
+    else prompts.push({ key, only: new Set([index]), line: made.line, ...promptFile(rendered) });
   }
   return prompts;
+}
+
+/** Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is never sent. */
+async function promptFileMaker(promptFile: (text: string) => string) {
+  const { InvalidPromptFile } = await import('../../../prompts/findings.ts');
+  const unsent = promptFile('-');
+  return ({ text, fault }: Pick<RenderedPrompt, 'text' | 'fault'>): Pick<MadePrompt, 'prompt' | 'fault'> => {
+    if (fault !== undefined) return { prompt: unsent, fault: `Nunjucks can't render its prompt: ${fault}` };
+    try {
+      return { prompt: promptFile(text) };
+    } catch (error) {
+      if (error instanceof InvalidPromptFile) return { prompt: unsent, fault: error.what };
+      throw error;
+    }
+  };
 }

@@ -29,8 +29,10 @@ export interface ConvertedTests {
   readonly only?: ReadonlySet<number>;
   /** The template that makes the prompt of each case, if there is one. */
   readonly template?: PromptTemplate | undefined;
-  /** The fault of these cases, if their prompt can't be rendered. */
+  /** The fault of these cases, if their prompt can't be sent. */
   readonly fault?: string | undefined;
+  /** The line of the prompt in the configuration; default 1. */
+  readonly line?: number;
   /** The number of the prompt in the configuration, from 1. */
   readonly number: number;
 }
@@ -119,7 +121,11 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
     leftOut += converted.leftOut ?? 0;
     prompts.push(...(await readConvertedTests(ctx, converted, { file, name, number: index + 1 })));
   }
-  if (prompts.length === 0) throw usageError(`${name} has no tests: there is nothing to test`);
+  const [any] = prompts;
+  if (!any) throw usageError(`${name} has no tests: there is nothing to test`);
+  if (any.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
+    throw usageError(`${name}:${any.line ?? 1}: ${any.fault}`);
+  }
   const [variable] = await defaultJudge(ctx);
   return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
 }

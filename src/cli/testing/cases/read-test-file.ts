@@ -79,7 +79,7 @@ type PlacedCase = TestCase & Pick<ConvertedCase, 'models'>;
 
 /** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
 function casesOfPrompt(
-  { cases: places, only, number, template, fault: unrendered }: ConvertedTests,
+  { cases: places, only, number, template, fault: unsendable }: ConvertedTests,
   cases: readonly TestCase[],
   { isOne, file }: { readonly isOne: boolean; readonly file: string },
 ): PlacedCase[] {
@@ -87,10 +87,7 @@ function casesOfPrompt(
     const { line = 1, leftOut = 0, models, turn, vars = {} } = places[index] ?? {};
     const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
     const name = isOne ? testCase.name : `${testCase.name} (prompt ${number})`;
-    const fault =
-      unrendered === undefined
-        ? testCase.fault
-        : new CaseFault(`${file}:${line}: Nunjucks can't render its prompt: ${unrendered}`);
+    const fault = unsendable === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${unsendable}`);
     const placed = {
       ...testCase,
       ...(fault && { fault }),

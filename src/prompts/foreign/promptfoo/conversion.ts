@@ -82,6 +82,17 @@ export class Conversion {
     this.budget = new ConversionBudget(limits);
   }
 
+  /** Remembers the names of the tests' variables: all, those with values that are not texts, and those of answers. */
+  describeVariables({
+    all,
+    json,
+    stored,
+  }: Readonly<Record<'all' | 'json' | 'stored', readonly string[]>>): void {
+    this.variables = all;
+    this.jsonVariables = json;
+    this.storedVariables = stored;
+  }
+
   /** Notes what is left out or differs. */
   note(at: Located, message: string): void {
     this.leftOut += 1;

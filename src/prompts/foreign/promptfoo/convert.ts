@@ -12,19 +12,11 @@ import {
   promptFileText,
   type TestFileText,
   testFileText,
-  withEndMark,
 } from '../converted.ts';
-import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
+import { inputsIn, testedInputs } from '../template-pieces.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
-import { namesEnvironment } from './fill-variables.ts';
-import {
-  BeyondPromptFile,
-  dumpedChat,
-  jsonOf,
-  type PromptText,
-  promptMessages,
-  readAllPrompts,
-} from './prompts.ts';
+import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompt-body.ts';
+import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers.ts';
 import { type ParsedText, resolveReferences } from './references.ts';
@@ -32,14 +24,11 @@ import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import { withTestedProviders } from './tested-providers.ts';
 import {
   type ConfiguredTests,
-  comparesOtherwise,
-  falsyVariables,
   type JsonVariables,
   jsonVariables,
   readTests,
   settingsOfAllTests,
   storedVariables,
-  takesNunjucks,
 } from './tests.ts';
 
 const KEYS: KnownKeys = {
@@ -109,55 +98,26 @@ async function convertConfiguration(
   const prompts = readPrompts(entries.get('prompts'), root, conversion);
   const prompt = chosenPrompt(entries.get('prompts') ?? root, prompts, options, conversion);
   const written = promptBody(prompt, conversion);
-  const settings = new Map([
-    ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
-    ...settingsOfAllTests(entries.get('defaultTest'), conversion),
-  ]);
+  const settings = sharedSettings(prompt, entries, conversion);
   const configured = await readTests(entries, prompts, conversion);
   const json = jsonVariables(configured);
-  conversion.jsonVariables = json.names;
-  conversion.variables = configured.names;
-  conversion.storedVariables = storedVariables(configured);
-  const {
-    body,
-    isLeftOut: isPromptLeftOut,
-    template,
-  } = renderedBody(prompt, written, configured, conversion);
-  const listed = readPromptfooProviders(
-    entries.get('providers') ?? entries.get('targets'),
-    { all: prompts, chosen: prompt },
-    conversion,
-    settings,
-  );
-  const usable = listed.filter(({ isLeftOut }) => isLeftOut !== true);
-  const asked = withOneOutput(
-    usable.filter(({ isAsked }) => isAsked !== false),
-    conversion,
-  );
-  const { tests, added } = withTestedProviders(configured, { listed, asked }, settings, conversion);
-  const providers = [...asked, ...added];
-  const known = [...listed, ...added, ...conversion.judges];
-  const [first] = providers;
-  const head = frontMatter(first, entries.get('description')?.scalar);
-  const hasCode = providers.some(({ transform }) => transform !== undefined);
-  const needs = { ...caseNeeds({ prompt, template, body, known, tests, json }, conversion), hasCode };
-  const isAsked = asked.length > 0 || usable.length === 0;
-  const { cases, leftOut } = isAsked ? casesForPrompt(tests, needs, conversion) : NO_CASES;
-  const { inputs } = needs;
-  const optional = inputs.filter(name => !inputsIn(body).includes(name));
+  conversion.describeVariables({
+    all: configured.names,
+    json: json.names,
+    stored: storedVariables(configured),
+  });
+  const body = renderedBody(prompt, written, configured, conversion);
+  const models = readModels(entries, { prompts, prompt, settings, configured }, conversion);
+  const head = frontMatter(models.asked[0], entries.get('description')?.scalar);
+  const needs = caseNeeds({ prompt, body, models, json }, conversion);
+  const { cases, leftOut } = models.areAsked ? casesForPrompt(models.tests, needs, conversion) : NO_CASES;
   return {
-    prompt: promptFileText(head, conversion.isForTest ? withBlanks(body) : body, { optional }),
-    test:
-      cases.length === 0
-        ? undefined
-        : testFileText({
-            ...testFileModels(providers, [...usable, ...added]),
-            cases: cases.map(({ text }) => text),
-          }),
-    ...declaredModels(known),
+    ...promptFile(head, body, needs, conversion),
+    test: testFile(cases, models),
+    ...declaredModels(models.known),
     notes: conversion.notes,
     prompts: prompts.length,
-    isWithoutModel: usable.length === 0,
+    isWithoutModel: models.listed.length === 0,
     cases: cases.map(({ line, leftOut, vars, models, turn }) => ({
       line,
       leftOut,
@@ -165,15 +125,110 @@ async function convertConfiguration(
       models,
       ...(turn && { turn }),
     })),
-    leftOut: isPromptLeftOut ? cases.length : leftOut,
-    isPromptLeftOut,
+    leftOut: body.isLeftOut ? cases.length : leftOut,
+    isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
-    ...(prompt.program && {
-      program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
-    }),
-    ...(template !== undefined && {
-      template: { text: template, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
-    }),
+    ...makerOf(prompt, { head, template: body.template, optional: needs.inputs }, conversion),
+  };
+}
+
+/** Returns the settings of a prompt and of all tests, which win over those of the providers. */
+function sharedSettings(
+  { config }: PromptText,
+  entries: ReadonlyMap<string, YamlValue>,
+  conversion: Conversion,
+): ReadonlyMap<string, YamlValue> {
+  const ofPrompt = config ? valuesByKey(config, 'config') : [];
+  return new Map([...ofPrompt, ...settingsOfAllTests(entries.get('defaultTest'), conversion)]);
+}
+
+/** The models of a configuration, and its tests with the models that each asks. */
+interface ConfiguredModels {
+  readonly tests: ConfiguredTests;
+  /** Those of the configuration, without those that may not be run. */
+  readonly listed: readonly PromptfooProvider[];
+  /** Those that the tests of the chosen prompt ask. */
+  readonly asked: readonly PromptfooProvider[];
+  /** Those that only tests name. */
+  readonly added: readonly PromptfooProvider[];
+  /** All of them, with those that judge. */
+  readonly known: readonly PromptfooProvider[];
+  /** False if the chosen prompt is one of no provider's. */
+  readonly areAsked: boolean;
+}
+
+function readModels(
+  entries: ReadonlyMap<string, YamlValue>,
+  {
+    prompts,
+    prompt,
+    settings,
+    configured,
+  }: {
+    readonly prompts: readonly PromptText[];
+    readonly prompt: PromptText;
+    readonly settings: ReadonlyMap<string, YamlValue>;
+    readonly configured: ConfiguredTests;
+  },
+  conversion: Conversion,
+): ConfiguredModels {
+  const written = entries.get('providers') ?? entries.get('targets');
+  const all = readPromptfooProviders(written, { all: prompts, chosen: prompt }, conversion, settings);
+  const listed = all.filter(({ isLeftOut }) => isLeftOut !== true);
+  const ofPrompt = listed.filter(({ isAsked }) => isAsked !== false);
+  const asked = withOneOutput(ofPrompt, conversion);
+  const { tests, added } = withTestedProviders(configured, { listed: all, asked }, settings, conversion);
+  return {
+    tests,
+    listed,
+    asked: [...asked, ...added],
+    added,
+    known: [...all, ...added, ...conversion.judges],
+    areAsked: asked.length > 0 || listed.length === 0,
+  };
+}
+
+/** Returns the text of the prompt file. */
+function promptFile(
+  head: JsonObject,
+  { body }: PromptBody,
+  { inputs }: CaseNeeds,
+  { isForTest }: Conversion,
+): Pick<Converted, 'prompt'> {
+  const optional = inputs.filter(name => !inputsIn(body).includes(name));
+  return { prompt: promptFileText(head, isForTest ? withBlanks(body) : body, { optional }) };
+}
+
+/** Returns the text of the test file; undefined without a case. */
+function testFile(
+  cases: ReturnType<typeof casesForPrompt>['cases'],
+  { asked, listed, added }: ConfiguredModels,
+): string | undefined {
+  if (cases.length === 0) return undefined;
+  return testFileText({
+    ...testFileModels(asked, [...listed, ...added]),
+    cases: cases.map(({ text }) => text),
+  });
+}
+
+/** Returns the program or the template that makes a prompt for each case; nothing if its prompt file expresses it. */
+function makerOf(
+  { program, at }: PromptText,
+  {
+    head,
+    template,
+    optional,
+  }: {
+    readonly head: JsonObject;
+    readonly template: string | undefined;
+    readonly optional: readonly string[];
+  },
+  conversion: Conversion,
+): Pick<Converted, 'program' | 'template'> {
+  const made = { head, optional, line: conversion.ownLine(at) ?? 1 };
+  return {
+    ...(program && { program: { argv: program, ...made } }),
+    ...(template !== undefined && { template: { text: template, ...made } }),
   };
 }
 
@@ -187,21 +242,17 @@ function readPrompts(listed: YamlValue | undefined, root: YamlValue, conversion:
 function caseNeeds(
   {
     prompt,
-    template,
-    body,
-    known,
-    tests,
+    body: { body, template },
+    models: { known, tests, asked },
     json,
   }: {
     readonly prompt: PromptText;
-    readonly template: string | undefined;
-    readonly body: readonly Piece[];
-    readonly known: readonly PromptfooProvider[];
-    readonly tests: ConfiguredTests;
+    readonly body: PromptBody;
+    readonly models: ConfiguredModels;
     readonly json: JsonVariables;
   },
   conversion: Conversion,
-): Omit<CaseNeeds, 'hasCode'> {
+): CaseNeeds {
   // Programs and addresses may use any variable.
   const isMade = prompt.program !== undefined || template !== undefined;
   const isAnyUsed = known.some(({ entry }) => entry) || isMade;
@@ -229,40 +280,8 @@ function caseNeeds(
     jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
     renderedInputs: prompt.program ? inputs : isEachRendered && template === undefined ? inPrompt : [],
     isEachRendered,
+    hasCode: asked.some(({ transform }) => transform !== undefined),
   };
-}
-
-/** Returns true if the prompt distinguishes values of a variable that are the same as text. */
-function losesKinds(
-  { text }: PromptText,
-  body: readonly Piece[],
-  tests: ConfiguredTests,
-  conversion: Conversion,
-): boolean {
-  const dumped = dumpedChat(text)?.names ?? [];
-  const falsy = falsyVariables(tests);
-  return (
-    dumped.some(
-      name => conversion.jsonVariables.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
-    ) ||
-    testedInputs(body).some(name => falsy.includes(name)) ||
-    body.some(
-      piece =>
-        'tag' in piece &&
-        piece.tests !== undefined &&
-        piece.equals !== undefined &&
-        comparesOtherwise(tests, piece.tests, piece.equals),
-    )
-  );
-}
-
-/** Returns a body that keeps the blanks at its ends, as promptfoo does. */
-function withBlanks(body: readonly Piece[]): readonly Piece[] {
-  const [first] = body;
-  // A prompt file needs a template.
-  if (body.length === 1 && first && 'text' in first && first.text === '') return [END_MARK];
-  const marked = first && 'text' in first && /^\s/u.test(first.text) ? [END_MARK, ...body] : body;
-  return withEndMark(marked);
 }
 
 /** Returns true if an entry is a program with this word. */
@@ -313,58 +332,6 @@ function noteExtensions(extensions: YamlValue | undefined, conversion: Conversio
 
 const VARIABLE = /^[A-Z][A-Z\d_]*$/u;
 const KEY_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
-
-/** The messages of a prompt, or the template that makes them for each case. */
-interface PromptBody {
-  readonly body: readonly Piece[];
-  readonly template?: string | undefined;
-  readonly isLeftOut: boolean;
-}
-
-/** Returns the messages of a prompt. If the tests are run, one that can't be expressed is a template, or left out. */
-function promptBody(prompt: PromptText, conversion: Conversion): PromptBody {
-  const { at, program } = prompt;
-  if (program) return { body: [], isLeftOut: conversion.noteProgram(at, 'the prompt is a program') };
-  try {
-    if (!conversion.isForTest) return { body: promptMessages(prompt), isLeftOut: false };
-    const chat = dumpedChat(prompt.text);
-    const body = chat
-      ? promptMessages({ ...prompt, text: chat.text })
-      : promptMessages(prompt, { json: jsonOf(prompt, conversion), takesBlocks: true });
-    return { body, isLeftOut: false };
-  } catch (error) {
-    if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
-    if (error instanceof BeyondPromptFile && !namesEnvironment(prompt.text)) {
-      return { body: [], template: templateOf(prompt, conversion), isLeftOut: false };
-    }
-    const { file, line, column, what } = error;
-    conversion.note({ file, line, column }, what);
-    return { body: [], isLeftOut: true };
-  }
-}
-
-/** Returns a template in place of messages that promptfoo would render otherwise from the variables of the tests. */
-function renderedBody(
-  prompt: PromptText,
-  written: PromptBody,
-  tests: ConfiguredTests,
-  conversion: Conversion,
-): PromptBody {
-  const isFixed = written.isLeftOut || written.template !== undefined || prompt.program !== undefined;
-  if (isFixed || !conversion.isForTest) return written;
-  const isRendered =
-    conversion.storedVariables.length > 0 ||
-    losesKinds(prompt, written.body, tests, conversion) ||
-    (jsonOf(prompt, conversion) === undefined &&
-      takesNunjucks(tests, [...inputsIn(written.body), ...testedInputs(written.body)]));
-  return isRendered ? { ...written, body: [], template: templateOf(prompt, conversion) } : written;
-}
-
-/** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
-function templateOf(prompt: PromptText, conversion: Conversion): string {
-  const json = jsonOf(prompt, conversion);
-  return json === undefined ? prompt.text : JSON.stringify(json);
-}
 
 /**
  * Returns the prompt file for the output of a program, or for a template that was rendered: nothing in that is a tag.

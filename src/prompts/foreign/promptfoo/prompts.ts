@@ -9,7 +9,7 @@ import { type Conversion, type KnownKeys, type Located, type SourceText, valuesB
 import { commandWords, isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
 import type { PromptNames } from './prompt-references.ts';
-import { splitBlocks, splitNunjucks } from './template.ts';
+import { splitBlocks, splitNunjucks, TAG } from './template.ts';
 
 /** A prompt of a configuration, read only if it is the chosen one. */
 export interface PromptText extends PromptNames {
@@ -292,7 +292,8 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
   } catch (error) {
     // Text that is not YAML is a message, unless it begins like a chat.
     if (!BEGINS_AS_CHAT.test(text)) return undefined;
-    throw splitNunjucks(text).isPlain ? error : new BeyondPromptFile(at, BEYOND);
+    // The value of a variable may be JSON.
+    throw TAG.test(text) ? new BeyondPromptFile(at, BEYOND) : error;
   }
   if (!isJsonList(chat) || chat.length === 0) return undefined;
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;

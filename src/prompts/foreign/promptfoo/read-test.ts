@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { assertionsIn } from './assertions.ts';
@@ -11,8 +12,8 @@ const TEST_KEYS: KnownKeys = {
   known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
   unsupported: ['threshold', 'providerOutput', 'assertScoringFunction'],
 };
-/** Keys that name providers. A written test file can't express them, and promptfoo reads not all of them in `defaultTest`. */
-const PROVIDER_KEYS = ['providers', 'provider'];
+/** Keys that name providers, which a written test file can't express. */
+const PROVIDER_KEYS = ['providers', 'provider'] as const;
 const OPTION_KEYS: KnownKeys = {
   known: [
     'provider',
@@ -42,48 +43,92 @@ export function readTest(
 ): ConfiguredTest {
   const before = conversion.leftOut;
   const entries = valuesByKey(node, 'a test');
-  const providerKeys = conversion.isForTest ? PROVIDER_KEYS.slice(0, isDefault ? 1 : 2) : [];
-  const refused = [...TEST_KEYS.unsupported, ...PROVIDER_KEYS.filter(key => !providerKeys.includes(key))];
-  conversion.noteKeys(
-    entries,
-    { known: [...TEST_KEYS.known, ...providerKeys], unsupported: refused },
-    ' of a test',
-  );
-  const optionsNode = entries.get('options');
-  const options = optionsNode ? valuesByKey(optionsNode, 'options') : new Map<string, YamlValue>();
-  const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
-  const isTaken = isDefault && conversion.isForTest;
-  const isStored = conversion.isForTest ? [STORE_KEY] : [];
-  const known = [...OPTION_KEYS.known, ...isStored, ...(isTaken ? settings : [])];
-  const unsupported = [...OPTION_KEYS.unsupported, STORE_KEY, ...settings];
-  conversion.noteKeys(options, { known, unsupported }, " of a test's options");
+  const written = entries.get('options');
+  const options = written ? valuesByKey(written, 'options') : new Map<string, YamlValue>();
+  const provider = takesProviders('provider', isDefault, conversion) ? entries.get('provider') : undefined;
+  const providers = takesProviders('providers', isDefault, conversion) ? entries.get('providers') : undefined;
+  noteTestKeys(entries, isDefault, conversion);
+  noteOptionKeys(options, isDefault, conversion);
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
-  conversion.noteTransform(transform, optionsNode ?? node);
-  const metadata = entries.get('metadata')?.json();
-  const isAlone = options.get('disableConversationVar')?.json();
-  const vars = entries.get('vars');
-  const isWhole = options.get('disableVarExpansion')?.json() === true;
-  const values = vars ? readTestVars(vars, conversion, isWhole) : new Map<string, readonly Variable[]>();
-  const prompts = readReferences(entries.get('prompts'));
+  conversion.noteTransform(transform, written ?? node);
+  const vars = readVars(entries.get('vars'), options, conversion);
+  // An assertion without an equivalent leaves out only itself.
   const isLeftOut = conversion.leftOut > before;
   return {
     name: entries.get('description')?.text('description'),
     at: node,
-    vars: values,
+    vars,
     asserts: assertionsIn(entries.get('assert'), conversion),
     options: {
       transform,
       provider: options.get('provider'),
       storesAs: options.get(STORE_KEY)?.scalar,
-      isAlone: typeof isAlone === 'boolean' ? isAlone : undefined,
+      isAlone: booleanIn(options, 'disableConversationVar'),
     },
-    metadata: isJsonObject(metadata) ? metadata : {},
-    prompts,
-    provider: providerKeys.includes('provider') ? entries.get('provider') : undefined,
-    providers: providersIn(providerKeys.includes('providers') ? entries.get('providers') : undefined),
+    metadata: metadataIn(entries),
+    prompts: readReferences(entries.get('prompts')),
+    provider,
+    providers: readProviderReferences(providers),
     isLeftOut,
     isBare: isBare(entries),
   };
+}
+
+/** Returns true if a key that names providers is carried out. */
+function takesProviders(
+  key: 'provider' | 'providers',
+  isDefault: boolean,
+  { isForTest }: Conversion,
+): boolean {
+  // promptfoo does not read `provider` in `defaultTest`.
+  return isForTest && !(isDefault && key === 'provider');
+}
+
+function noteTestKeys(
+  entries: ReadonlyMap<string, YamlValue>,
+  isDefault: boolean,
+  conversion: Conversion,
+): void {
+  const taken = PROVIDER_KEYS.filter(key => takesProviders(key, isDefault, conversion));
+  const known = [...TEST_KEYS.known, ...taken];
+  conversion.noteKeys(
+    entries,
+    { known, unsupported: [...TEST_KEYS.unsupported, ...PROVIDER_KEYS] },
+    ' of a test',
+  );
+}
+
+function noteOptionKeys(
+  options: ReadonlyMap<string, YamlValue>,
+  isDefault: boolean,
+  conversion: Conversion,
+): void {
+  const { isForTest } = conversion;
+  const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
+  const taken = [...(isForTest ? [STORE_KEY] : []), ...(isForTest && isDefault ? settings : [])];
+  const known = [...OPTION_KEYS.known, ...taken];
+  const unsupported = [...OPTION_KEYS.unsupported, STORE_KEY, ...settings];
+  conversion.noteKeys(options, { known, unsupported }, " of a test's options");
+}
+
+function readVars(
+  vars: YamlValue | undefined,
+  options: ReadonlyMap<string, YamlValue>,
+  conversion: Conversion,
+): Map<string, readonly Variable[]> {
+  return vars
+    ? readTestVars(vars, conversion, booleanIn(options, 'disableVarExpansion') === true)
+    : new Map<string, readonly Variable[]>();
+}
+
+function booleanIn(entries: ReadonlyMap<string, YamlValue>, key: string): boolean | undefined {
+  const value = entries.get(key)?.json();
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+function metadataIn(entries: ReadonlyMap<string, YamlValue>): JsonObject {
+  const metadata = entries.get('metadata')?.json();
+  return isJsonObject(metadata) ? metadata : {};
 }
 
 /** Keys of which promptfoo needs one in a test. */
@@ -98,7 +143,7 @@ function isBare(entries: ReadonlyMap<string, YamlValue>): boolean {
 }
 
 /** Reads references to providers. promptfoo refuses anything but a list. */
-function providersIn(node: YamlValue | undefined): string[] | undefined {
+function readProviderReferences(node: YamlValue | undefined): string[] | undefined {
   if (!node || node.isEmpty) return undefined;
   return node.items('providers').map(item => item.text('a provider'));
 }

@@ -6,7 +6,7 @@ const VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
 const BLOCK =
   /(?<comment>\{#(?:(?!\{#|#\})[^])*#\})|\{%-?\s*(?:(?<word>if|elif|elseif)\s+(?<not>not\s+)?(?<name>(?!(?:true|false|none|null)\b)[A-Za-z_]\w*)(?:\s*(?<operator>[!=]=)\s*(?:"(?<double>[^"\\{}]*)"|'(?<single>[^"'\\{}]*)'))?|(?<end>else|endif))\s*-?%\}/gu;
 /** Matches any Nunjucks tag. */
-const TAG = /\{\{|\{%|\{#/u;
+export const TAG = /\{\{|\{%|\{#/u;
 
 /** Splits a text at its placeholders. `isPlain` is false if it has other Nunjucks tags. */
 export function splitNunjucks(text: string): { readonly pieces: Piece[]; readonly isPlain: boolean } {
@@ -40,20 +40,36 @@ export function splitBlocks(text: string): Piece[] | undefined {
   return addText(text.slice(end), false) && open.length === 0 ? pieces : undefined;
 }
 
+/** The parts of a block's tag, by their names in `BLOCK`. */
+type BlockTag = Readonly<Record<string, string | undefined>>;
+
 /** Returns our tag for a tag of a block; undefined if there is none. @param open the helpers of the blocks around it */
-function blockPiece(
-  { word, end, not, name, operator, double, single }: Readonly<Record<string, string | undefined>>,
-  open: string[],
-): Piece | undefined {
-  if (end === 'endif') {
-    const helper = open.pop();
-    return helper === undefined ? undefined : { tag: `{{/${helper}}}` };
-  }
-  if (end === 'else') return open.length > 0 ? { tag: '{{else}}' } : undefined;
-  if (name === undefined || (not !== undefined && operator !== undefined)) return undefined;
-  const isOpposite = not !== undefined || operator === '!=';
-  const helper = `${isOpposite ? 'unless' : 'if'}${operator === undefined ? '' : 'Equals'}`;
-  if (word === 'if') open.push(helper);
+function blockPiece(tag: BlockTag, open: string[]): Piece | undefined {
+  if (tag['end'] === 'endif') return closingPiece(open);
+  if (tag['end'] === 'else') return open.length > 0 ? { tag: '{{else}}' } : undefined;
+  return conditionPiece(tag, open);
+}
+
+/** Closes the innermost block. */
+function closingPiece(open: string[]): Piece | undefined {
+  const helper = open.pop();
+  return helper === undefined ? undefined : { tag: `{{/${helper}}}` };
+}
+
+/** Opens a block with `if`, or continues one with `elif`. */
+function conditionPiece(tag: BlockTag, open: string[]): Piece | undefined {
+  const { word, name } = tag;
+  const helper = helperOf(tag);
+  if (name === undefined || helper === undefined) return undefined;
+  const isFirst = word === 'if';
+  if (isFirst) open.push(helper);
   else if (open.length === 0) return undefined;
-  return blockTag(`${word === 'if' ? '#' : 'else '}${helper}`, name, double ?? single);
+  return blockTag(`${isFirst ? '#' : 'else '}${helper}`, name, tag['double'] ?? tag['single']);
+}
+
+/** Returns our helper for a condition; undefined for `not` with a comparison, which negates the name alone. */
+function helperOf({ not, operator }: BlockTag): string | undefined {
+  if (operator === undefined) return not === undefined ? 'if' : 'unless';
+  if (not !== undefined) return undefined;
+  return operator === '!=' ? 'unlessEquals' : 'ifEquals';
 }

@@ -3,7 +3,7 @@ import { type JsonValue, ownValue } from '../../../files/json.ts';
 import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../converted.ts';
 import { type Assertion, expectationsOf, isCode } from './assertions.ts';
 import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
-import type { Conversion } from './conversion.ts';
+import type { Conversion, Located } from './conversion.ts';
 import { fillVars, isUnreadableNunjucks, renderVar } from './fill-variables.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
 import type { ConfiguredTests } from './tests.ts';
@@ -39,43 +39,64 @@ export function casesForPrompt(
   needs: CaseNeeds,
   conversion: Conversion,
 ): { readonly cases: LocatedCase[]; readonly leftOut: number } {
+  const { isForTest, budget } = conversion;
   const cases: LocatedCase[] = [];
   const answers = new Answers();
-  let characters = 0;
-  let unrendered = 0;
+  const size = new InputSize(at);
+  let leftOut = 0;
   for (const [index, test] of all.entries()) {
-    const { models } = test;
-    if (!includesPrompt(test.prompts, needs.prompt) || models?.length === 0) continue;
+    if (!includesPrompt(test.prompts, needs.prompt)) continue;
+    const isDropped = test.isLeftOut && isForTest;
+    const isAsked = test.models?.length !== 0;
     const turn = turnOf(test, index, needs, conversion);
-    if (turn && conversion.isForTest && !test.isLeftOut && answers.lacks(turn)) {
-      // Without the answer of a test that is left out, another prompt would be asked.
-      unrendered += combinationCount(test.vars);
+    // Without the answer of a test that is left out, another prompt would be asked.
+    const isLost = isDropped || (isAsked && answers.lacks(turn));
+    if (isLost) leftOut += combinationCount(test.vars);
+    if (!isAsked) continue;
+    const made = casesOfTest(test, index + 1, needs, conversion);
+    if (isDropped) reportFaults(made, conversion);
+    if (isLost) {
       answers.lose(turn);
       continue;
     }
-    if (turn && test.isLeftOut) answers.lose(turn);
-    for (const { isLeftOut, text, vars, leftOut } of casesOfTest(test, index + 1, needs, conversion)) {
-      conversion.budget.step();
-      // Reports its other faults too.
-      if (test.isLeftOut && conversion.isForTest) break;
-      if (isLeftOut && conversion.isForTest) {
-        unrendered += 1;
-        if (turn) answers.lose(turn);
+    const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
+    for (const { isLeftOut, text, ...others } of made) {
+      budget.step();
+      if (isLeftOut && isForTest) {
+        leftOut += 1;
+        answers.lose(turn);
         continue;
       }
-      characters += Object.values(text.inputs).reduce((sum, input) => sum + input.length, 0);
-      if (characters > MAX_INPUT_CHARACTERS) {
-        throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
-      }
-      const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
+      size.add(text.inputs);
       const placed = turn && { turn: answers.add(turn, cases.length) };
-      cases.push({ vars, leftOut, line, models, ...placed, text: { ...text, repeat } });
+      cases.push({ ...others, line, models: test.models, ...placed, text: { ...text, repeat } });
     }
   }
-  const left = all.filter(
-    ({ isLeftOut, prompts }) => isLeftOut && conversion.isForTest && includesPrompt(prompts, needs.prompt),
-  );
-  return { cases, leftOut: left.reduce((sum, { vars }) => sum + combinationCount(vars), unrendered) };
+  return { cases, leftOut };
+}
+
+/** Reports the other faults of a test that is left out, which its first case shows. */
+function reportFaults(made: Iterator<PossibleCase>, { budget }: Conversion): void {
+  made.next();
+  budget.step();
+}
+
+/** The number of characters in the inputs of all cases. */
+class InputSize {
+  readonly #at: Located;
+  #characters = 0;
+
+  constructor(at: Located) {
+    this.#at = at;
+  }
+
+  /** Adds the inputs of a case. @throws {FileFault} at the tests, past the maximum */
+  add(inputs: Readonly<Record<string, string>>): void {
+    this.#characters += Object.values(inputs).reduce((sum, input) => sum + input.length, 0);
+    if (this.#characters > MAX_INPUT_CHARACTERS) {
+      throw faultAt(this.#at, 'the inputs of its cases are larger than 64 MiB in total');
+    }
+  }
 }
 
 /** A case that may be left out. */
@@ -131,12 +152,12 @@ class Answers {
   readonly #last = new Map<string, number>();
 
   /** Returns true if a turn takes the answer of a case that is left out. */
-  lacks(turn: WrittenTurn): boolean {
-    return this.#before(turn).includes(-1);
+  lacks(turn: WrittenTurn | undefined): boolean {
+    return turn !== undefined && this.#before(turn).includes(-1);
   }
 
-  lose(turn: WrittenTurn): void {
-    for (const key of givenBy(turn)) this.#last.set(key, -1);
+  lose(turn: WrittenTurn | undefined): void {
+    for (const key of turn ? givenBy(turn) : []) this.#last.set(key, -1);
   }
 
   /** Adds a case by its index, and returns its turn. */
@@ -229,8 +250,9 @@ function renderInputs(
   const before = conversion.leftOut;
   const inputText = (input: string): string => {
     const fallback = conversion.fallbacks.get(input);
-    if (fallback)
+    if (fallback) {
       return Object.hasOwn(texts, fallback.variable) ? inputText(fallback.variable) : fallback.text;
+    }
     if (!Object.hasOwn(texts, input)) return '';
     const text = texts[input] ?? '';
     const at = renderedInputs.includes(input) ? chosen[input]?.at : undefined;

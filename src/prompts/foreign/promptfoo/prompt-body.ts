@@ -1,0 +1,92 @@
+import { FileFault } from '../../../files/file-fault.ts';
+import { withEndMark } from '../converted.ts';
+import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
+import type { Conversion } from './conversion.ts';
+import { namesEnvironment } from './fill-variables.ts';
+import { BeyondPromptFile, dumpedChat, jsonOf, type PromptText, promptMessages } from './prompts.ts';
+import { type ConfiguredTests, comparesOtherwise, falsyVariables, takesNunjucks } from './tests.ts';
+
+/** The messages of a prompt, or the template that makes them for each case. */
+export interface PromptBody {
+  readonly body: readonly Piece[];
+  readonly template?: string | undefined;
+  readonly isLeftOut: boolean;
+}
+
+/** Returns the messages of a prompt. If the tests are run, one that can't be expressed is a template, or left out. */
+export function promptBody(prompt: PromptText, conversion: Conversion): PromptBody {
+  const { at, program } = prompt;
+  if (program) return { body: [], isLeftOut: conversion.noteProgram(at, 'the prompt is a program') };
+  try {
+    if (!conversion.isForTest) return { body: promptMessages(prompt), isLeftOut: false };
+    const chat = dumpedChat(prompt.text);
+    const body = chat
+      ? promptMessages({ ...prompt, text: chat.text })
+      : promptMessages(prompt, { json: jsonOf(prompt, conversion), takesBlocks: true });
+    return { body, isLeftOut: false };
+  } catch (error) {
+    if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
+    if (error instanceof BeyondPromptFile && !namesEnvironment(prompt.text)) {
+      return { body: [], template: templateOf(prompt, conversion), isLeftOut: false };
+    }
+    const { file, line, column, what } = error;
+    conversion.note({ file, line, column }, what);
+    return { body: [], isLeftOut: true };
+  }
+}
+
+/** Returns a template in place of messages that promptfoo would render otherwise from the variables of the tests. */
+export function renderedBody(
+  prompt: PromptText,
+  written: PromptBody,
+  tests: ConfiguredTests,
+  conversion: Conversion,
+): PromptBody {
+  const isFixed = written.isLeftOut || written.template !== undefined || prompt.program !== undefined;
+  if (isFixed || !conversion.isForTest) return written;
+  const isRendered =
+    conversion.storedVariables.length > 0 ||
+    losesKinds(prompt, written.body, tests, conversion) ||
+    (jsonOf(prompt, conversion) === undefined &&
+      takesNunjucks(tests, [...inputsIn(written.body), ...testedInputs(written.body)]));
+  return isRendered ? { ...written, body: [], template: templateOf(prompt, conversion) } : written;
+}
+
+/** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
+function templateOf(prompt: PromptText, conversion: Conversion): string {
+  const json = jsonOf(prompt, conversion);
+  return json === undefined ? prompt.text : JSON.stringify(json);
+}
+
+/** Returns true if the prompt distinguishes values of a variable that are the same as text. */
+function losesKinds(
+  { text }: PromptText,
+  body: readonly Piece[],
+  tests: ConfiguredTests,
+  conversion: Conversion,
+): boolean {
+  const dumped = dumpedChat(text)?.names ?? [];
+  const falsy = falsyVariables(tests);
+  return (
+    dumped.some(
+      name => conversion.jsonVariables.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
+    ) ||
+    testedInputs(body).some(name => falsy.includes(name)) ||
+    body.some(
+      piece =>
+        'tag' in piece &&
+        piece.tests !== undefined &&
+        piece.equals !== undefined &&
+        comparesOtherwise(tests, piece.tests, piece.equals),
+    )
+  );
+}
+
+/** Returns a body that keeps the blanks at its ends, as promptfoo does. */
+export function withBlanks(body: readonly Piece[]): readonly Piece[] {
+  const [first] = body;
+  // A prompt file needs a template.
+  if (body.length === 1 && first && 'text' in first && first.text === '') return [END_MARK];
+  const marked = first && 'text' in first && /^\s/u.test(first.text) ? [END_MARK, ...body] : body;
+  return withEndMark(marked);
+}
