@@ -95,10 +95,12 @@ async function serveFrom(
     metricsServer?.close();
     metricsServer?.closeAllConnections();
   };
-  const newKey = await open(store, options, [http.server, metricsServer]).catch(async (error: unknown) => {
-    await stop(0);
-    throw error;
-  });
+  const newKey = await startServers(store, options, [http.server, metricsServer]).catch(
+    async (error: unknown) => {
+      await stop(0);
+      throw error;
+    },
+  );
   const isBehindTls = options.publicUrl?.startsWith('https:') ?? false;
   if (!isLoopbackHost(host) && !isBehindTls) onNotice(unencryptedWarning(host));
   parts.runner.start();
@@ -174,7 +176,7 @@ function limiterFor(store: Store, perSecond: number, clock: Clock): RateLimiter 
 }
 
 /** Listens, and marks the store as in use. Returns the key that the first start creates. */
-async function open(
+async function startServers(
   store: Store,
   { host = '127.0.0.1', port = 0, metrics, clock }: ServeOptions,
   [server, metricsServer]: readonly [HttpServer['server'], HttpServer['server'] | undefined],
@@ -185,13 +187,16 @@ async function open(
   return await firstKey(store, clock);
 }
 
-interface Threads {
-  readonly thread: WorkThread;
-}
-
 /** Closes the server. Creations in flight are answered when their runs end, or when the grace period is over. */
 async function stopServing(
-  { server, endUnused, runner, requests, tasks, thread }: Parts<QueueRunner> & HttpServer & Threads,
+  {
+    server,
+    endUnused,
+    runner,
+    requests,
+    tasks,
+    thread,
+  }: Parts<QueueRunner> & HttpServer & { readonly thread: WorkThread },
   clock: Clock,
   graceMs: number,
   stopped: AbortController,

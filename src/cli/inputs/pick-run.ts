@@ -25,7 +25,7 @@ export async function pickRun(
   { ask = false, option }: { readonly ask?: boolean; readonly option: readonly string[] },
 ): Promise<Picked> {
   const prompt = await pickPrompt(ctx, connection);
-  const named = await pickTarget(ctx, connection, prompt, ask);
+  const named = await pickTarget(ctx, connection, prompt, { asksVersion: ask });
   const isAsked = ask && option.length === 0 && prompt.file === undefined;
   const options = isAsked ? await pickOptions(ctx, connection, prompt) : option;
   return { ...named, options };
@@ -35,12 +35,12 @@ async function pickTarget(
   ctx: Context,
   connection: Connection,
   prompt: PickedPrompt,
-  ask: boolean,
+  options: { readonly asksVersion: boolean },
 ): Promise<Pick<Picked, 'target' | 'shownAs'>> {
   const { alias, file, slug } = prompt;
   const name = alias ?? file;
   if (name !== undefined) return { target: name, shownAs: name };
-  const { chosen, latest } = await latestAndChosen(ctx, connection, prompt, ask);
+  const { chosen, latest } = await latestAndChosen(ctx, connection, prompt, options);
   // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
   return { target: chosen, shownAs: isSlug ? slug : chosen };
@@ -51,12 +51,12 @@ async function latestAndChosen(
   ctx: Context,
   { client }: Connection,
   { promptId, promptVersionId }: PickedPrompt,
-  ask: boolean,
+  { asksVersion }: { readonly asksVersion: boolean },
 ): Promise<{ chosen: string; latest: string }> {
   const { versions } = await client.versions.list(promptId, { signal: ctx.signal });
   const latest = versions.find(version => version.isLatest)?.promptVersionId ?? versions[0]?.promptVersionId;
   if (latest === undefined) return { chosen: promptVersionId, latest: promptVersionId };
-  const chosen = ask && versions.length > 1 ? await pickVersion(ctx, versions, latest) : latest;
+  const chosen = asksVersion && versions.length > 1 ? await pickVersion(ctx, versions, latest) : latest;
   return { chosen, latest };
 }
 

@@ -25,7 +25,7 @@ export async function printOutputs(
   for (const [index, item] of run.outputs.entries()) {
     const path = options.paths[index];
     if (item.type === 'error') printFault(ctx, run, item);
-    else if (isMedia(item)) await printMedia(ctx, connection, item, path, options.preview);
+    else if (isMedia(item)) await printMedia(ctx, connection, item, path, options);
     else {
       await printText(ctx, dataText(item.data), item.type === 'text' ? printed : '');
       if (item.type === 'text') printed = '';
@@ -65,7 +65,7 @@ async function printMedia(
   connection: Connection,
   { type, data }: OutputItem,
   path: string | undefined,
-  wantsPreview: boolean,
+  { preview: wantsPreview }: { readonly preview: boolean },
 ): Promise<void> {
   if (wantsPreview && type === 'image' && ctx.io.stdout.isTerminal) {
     const { preview } = await import('./preview.ts');

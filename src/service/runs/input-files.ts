@@ -57,7 +57,7 @@ export function inputFiles(
           return { mediaType, bytes: await buffer(bytes) };
         }),
       ),
-    /** Removes what a request that was not kept has. */
+    /** Removes the pictures and texts of a request whose run was not created. */
     async remove(runId: string, { images, textsApart }: StoredRequest): Promise<void> {
       if (images.length > 0) await removeAll([runId]);
       if (textsApart) await texts.remove(runId);

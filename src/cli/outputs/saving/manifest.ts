@@ -56,7 +56,7 @@ export async function writeManifest(
   };
   const content = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
   const name = `${safeFileName(run.runId)}.json`;
-  await writeWhole(path.resolve(ctx.cwd, directory), () => name, [content], force);
+  await writeWhole(path.resolve(ctx.cwd, directory), () => name, [content], { force });
 }
 
 function manifestImage(image: RunRequest['images'][number]): object {

@@ -27,7 +27,7 @@ export async function saveMedia(
   }
   const nameFor = async (beginning: Uint8Array): Promise<string> =>
     `${stem}.${await extensionFor(mediaType, item, beginning)}`;
-  return writeWhole(directory, nameFor, neverEmpty(body), force);
+  return writeWhole(directory, nameFor, neverEmpty(body), { force });
 }
 
 async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

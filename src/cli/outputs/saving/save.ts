@@ -127,5 +127,5 @@ async function saveOutput(
   }
   const { directory, stem, force } = place;
   const content = [Buffer.from(dataText(item.data))];
-  return { type, ...(await writeWhole(directory, () => `${stem}.txt`, content, force)) };
+  return { type, ...(await writeWhole(directory, () => `${stem}.txt`, content, { force })) };
 }

@@ -20,7 +20,7 @@ export async function writeWhole(
   directory: string,
   nameFor: (beginning: Uint8Array) => string | Promise<string>,
   content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
-  force: boolean,
+  { force }: { readonly force: boolean },
 ): Promise<WrittenFile> {
   const hash = createHash('sha256');
   let size = 0;

@@ -68,12 +68,41 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
 
 async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
+  const converted = await convertPrompts(ctx, config, await converterOf(tasks, ctx, config));
+  reportUnsupported(ctx, converted, skipUnsupported);
+  const [first] = converted;
+  if (!hasModels && first?.isWithoutModel) {
+    throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
+  }
+  if (first?.models !== undefined && allowCommands) ctx.declaredModels.push({ text: first.models, file });
+  const prompts: ConvertedTests[] = [];
+  let leftOut = 0;
+  for (const [index, prompt] of converted.entries()) {
+    leftOut += prompt.leftOut ?? 0;
+    prompts.push(...(await readConvertedTests(ctx, prompt, { file, name, number: index + 1 })));
+  }
+  const [any] = prompts;
+  if (!any) throw usageError(`${name} has no tests: there is nothing to test`);
+  if (any.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
+    throw usageError(`${name}:${any.line ?? 1}: ${any.fault}`);
+  }
+  const [variable] = await defaultJudge(ctx);
+  return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
+}
+
+/** Converts the configuration for one of its prompts, with the outputs of the programs that make its tests, by name. */
+type Converter = (prompt: number, programOutputs: Readonly<Record<string, string>>) => Promise<Converted>;
+
+async function converterOf(
+  tasks: PromptTasks,
+  ctx: Context,
+  { file, name, allowCommands }: PromptfooFile,
+): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
   const { describedNames } = await import('../../../models/catalogue/described-names.ts');
   const taken = await describedNames(ctx);
-  const programOutputs: Record<string, string> = {};
-  const convert = (prompt: number): Promise<Converted> => {
+  return (prompt, programOutputs) => {
     const options: ConvertOptions = {
       settings: [...PROVIDER_SETTINGS],
       directory: path.dirname(file),
@@ -88,7 +117,16 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
     };
     return runFileTask(ctx, 'convert', { text, file: name, options }, tasks);
   };
-  let first = await convert(1);
+}
+
+/** Converts the configuration for each of its prompts, after the programs that make its tests have run. */
+async function convertPrompts(
+  ctx: Context,
+  { file, name, skipUnsupported }: PromptfooFile,
+  convert: Converter,
+): Promise<Converted[]> {
+  const programOutputs: Record<string, string> = {};
+  let first = await convert(1, programOutputs);
   if (first.prompts === undefined) {
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
@@ -101,33 +139,16 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
       const what = `${name}:${line}: the program that makes the tests`;
       programOutputs[program] = await programOutput(ctx, argv, { file, input: '', what });
     }
-    first = await convert(1);
+    first = await convert(1, programOutputs);
   }
   const all = [first];
   for (let number = 2; number <= (first.prompts ?? 1); number += 1) {
     // Lets a signal in.
     await setImmediate();
     ctx.signal.throwIfAborted();
-    all.push(await convert(number));
+    all.push(await convert(number, programOutputs));
   }
-  reportUnsupported(ctx, all, skipUnsupported);
-  if (!hasModels && first.isWithoutModel) {
-    throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
-  }
-  if (first.models !== undefined && allowCommands) ctx.declaredModels.push({ text: first.models, file });
-  const prompts: ConvertedTests[] = [];
-  let leftOut = 0;
-  for (const [index, converted] of all.entries()) {
-    leftOut += converted.leftOut ?? 0;
-    prompts.push(...(await readConvertedTests(ctx, converted, { file, name, number: index + 1 })));
-  }
-  const [any] = prompts;
-  if (!any) throw usageError(`${name} has no tests: there is nothing to test`);
-  if (any.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
-    throw usageError(`${name}:${any.line ?? 1}: ${any.fault}`);
-  }
-  const [variable] = await defaultJudge(ctx);
-  return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
+  return all;
 }
 
 /** Maximum number of times that the tests of a program may name programs in turn. */
