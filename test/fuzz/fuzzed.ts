@@ -15,8 +15,17 @@ export interface Effort {
   readonly timeLimitMs?: number;
 }
 
-/** Tests a property over one arbitrary; `holds` throws or returns false if it is broken. */
-export function fuzzed<T>(name: string, arbitrary: fc.Arbitrary<T>, holds: (value: T) => unknown): Fuzzed {
+/**
+ * Tests a property over one arbitrary; `holds` throws or returns false if it is broken.
+ *
+ * @param share the part of the runs that is enough; default all of them
+ */
+export function fuzzed<T>(
+  name: string,
+  arbitrary: fc.Arbitrary<T>,
+  holds: (value: T) => unknown,
+  { share = 1 }: { readonly share?: number } = {},
+): Fuzzed {
   return {
     name,
     check: ({ seed, runs, timeLimitMs }) =>
@@ -24,7 +33,7 @@ export function fuzzed<T>(name: string, arbitrary: fc.Arbitrary<T>, holds: (valu
         fc.asyncProperty(arbitrary, async value => (await holds(value)) !== false),
         {
           seed,
-          numRuns: runs,
+          numRuns: Math.ceil(runs * share),
           ...(timeLimitMs !== undefined && {
             interruptAfterTimeLimit: timeLimitMs,
             markInterruptAsFailure: false,
