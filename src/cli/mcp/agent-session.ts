@@ -1,0 +1,197 @@
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { Redaction } from '../../client/redaction.ts';
+import type { Context } from '../context.ts';
+import { failureOf } from '../core/failure.ts';
+import { Budget } from '../creation/budget.ts';
+import type { Caps } from '../creation/caps.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+import { imageArgumentName, listedPrompt, renderedPrompt } from './prompt-messages.ts';
+import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
+import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
+import { checkArguments, TOOLS } from './tools.ts';
+
+/** Maximum time to answer quick requests after the input has ended, in milliseconds. */
+const LAST_ANSWERS_MS = 2000;
+
+/** Matches text with flags, which can't help an agent. */
+const FLAG = /(?:^|[\s(])--?[a-z]/u;
+
+/** The state that all requests of a client share. */
+export class AgentSession {
+  readonly #ctx: Context;
+  readonly #offer: SessionPrompts;
+  readonly #budget: Budget;
+  readonly #ended = new AbortController();
+  /** The number of open requests that create nothing; they are answered even after the input has ended. */
+  #quick = 0;
+  #isOver = false;
+  readonly #calls = new Set<Promise<unknown>>();
+  #secrets: Promise<Redaction> | undefined;
+
+  constructor(ctx: Context, offer: SessionPrompts, caps: Caps) {
+    this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
+    this.#offer = offer;
+    this.#budget = new Budget(this.#ctx, caps, { continues: true });
+  }
+
+  server(): Server {
+    const server = new Server(
+      { name: 'promptrun', title: 'promptrun', version: this.#ctx.version },
+      { capabilities: { tools: {}, prompts: {} } },
+    );
+    server.setRequestHandler('tools/list', () => ({ tools: [...TOOLS] }));
+    server.setRequestHandler('prompts/list', (_, { mcpReq }) =>
+      this.#quickly(async () => ({ prompts: (await this.#offer.list(mcpReq.signal)).map(listedPrompt) })),
+    );
+    server.setRequestHandler('prompts/get', ({ params }) =>
+      this.#quickly(() => renderedPrompt(this.#ctx, this.#offer, params.name, params.arguments ?? {})),
+    );
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+      const { name, arguments: args = {} } = params;
+      const tool = TOOLS.find(candidate => candidate.name === name);
+      if (tool === undefined) {
+        const message = `unknown tool ${JSON.stringify(name)}`;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      }
+      return this.#asResult(
+        this.#call(
+          tool,
+          args,
+          callOf(mcpReq, () => this.#isOver),
+        ),
+      );
+    });
+    return server;
+  }
+
+  async #call(tool: Tool, args: Readonly<Record<string, unknown>>, call: ToolCall): Promise<CallToolResult> {
+    checkArguments(tool, args);
+    if (tool.name === 'search_prompts') return this.#quickly(() => this.#search(args, call));
+    if (tool.name === 'get_run') return getRun(this.#ctx, args, call);
+    return runPromptTool({ ctx: this.#ctx, offer: this.#offer, budget: this.#budget }, args, call);
+  }
+
+  /** Resolves when all requests that create nothing are answered. */
+  async lastAnswers(): Promise<void> {
+    const { clock } = this.#ctx;
+    const until = clock.now() + LAST_ANSWERS_MS;
+    do await clock.sleep(20);
+    while (this.#quick > 0 && clock.now() < until);
+  }
+
+  /** Announces that unfinished runs are about to be stopped. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** Stops waiting for unfinished runs. */
+  async close(): Promise<void> {
+    this.#ended.abort(Object.assign(new Error('the session has ended'), { by: 'the end of the session' }));
+    await Promise.allSettled(this.#calls);
+  }
+
+  async #search(args: Readonly<Record<string, unknown>>, { signal }: ToolCall): Promise<CallToolResult> {
+    const words = typeof args['words'] === 'string' ? args['words'].trim() : '';
+    const prompts = (await this.#offer.search(words, signal)).map(promptSummary);
+    return {
+      content: [{ type: 'text', text: JSON.stringify(prompts, null, 1) }],
+      structuredContent: { prompts },
+    };
+  }
+
+  /** Answers a quick request; turns faults into errors of the protocol. */
+  async #quickly<T>(work: () => Promise<T>): Promise<T> {
+    this.#quick += 1;
+    try {
+      return await this.#withoutKeys(await work());
+    } catch (error) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, this.#explain(error));
+    } finally {
+      this.#quick -= 1;
+    }
+  }
+
+  /** Turns a fault of a tool into a result, because the agent should read it. */
+  async #asResult(result: Promise<CallToolResult>): Promise<CallToolResult> {
+    this.#calls.add(result);
+    try {
+      return await this.#withoutKeys(await result);
+    } catch (error) {
+      return { isError: true, content: [{ type: 'text', text: this.#explain(error) }] };
+    } finally {
+      this.#calls.delete(result);
+    }
+  }
+
+  /** Removes all keys from an answer. Other commands show answers to the user unchanged; here they go to a model. */
+  async #withoutKeys<T>(answer: T): Promise<T> {
+    this.#secrets ??= secretsOf(this.#ctx);
+    const { client } = await this.#ctx.connection();
+    return client.redact((await this.#secrets).value(answer));
+  }
+
+  #explain(error: unknown): string {
+    if (error instanceof ProtocolError) return error.message;
+    const { message, status, hints } = failureOf(error);
+    const useful = hints.filter(hint => !FLAG.test(hint));
+    return [`error: ${withoutFlags(oneLine(message))} (${status})`, ...useful.map(oneLine)].join('\n');
+  }
+}
+
+async function secretsOf(ctx: Context): Promise<Redaction> {
+  const { secretKeys } = await import('../../models/catalogue/report.ts');
+  return new Redaction(...(await secretKeys(ctx)));
+}
+
+/** Names the caps in words, and removes the advice to add a flag. */
+function withoutFlags(message: string): string {
+  const [what = '', ...advice] = message
+    .replaceAll('--max-cost', 'the limit on cost')
+    .replaceAll('--max-credits', 'the limit on credits')
+    .replaceAll(/ \([^()]*\)/gu, aside => (FLAG.test(aside) ? '' : aside))
+    .split('; ');
+  return [what, ...advice.filter(part => !FLAG.test(part))].join('; ');
+}
+
+function callOf(
+  { signal, notify, _meta }: ServerContext['mcpReq'],
+  isSessionOver: ToolCall['isSessionOver'],
+): ToolCall {
+  const token = _meta?.progressToken;
+  let progress = 0;
+  return {
+    signal,
+    isSessionOver,
+    progress: message => {
+      if (token === undefined || signal.aborted) return;
+      progress += 1;
+      const params = { progressToken: token, progress, message };
+      notify({ method: 'notifications/progress', params }).catch(() => {});
+    },
+  };
+}
+
+function promptSummary({ name, title, description, config }: OfferedPrompt): Record<string, unknown> {
+  const { text, images } = describeConfig(config);
+  return {
+    prompt: name,
+    title,
+    ...(description !== '' && { description }),
+    inputs: text.map(({ key, required, description: what, choices, default: value }) => ({
+      name: key,
+      required,
+      ...(what !== undefined && { description: what }),
+      ...(choices !== undefined && { choices }),
+      ...(value !== undefined && { default: value }),
+    })),
+    images: images.map(({ description: what }, index) => what ?? imageArgumentName(index, images.length)),
+  };
+}
