@@ -28,24 +28,20 @@ export async function checkPrompt(
   if (definition && lacksOpeningFence(definition.source)) {
     findings.fault({ line: 1, column: 1 }, 'the line `---` before the front matter is missing: add it');
   }
-  if (definition && isEmptyPrompt(definition)) {
-    findings.note({ line: 1, column: 1 }, "the prompt has no template: it can't be published");
-  }
   return findings.list();
 }
 
-/** Adds the findings that need the models and schemas. */
+/** Adds the findings that concern the whole prompt, its models and its schemas. */
 export async function checkParsed(
   { findings, definition }: ParsedPrompt,
   { models, mayLackModel = false, tasks = tasksHere }: Omit<CheckOptions, 'partials'>,
 ): Promise<void> {
   if (!definition) return;
+  if (definition.template.trim() === '' && !isPartialFile(findings.file)) {
+    findings.fault({ line: 1, column: 1 }, 'the prompt has no template: write one below the front matter');
+  }
   await checkSchemas(definition, findings, tasks);
   if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings, mayLackModel);
-}
-
-export function isEmptyPrompt({ template }: Pick<PromptDefinition, 'template'>): boolean {
-  return template.trim() === '';
 }
 
 interface Trial {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../files/json.ts';
 import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
-import { checkParsed, isEmptyPrompt } from '../../prompts/check/check.ts';
+import { checkParsed } from '../../prompts/check/check.ts';
 import { type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
 import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
 import { lacksOpeningFence } from '../../prompts/parse/source.ts';
@@ -82,9 +82,6 @@ export async function refuseFaulty(
   const findings = new Findings(file);
   const top = { line: 1, column: 1 };
   if (isPartialFile(file)) findings.fault(top, 'a partial is published with the prompts that use it');
-  if (isEmptyPrompt(definition)) {
-    findings.fault(top, 'the prompt has no template: write one below the front matter');
-  }
   const known = models && knownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
   if (findings.hasFaults) throw invalidPromptFile(findings);

@@ -239,9 +239,9 @@ describe('checking a prompt', () => {
     expect(await found(...declared)).toEqual([]);
   });
 
-  it("says that a prompt without a template can't be published", async () => {
+  it('refuses a prompt without a template, as a run does', async () => {
     expect(await found('---', 'model: echo', '---')).toEqual([
-      "note 1:1 the prompt has no template: it can't be published",
+      'fault 1:1 the prompt has no template: write one below the front matter',
     ]);
   });
 
