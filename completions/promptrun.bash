@@ -10,4 +10,5 @@ _promptrun() {
   done <<<"$(command promptrun __complete bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null </dev/null)"
 }
 
-complete -o nospace -F _promptrun promptrun
+# Since bash 4.4, candidates may keep their order: runs are offered newest first.
+complete -o nospace -o nosort -F _promptrun promptrun 2>/dev/null || complete -o nospace -F _promptrun promptrun

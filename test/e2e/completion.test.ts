@@ -218,3 +218,16 @@ it.runIf(process.getuid?.() === 0)('needs no home directory, and neither does un
   expect(run('uninstall', '--dry-run')).toBe('');
   expect(() => run('config', 'list')).toThrow('this user has no home directory');
 });
+
+it.runIf(hasShell('bash'))('bash keeps the order of candidates, too, if it can', () => {
+  const shell: Shell = 'bash';
+  const script = path.resolve('completions/promptrun.bash');
+  const told = execFileSync(
+    shell,
+    ['-c', `source "${script}"; complete -p promptrun; ((BASH_VERSINFO[0] >= 5)) && echo new`],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(told.includes('-o nosort')).toBe(told.includes('new'));
+});

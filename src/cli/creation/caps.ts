@@ -81,7 +81,11 @@ export function capReached(
 ): CliError {
   const { flag, withUnit, withoutUnit } = UNITS[unit];
   const isKnown = spent !== undefined && estimate !== undefined;
-  const next = estimate === undefined ? 'of unknown cost' : `estimated at ${withUnit(estimate)}`;
+  // Rounded, an estimate that is a little too high would look as if it fits.
+  const isClose = isKnown && withUnit(estimate) === withUnit(cap - spent);
+  const estimated = (amount: number): string =>
+    isClose && unit === 'cost' ? `$${plainNumber(unit, amount)}` : withUnit(amount);
+  const next = estimate === undefined ? 'of unknown cost' : `estimated at ${estimated(estimate)}`;
   const used = hasUnknown ? 'spent or reserved' : 'spent';
   const reason =
     spent === undefined

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseResultsLine, resultState } from '../../../src/cli/batch/results/results-line.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
-import { parseCaps } from '../../../src/cli/creation/caps.ts';
+import { capReached, parseCaps } from '../../../src/cli/creation/caps.ts';
 import type { CreationRequest } from '../../../src/cli/creation/creation.ts';
 import { money } from '../../../src/wire/money.ts';
 
@@ -337,4 +337,13 @@ describe('a budget', () => {
     expect(() => parseCaps({ maxCost: text })).toThrow('--max-cost needs a plain decimal number');
     expect(() => parseCaps({ maxCredits: text })).toThrow('--max-credits needs a plain decimal number');
   });
+});
+
+it('shows at the cap why an estimate does not fit that is only a little too high', () => {
+  const reached = (cap: number, estimate: number) =>
+    capReached('cost', money(cap), { spent: money(0), estimate: money(estimate) }).message;
+  expect(reached(0.0005, 0.0005003)).toBe(
+    'stopped at --max-cost: $0.00 of $0.0005 spent, and the next run is estimated at $0.0005003',
+  );
+  expect(reached(0.0004, 0.0005003)).toMatch(/estimated at \$0\.0005$/u);
 });
