@@ -1,0 +1,44 @@
+import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
+import { Forecast } from '../creation/forecast.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { buildRunBody } from '../inputs/request-body.ts';
+import { printValue, wantsJson } from '../outputs/json.ts';
+import { allExpectations } from './expectations/expectation.ts';
+import { needsJudge } from './read-files.ts';
+import { reportFile } from './report-end.ts';
+import type { FaultyTestFile } from './result.ts';
+import type { Judge } from './run/judge.ts';
+import type { PreparedEntry } from './run/prepare-entries.ts';
+import type { TestOptions } from './test-options.ts';
+
+/** Reports the faults of cases and estimates what their runs and judges cost; creates nothing. */
+export async function dryRunTests(
+  ctx: Context,
+  entries: readonly PreparedEntry[],
+  faults: readonly FaultyTestFile[],
+  { judge, caps, providerBatch }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
+): Promise<ExitCode> {
+  const forecast = new Forecast();
+  const caseFaults = entries.flatMap(({ entry }) => entry.testCase.fault ?? []);
+  for (const fault of caseFaults) reportFile(ctx, fault);
+  for (const { connection, request, estimatedCredits, entry } of entries) {
+    if (entry.testCase.fault !== undefined) continue;
+    const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
+    for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
+      await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
+      // The question's final text needs an answer that does not exist yet.
+      for (const { text, model, rank, judgeConfig } of judged)
+        await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
+    }
+  }
+  if (wantsJson(ctx))
+    await printValue(ctx, {
+      cases: entries.length,
+      faults: faults.length + caseFaults.length,
+      ...forecast.data(),
+    });
+  ctx.io.note(`note: ${counted(entries.length, 'case')} checked; nothing was created`);
+  ctx.io.note(`note: ${forecast.text(caps)}`);
+  return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;
+}

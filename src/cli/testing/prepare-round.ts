@@ -1,0 +1,142 @@
+import type { Connection, Context } from '../context.ts';
+import type { Budget } from '../creation/budget.ts';
+import { pacedConnections } from '../jobs/paced-connection.ts';
+import { withResumeJournal } from '../jobs/resume-journal.ts';
+import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
+import { percentText } from '../statistics/interval.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
+import { findTestFiles } from './cases/find-test-files.ts';
+import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
+import { checkUpdatable } from './cases/update-test-file.ts';
+import { allExpectations } from './expectations/expectation.ts';
+import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
+import { reportFile } from './report-end.ts';
+import { isUnchecked } from './result.ts';
+import { Judge } from './run/judge.ts';
+import { checkBatches, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
+import { byService } from './run/run-by-service.ts';
+import { hasFailed } from './run/run-entries.ts';
+import { addEarlierTurns, noteEarlierTurns, withEarlierTurns, withoutUncheckedTurns } from './run/turns.ts';
+import type { TestOptions } from './test-options.ts';
+
+/** One of several rounds, each of which runs some cases. */
+export interface Round {
+  readonly isChosen: (file: TestFile, testCase: TestCase) => boolean;
+  /** Called once it is certain that no run of the round costs anything. */
+  readonly onFree: () => void;
+}
+
+/** Reads the test files, and reports and checks what can be known before anything is sent. */
+export async function prepareRound(
+  ctx: Context,
+  options: TestOptions,
+  budget: Budget,
+  round: Round | undefined,
+) {
+  const warn = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
+  const found = await findTestFiles(ctx, options.paths, warn);
+  const paths = found.files;
+  if (options.update) for (const file of paths) checkUpdatable(ctx, file);
+  const baseline = await readFilteredBaseline(ctx, options);
+  const judge = new Judge(ctx, options.judge, budget);
+  const read = await readFiles(ctx, found, judge, options);
+  const cases = read.files.flatMap(file => file.cases);
+  const allJudged = [...allExpectations(cases.flatMap(({ expect }) => expect))].filter(needsJudge);
+  const isJudged = allJudged.length > 0;
+  const paced = pacedConnections(ctx, options.rate);
+  const connectionOf = async (target: string): Promise<Connection> => {
+    const connection = await paced(target);
+    // Judging has a known cost even if another service runs the prompts.
+    if (!isJudged) budget.checkCostCap(connection);
+    return connection;
+  };
+  const { entries, faults: entryFaults } = await prepareEntries(
+    ctx,
+    connectionOf,
+    addEarlierTurns(ctx, chosenFiles(read.files, round)),
+  );
+  const runnable = withoutUncheckedTurns(entries);
+  const chosen = options.failed ? await failedEntries(ctx, runnable, paths) : runnable;
+  // Only the chosen cases of a file need their judges.
+  const unjudged = options.failed ? await judgeFaults(ctx, filesOf(chosen), judge) : [];
+  const faults = [...read.faults, ...entryFaults, ...unjudged];
+  for (const { fault } of faults) reportFile(ctx, fault);
+  noteUnreachable(ctx, chosen);
+  const expectations = allExpectations(chosen.flatMap(({ entry }) => entry.testCase.expect));
+  const judged = [...new Set(expectations)].filter(needsJudge);
+  if (options.providerBatch) {
+    await checkBatches(chosen);
+    for (const expectation of judged) await judge.checkBatch(expectation);
+  }
+  return {
+    files: read.files,
+    paths,
+    entries: chosen.filter(({ entry }) => !unjudged.some(({ file }) => file === entry.file.file)),
+    faults,
+    judge,
+    judged,
+    isJudged,
+    baseline,
+  };
+}
+
+/** Returns the files with the cases that the round chooses. */
+function chosenFiles(files: readonly TestFile[], round: Round | undefined): readonly TestFile[] {
+  if (round === undefined) return files;
+  return files.map(file => withChosenCases(file, testCase => round.isChosen(file, testCase)));
+}
+
+/** Reads the baseline without the cases that `--filter` leaves out, which must not count as gone. */
+async function readFilteredBaseline(
+  ctx: Context,
+  { baseline, filter, repeating }: TestOptions,
+): Promise<Baseline | undefined> {
+  if (baseline === undefined) return undefined;
+  const { cases } = await readBaseline(ctx, baseline, repeating);
+  return { cases: cases.filter(testCase => hasWords(filter, testCase)) };
+}
+
+/** Notes each required rate that the number of runs can't prove, even if all of them pass. */
+function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void {
+  const rates = entries.flatMap(({ entry: { testCase } }) =>
+    testCase.untilDecided && testCase.pass.kind === 'rate'
+      ? [[testCase.pass.rate, testCase.repeat] as const]
+      : [],
+  );
+  for (const [rate, most] of new Map(rates)) {
+    const needed = goodRunsNeeded(rate);
+    if (needed <= most) continue;
+    const reach = `${most} good answers reach ${percentText(Math.floor(highestReachable(most) * 1000) / 1000)}`;
+    const more = Number.isFinite(needed) ? `it needs ${needed}` : 'it can only fail or stay undecided';
+    ctx.io.note(`note: a rate of ${percentText(rate)} can't be shown: ${reach}; ${more}`);
+  }
+}
+
+/** Returns the entries that failed when these files were last tested, and those before them whose answers they take. */
+async function failedEntries(
+  ctx: Context,
+  all: readonly PreparedEntry[],
+  paths: readonly string[],
+): Promise<PreparedEntry[]> {
+  const chosen = new Set<PreparedEntry>(all.filter(({ entry }) => isUnchecked(entry.testCase)));
+  for (const [connection, own] of byService(all.filter(prepared => !chosen.has(prepared)))) {
+    await withResumeJournal(ctx, { kind: 'tests', names: paths.toSorted() }, connection, async journal => {
+      const failed = own.filter(prepared => hasFailed(journal, prepared)).map(({ entry }) => entry);
+      const needed = withEarlierTurns(
+        own.map(({ entry }) => entry),
+        failed,
+      );
+      noteEarlierTurns(ctx, needed.size - failed.length);
+      for (const prepared of own) if (needed.has(prepared.entry)) chosen.add(prepared);
+    });
+  }
+  return all.filter(prepared => chosen.has(prepared));
+}
+
+/** Returns the files of entries, with the cases of these entries alone. */
+function filesOf(entries: readonly PreparedEntry[]): TestFile[] {
+  const cases = new Set(entries.map(({ entry }) => entry.testCase));
+  const files = new Set(entries.map(({ entry }) => entry.file));
+  return [...files].map(file => withChosenCases(file, testCase => cases.has(testCase)));
+}
