@@ -610,6 +610,54 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
     expect(JSON.parse(body)).toEqual({ question: 'Say one "two"', about: 'one "two"' });
   });
 
+  it('has the outputs that promptfoo takes from its answer', async () => {
+    // The outputs of promptfoo, for each transform.
+    const outputs: Readonly<Record<string, object | string | number>> = {
+      'json.text': 'an answer',
+      'json.text.length': 9,
+      'json.nothing': {},
+      null: { output: null },
+      '""': { output: '' },
+      '0': { output: 0 },
+      '({ output: json.text, more: 1 })': 'an answer',
+      '({ output: "", more: 1 })': { output: '', more: 1 },
+      '({ text: 1 })': { text: 1 },
+      '[]': [],
+    };
+    await besideServer({ text: 'an answer', output: 'none of it' }, async address => {
+      const provider = (transformResponse?: string) => ({
+        id: 'http',
+        label: transformResponse ?? 'none',
+        config: {
+          url: address,
+          method: 'POST',
+          body: { a: 1 },
+          ...(transformResponse && { transformResponse }),
+        },
+      });
+      const test = (label: string, output: unknown) => ({
+        vars: { a: 'b' },
+        providers: [label],
+        assert: [
+          {
+            type: 'javascript',
+            value: `JSON.stringify(output) === ${JSON.stringify(JSON.stringify(output))}`,
+          },
+        ],
+      });
+      const config = {
+        prompts: ['x'],
+        providers: [provider(), ...Object.keys(outputs).map(code => provider(code))],
+        tests: [
+          test('none', { text: 'an answer', output: 'none of it' }),
+          ...Object.entries(outputs).map(([code, output]) => test(code, output)),
+        ],
+      };
+      const files = { 'promptfooconfig.json': JSON.stringify(config) };
+      expect((await tested(files, '--allow-commands')).stdout).toContain('11 passed, 0 failed');
+    });
+  });
+
   it('is asked with defaults in place of variables that a test lacks, and with pictures as addresses', async () => {
     const asked = await besideServer({ text: 'an answer' }, async address => {
       const text = `prompts: ['{{prompt}}']
@@ -637,7 +685,10 @@ tests:
       expect(await tested(files, '--allow-commands', '--concurrency', '1')).toMatchObject({ exitCode: 0 });
     });
     // The requests that promptfoo sends.
-    const requests = asked.map(({ request, body }) => [request.headers['x-team'], JSON.parse(body) as unknown]);
+    const requests = asked.map(({ request, body }) => [
+      request.headers['x-team'],
+      JSON.parse(body) as unknown,
+    ]);
     const image = 'data:image/webp;base64,UklGRhAAAABXRUJQVlA4IA==';
     expect(requests).toEqual([
       ['nobody', { message: 'One', system: 'Mine', image }],

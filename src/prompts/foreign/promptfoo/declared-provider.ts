@@ -419,7 +419,7 @@ function answerFields(
     throw new NoEquivalent(response, 'it judges, and code reads its answer');
   }
   if (output !== undefined || !(response || usesCode)) return { output };
-  return { transform: responseTransform(response ? parser : 'json || text') };
+  return { transform: responseTransform(response ? parser : '({ output: json || text })') };
 }
 
 /**
@@ -457,7 +457,9 @@ try { json = JSON.parse(output); } catch {}
 const made = (function (json, text) {
 ${body}
 })(json, output);
-return made && typeof made === 'object' && 'output' in made ? made.output : made;`;
+const isObject = made !== null && typeof made === 'object' && !Array.isArray(made);
+const response = isObject && ('output' in made || 'error' in made) ? made : { output: made };
+return response.output || response;`;
 }
 
 /** Returns true if an origin has https or is this machine. */
