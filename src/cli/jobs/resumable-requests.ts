@@ -1,36 +1,27 @@
 import { messageOf } from '../../files/error-utils.ts';
-import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { failureOf } from '../core/failure.ts';
-import { countOf, isJsonObject } from '../core/json-value.ts';
+import { countOf } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
-import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { EarlierRun } from '../creation/spending.ts';
-import { CliError, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { type CliError, usageError } from '../errors.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Job, JobOutcome, JobPlan } from './job.ts';
 import type { PlannedJob } from './job-engine.ts';
 import { errorText } from './job-errors.ts';
 import type { BatchJournal } from './job-journal.ts';
+import { endedResult, planJob, type RetryFlags } from './plan-resumed-job.ts';
 import { handedRows } from './provider-batch/handover.ts';
 import { throughProviders } from './provider-batch/through-provider.ts';
-import type { JobState } from './read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
 import { noteSecondPayments, unknownRunOf } from './second-payments.ts';
-import type { Settlement } from './settle-doubts.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
-export interface ResumeOptions {
+export interface ResumeOptions extends RetryFlags {
   /** True to resume from the earlier invocation's journal. */
   readonly resume: boolean;
-  /** True to create jobs again that may have made a run. */
-  readonly retryUnknown: boolean;
-  /** True to create jobs again whose runs failed. Default false. */
-  readonly retryFailed?: boolean;
   /** True to hand jobs over to their models' provider as its batches. */
   readonly providerBatch: boolean;
   /** True to cancel the batches that were handed over. */
@@ -241,72 +232,4 @@ async function journalEnd(
   } else if (outcome.kind === 'in doubt') {
     await journal.candidates(job, outcome.candidates);
   }
-}
-
-/** Returns the result in the journal of a job that ended with a run. */
-function endedResult(value: unknown): RequestResult | undefined {
-  if (!isJsonObject(value) || !isJsonObject(value['run'])) return undefined;
-  const { run, seconds } = value;
-  if (typeof seconds !== 'number' && seconds !== null) return undefined;
-  return { run: run as unknown as Run, seconds, fault: undefined };
-}
-
-/** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
-function planJob(
-  { id, isQuestion = false, creates }: Job,
-  { states, settlements }: KnownJobs,
-  connection: Connection,
-  { retryUnknown, retryFailed = false }: Pick<ResumeOptions, 'retryUnknown' | 'retryFailed'>,
-): JobPlan | RequestResult {
-  const state = states.get(id);
-  if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, creates)) {
-    return { kind: 'create' };
-  }
-  const ended = endedResult(state.result);
-  if (ended !== undefined) {
-    const isRetried = retryFailed || (retryUnknown && isQuestion);
-    return isRetried && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
-  }
-  if (state.runId !== undefined) return { kind: 'wait', runId: state.runId, recovered: state.recovered };
-  if (state.step === 'creating') {
-    return planUnanswered(state.entry, settlements.get(id), connection, { retryUnknown });
-  }
-  return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRun(mayHaveRunError(state));
-}
-
-/** Returns the plan for a job whose creation was sent, or about to be, when the earlier invocation ended. */
-function planUnanswered(
-  entry: JobState['entry'],
-  settlement: Settlement | undefined,
-  connection: Connection,
-  { retryUnknown }: Pick<ResumeOptions, 'retryUnknown'>,
-): JobPlan | RequestResult {
-  if (entry === undefined || settlement?.kind === 'none') return { kind: 'create' };
-  if (settlement?.kind === 'repeat') return { kind: 'repeat', entry };
-  if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
-  if (retryUnknown) return { kind: 'create' };
-  const cause = new Error(`the creation of ${entry.time} was never answered`);
-  const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
-  return { ...notRun(error), isInDoubt: true };
-}
-
-/** Returns false for the state of another creation than the job's own. */
-function isOwnCreation({ entry }: JobState, creates: Job['creates']): boolean {
-  if (creates === undefined) return true;
-  const { promptVersionId, inputsDigest } = creates;
-  return entry?.promptVersionId === promptVersionId && entry.inputsDigest === inputsDigest;
-}
-
-/** Returns the result of a job that can't be run. */
-export function notRun(error: unknown): RequestResult {
-  return { run: undefined, seconds: 0, fault: failureOf(error) };
-}
-
-function mayHaveRunError({ error }: JobState): CliError {
-  const message = (error ?? 'the run could not be created').replace(/ \(\w+\)$/u, '');
-  return new CliError(message, {
-    status: 'SERVER_ERROR',
-    exitCode: EXIT.fault,
-    hints: ['It may have made a run all the same. To run it again, add --resume --retry-unknown.'],
-  });
 }

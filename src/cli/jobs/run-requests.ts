@@ -149,3 +149,8 @@ function resultsGone(): CliError {
     hints: ['To hand it over again, add --resume --retry-unknown.'],
   });
 }
+
+/** Returns the result of a job that can't be run. */
+export function notRun(error: unknown): RequestResult {
+  return { run: undefined, seconds: 0, fault: failureOf(error) };
+}

@@ -18,26 +18,16 @@ import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type CheckedOutput, changesAnswer, isJsonOutput } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import { retryForever } from '../core/background-work.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Media } from '../media/media.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { DiskFullError, ignoreUnavailableStore, isStoreUnavailable } from '../store/errors.ts';
-import type { StoredMedia } from '../store/media-store.ts';
-import type {
-  Idempotency,
-  QueuedRun,
-  RunOutcome,
-  StoredOutput,
-  StoredUsage,
-} from '../store/runs/run-records.ts';
-import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
+import { isStoreUnavailable } from '../store/errors.ts';
+import type { Idempotency, QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
 import type { InputFiles } from './input-files.ts';
 import { settingsOf } from './run-request.ts';
 import { stoppedRun } from './stopped-run.ts';
+import { type ChargedResult, type OutcomeStorage, storeOutcome } from './store-outcome.ts';
 import type { TextFeed } from './text-feed.ts';
 
-export interface ExecutorOptions {
+export interface ExecutorOptions extends OutcomeStorage {
   definitions: Definitions;
   tasks: PromptTasks;
   models: { get(name: string): ModelEntry | undefined };
@@ -47,20 +37,13 @@ export interface ExecutorOptions {
   describeImage: (image: LoadedImage) => string | Promise<string>;
   /** Answers from provider batches, by the keys of their creations. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
-  media: Media;
-  results: HeldResults;
   texts: TextFeed;
-  clock: Clock;
   /** True to drop the request of a run that failed before its model was asked, and so cost nothing. */
   forgetsUnasked: boolean;
-  /** Called with the reasons of failed runs that only the operator may see; if undefined, callers see them. */
-  toOperator?: ((line: string) => void) | undefined;
   /** Returns false if programs must not run, because several users share the service. */
   allowsPrograms: () => Promise<boolean>;
   /** The runs whose programs are running, which must not be started again. */
   programs: Set<string>;
-  /** Called each time that an answer can't be stored yet. */
-  onHeld: (error: unknown) => void;
   /** Called with notices for users, one line each. */
   onNotice: (line: string) => void;
 }
@@ -203,11 +186,6 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
   };
 }
 
-/** The result of an engine, with its cost. */
-interface ChargedResult extends EngineResult {
-  readonly charge?: StoredUsage | undefined;
-}
-
 /** Checks the text of a result. On a mismatch, or if the check takes too long, the text stays as it came, before the fault. */
 async function checkedResult(
   result: EngineResult,
@@ -242,83 +220,4 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
     reported.add(line);
     onNotice(line);
   };
-}
-
-/** Stores the outputs and returns the outcome, which is a failure if the database or object store is away for too long. */
-async function storeOutcome(
-  options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'onHeld' | 'results'>,
-  runId: string,
-  result: ChargedResult,
-  signal: AbortSignal,
-): Promise<RunOutcome> {
-  const held = options.results.hold(runId, () =>
-    result.outputs.reduce((sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0), 0),
-  );
-  try {
-    return await storeOutputs({ ...options, held }, runId, result, signal);
-  } catch (error) {
-    if (!(error instanceof ResultLost)) throw error;
-    const failed = { ...failedWith(error.shown), tokens: result.tokens, charge: result.charge };
-    return await storeOutputs({ ...options, held }, runId, failed, signal);
-  } finally {
-    held.release();
-  }
-}
-
-/** The means to store outputs, and the claim on memory of those that wait for it. */
-interface OutputStorage extends Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'onHeld'> {
-  readonly held: HeldResult;
-}
-
-async function storeOutputs(
-  storage: OutputStorage,
-  runId: string,
-  result: ChargedResult,
-  signal: AbortSignal,
-): Promise<RunOutcome> {
-  const results = await Promise.all(
-    result.outputs.map(output => storeOutput(storage, runId, output, signal)),
-  );
-  return {
-    status: result.failed ? 'failed' : 'succeeded',
-    outputs: results.map(({ output }) => output),
-    tokens: result.tokens,
-    media: results.flatMap(({ stored }) => stored ?? []),
-    usage: result.charge,
-    fault: result.fault,
-    isUnanswered: result.isUnanswered,
-    warnings: result.warnings?.map(withoutNul),
-  };
-}
-
-/** Replaces NUL, which PostgreSQL can't store. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\0', '\uFFFD');
-}
-
-async function storeOutput(
-  { media, clock, toOperator, onHeld, held }: OutputStorage,
-  runId: string,
-  output: EngineOutput,
-  signal: AbortSignal,
-): Promise<{ output: StoredOutput; stored?: StoredMedia }> {
-  if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
-  if (output.type === 'error') {
-    const { message, plain = message } = output;
-    if (plain !== message) toOperator?.(`run ${runId}: ${message}`);
-    return { output: { type: 'error', data: withoutNul(toOperator ? plain : message) } };
-  }
-  const { type, bytes, mediaType } = output;
-  // The output may have cost money, so it is held until it can be stored, within limits.
-  const stored = await retryForever(() => media.save(runId, bytes, mediaType), {
-    clock,
-    signal,
-    onFault: error => {
-      if (!(error instanceof DiskFullError)) ignoreUnavailableStore(error);
-      onHeld(error);
-      held.check(error);
-    },
-  });
-  if (!stored) throw new Error('the service is stopping');
-  return { output: { type, media: stored.id, mediaType, createdAt: stored.createdAt }, stored };
 }

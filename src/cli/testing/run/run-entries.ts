@@ -1,10 +1,11 @@
 import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { BatchJournal } from '../../jobs/job-journal.ts';
-import { notRun, ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
-import type { RequestResult } from '../../jobs/run-requests.ts';
+import { ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
+import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
 import { decidingCount, type EntryResult, entryResult, type Repetition } from '../result.ts';
-import { type CheckTools, checkRun } from './check-run.ts';
+import { checkRun } from './check-run.ts';
+import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { askerOf, roundsOf } from './question-rounds.ts';

@@ -7,12 +7,11 @@ import { CaseFault, CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
-import { notRun } from '../../jobs/resumable-requests.ts';
-import type { RequestResult } from '../../jobs/run-requests.ts';
+import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
 import { type RenderedPrompt, renderNunjucks } from '../cases/nunjucks.ts';
 import type { TestFile, Turn } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../result.ts';
-import type { CheckTools } from './check-run.ts';
+import type { CheckTools } from './checked-answer.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { resolveText } from './tested-version.ts';
 

@@ -1,0 +1,82 @@
+import type { Run } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+import { isJsonObject } from '../core/json-value.ts';
+import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Job, JobPlan } from './job.ts';
+import type { JobState } from './read-journal.ts';
+import type { KnownJobs } from './recall-jobs.ts';
+import { notRun, type RequestResult } from './run-requests.ts';
+import type { Settlement } from './settle-doubts.ts';
+
+/** Flags that run jobs of an earlier invocation again. */
+export interface RetryFlags {
+  /** True to create jobs again that may have made a run. */
+  readonly retryUnknown: boolean;
+  /** True to create jobs again whose runs failed. Default false. */
+  readonly retryFailed?: boolean;
+}
+
+/** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
+export function planJob(
+  { id, isQuestion = false, creates }: Job,
+  { states, settlements }: KnownJobs,
+  connection: Connection,
+  { retryUnknown, retryFailed = false }: RetryFlags,
+): JobPlan | RequestResult {
+  const state = states.get(id);
+  if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, creates)) {
+    return { kind: 'create' };
+  }
+  const ended = endedResult(state.result);
+  if (ended !== undefined) {
+    const isRetried = retryFailed || (retryUnknown && isQuestion);
+    return isRetried && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
+  }
+  if (state.runId !== undefined) return { kind: 'wait', runId: state.runId, recovered: state.recovered };
+  if (state.step === 'creating') {
+    return planUnanswered(state.entry, settlements.get(id), connection, { retryUnknown });
+  }
+  return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRun(mayHaveRunError(state));
+}
+
+/** Returns the plan for a job whose creation was sent, or about to be, when the earlier invocation ended. */
+function planUnanswered(
+  entry: JobState['entry'],
+  settlement: Settlement | undefined,
+  connection: Connection,
+  { retryUnknown }: Pick<RetryFlags, 'retryUnknown'>,
+): JobPlan | RequestResult {
+  if (entry === undefined || settlement?.kind === 'none') return { kind: 'create' };
+  if (settlement?.kind === 'repeat') return { kind: 'repeat', entry };
+  if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
+  if (retryUnknown) return { kind: 'create' };
+  const cause = new Error(`the creation of ${entry.time} was never answered`);
+  const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
+  return { ...notRun(error), isInDoubt: true };
+}
+
+/** Returns false for the state of another creation than the job's own. */
+function isOwnCreation({ entry }: JobState, creates: Job['creates']): boolean {
+  if (creates === undefined) return true;
+  const { promptVersionId, inputsDigest } = creates;
+  return entry?.promptVersionId === promptVersionId && entry.inputsDigest === inputsDigest;
+}
+
+function mayHaveRunError({ error }: JobState): CliError {
+  const message = (error ?? 'the run could not be created').replace(/ \(\w+\)$/u, '');
+  return new CliError(message, {
+    status: 'SERVER_ERROR',
+    exitCode: EXIT.fault,
+    hints: ['It may have made a run all the same. To run it again, add --resume --retry-unknown.'],
+  });
+}
+
+/** Returns the result in the journal of a job that ended with a run. */
+export function endedResult(value: unknown): RequestResult | undefined {
+  if (!isJsonObject(value) || !isJsonObject(value['run'])) return undefined;
+  const { run, seconds } = value;
+  if (typeof seconds !== 'number' && seconds !== null) return undefined;
+  return { run: run as unknown as Run, seconds, fault: undefined };
+}

@@ -1,0 +1,165 @@
+import path from 'node:path';
+import { type JsonValue, ownValue } from '../../../files/json.ts';
+import type { Run } from '../../../wire/index.ts';
+import { dollars } from '../../../wire/money.ts';
+import type { JavaScriptInput } from '../../checks/javascript.ts';
+import type { Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
+import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { definitionOfVersion } from '../../targets/prompt-definition.ts';
+import type { CheckedAnswer } from '../expectations/expectation.ts';
+import { runCommand } from '../expectations/run-command.ts';
+import type { Judge, JudgeLog } from './judge.ts';
+import type { PreparedEntry } from './prepare-entries.ts';
+import type { QuestionRounds } from './question-rounds.ts';
+
+/** The parts of a test that expectations use. */
+export interface CheckTools {
+  readonly judge: Judge;
+  readonly budget: Budget;
+  /** The log of the judge's questions about this repetition. */
+  readonly log: JudgeLog;
+  /** Asks the questions of several repetitions together; if undefined, each is asked alone. */
+  readonly rounds?: QuestionRounds | undefined;
+  /** Called with the answer before and after its transforms; undefined if these fail. */
+  readonly onAnswer?: (output: JsonValue, transformed: JsonValue | undefined) => void;
+}
+
+/** The entry that was run. */
+export type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'> &
+  Partial<Pick<PreparedEntry, 'declaration'>>;
+
+/** Returns the answer of a run with everything that expectations check it with. */
+export async function checkedAnswer(
+  ctx: Context,
+  prepared: CheckedEntry,
+  { run, seconds, response }: EndedRun,
+  { judge, budget, log, rounds }: CheckTools,
+): Promise<CheckedAnswer> {
+  const { file, testCase } = prepared.entry;
+  const output = textOfOutputs(run.outputs);
+  const text = testCase.trims ? output.trim() : output;
+  const context = ({ wantsPrompt }: { readonly wantsPrompt: boolean }): Promise<JavaScriptInput['context']> =>
+    codeContext(ctx, prepared, { response, output, wantsPrompt });
+  return {
+    text,
+    value: ownValue(response ?? null, 'output') ?? text,
+    isAsPromptfoo: file.isAsPromptfoo ?? false,
+    seconds: seconds ?? 0,
+    tokens: run.tokens,
+    dollars: () => costOfRun(prepared, run, budget),
+    isUnpriced: () => {
+      const { counted } = budget.spentOn(run.runId);
+      if (counted === undefined || counted.tokens === null) return false;
+      return counted.cost === null && counted.standardCost === undefined;
+    },
+    checks: await ctx.checks(),
+    ask: question => judge.ask(question, log, rounds),
+    values: new Map([...testCase.text, ...(testCase.data ?? [])]),
+    context,
+    javascript: async (script, value) => {
+      const checks = await ctx.checks();
+      const about = await context({ wantsPrompt: /\bprompt\b/u.test(script.code) });
+      const { config } = script;
+      const seen = { ...about, ...(config !== undefined && { config }) };
+      return await checks.perform('javascript', script, { output: value, context: seen });
+    },
+    command: async (argv, output) => {
+      const run = await commandOn(ctx, prepared, argv, output);
+      return rounds ? rounds.program(run) : run();
+    },
+  };
+}
+
+interface EndedRun {
+  readonly run: Run;
+  readonly seconds: number | null;
+  /** The whole result of a provider that returns more than an output. */
+  readonly response?: JsonValue | undefined;
+}
+
+/** Returns the context that code gets of a case, in promptfoo's form. */
+async function codeContext(
+  ctx: Context,
+  { request, entry: { file, testCase } }: CheckedEntry,
+  {
+    response,
+    output,
+    wantsPrompt,
+  }: {
+    readonly response: JsonValue | undefined;
+    readonly output: string;
+    readonly wantsPrompt: boolean;
+  },
+): Promise<JavaScriptInput['context']> {
+  const { isAsPromptfoo = false } = file;
+  const { metadata = {} } = testCase;
+  const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
+  const prompt = wantsPrompt ? await modelRequestText(ctx, request) : undefined;
+  const test = { description: testCase.name, vars, ...(isAsPromptfoo && { metadata, options: {} }) };
+  return { vars, prompt: prompt ?? null, test, ...(isAsPromptfoo && responseContext(response, output)) };
+}
+
+/** Returns the cost of a run in US dollars; undefined if it is unknown. */
+async function costOfRun(
+  { connection }: CheckedEntry,
+  run: Run,
+  budget: CheckTools['budget'],
+): Promise<number | undefined> {
+  if (connection.recorder?.costOf) return connection.recorder.costOf(run.runId);
+  await budget.countWaited(connection, run);
+  const { cost } = budget.spentOn(run.runId);
+  return cost === undefined ? undefined : dollars(cost);
+}
+
+/** Returns a function that runs a program of the test file on an output. */
+async function commandOn(
+  ctx: Context,
+  { connection, request, entry: { file, testCase, model } }: CheckedEntry,
+  argv: Parameters<typeof runCommand>[0],
+  output: string,
+): Promise<() => ReturnType<typeof runCommand>> {
+  const { promptVersionId } = request;
+  const definition = connection.embedded ? await definitionOfVersion(ctx, promptVersionId) : undefined;
+  const facts = {
+    name: testCase.name,
+    inputs: Object.fromEntries(request.text),
+    model: model ?? definition?.model ?? null,
+    output,
+  };
+  const { keyVariables } = await import('../../../models/catalogue/report.ts');
+  const secrets = new Set(await keyVariables(ctx));
+  const directory = path.dirname(file.file);
+  const options = { directory, env: ctx.env, secrets, signal: ctx.signal };
+  return () => runCommand(argv, facts, options);
+}
+
+/** Returns the parts of promptfoo's context that are about a provider's result. */
+function responseContext(
+  response: JsonValue | undefined,
+  output: string,
+): Pick<JavaScriptInput['context'], 'providerResponse' | 'metadata'> {
+  const metadata = ownValue(response ?? null, 'metadata');
+  return { providerResponse: response ?? { output }, ...(metadata !== undefined && { metadata }) };
+}
+
+/** Returns the request to the model in promptfoo's form for code: one message as its text, several as JSON. */
+async function modelRequestText(
+  ctx: Context,
+  { promptVersionId, text }: PreparedEntry['request'],
+): Promise<string | undefined> {
+  const definition = await definitionOfVersion(ctx, promptVersionId);
+  if (definition === undefined || definition.imageInputs.length > 0) return undefined;
+  const { previewFromTexts } = await import('../../../prompts/render/preview.ts');
+  const { messages } = await previewFromTexts(definition, {
+    inputs: {},
+    texts: Object.fromEntries(text),
+    images: [],
+  });
+  const turns = messages.map(({ role, content }) => ({
+    role: role === 'model' ? 'assistant' : role,
+    content: content.map(part => ('text' in part ? part.text : '')).join(''),
+  }));
+  const [first, ...others] = turns;
+  return first?.role === 'user' && others.length === 0 ? first.content : JSON.stringify(turns);
+}
