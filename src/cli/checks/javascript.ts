@@ -8,6 +8,7 @@ import {
 } from 'quickjs-emscripten-core';
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { type JsonValue, readJson } from '../../files/json.ts';
+import { addEngineGlobals } from './engine-globals.ts';
 import { javaScriptBody } from './javascript-body.ts';
 
 /** Code of a test that checks or transforms an answer. */
@@ -77,7 +78,7 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
   vm.setProp(vm.global, 'given', inputText);
   inputText.dispose();
   const { output, context } = { output: 'given.output', context: 'given.context' };
-  const prepared = vm.evalCode(`given = JSON.parse(given);${GLOBALS}`);
+  const prepared = vm.evalCode(`given = JSON.parse(given);(${addEngineGlobals.toString()})()`);
   if (prepared.error) return scriptFault(vm, prepared.error);
   prepared.value.dispose();
   const callable = script.isFile ? exportedBy(vm, script) : compileCode(vm, script.code);
@@ -88,34 +89,6 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
   if (result.error) return scriptFault(vm, result.error);
   return settled(vm, result.value);
 }
-
-/** Globals that code expects of every engine: a console that prints nothing, copies of data, and small tasks. */
-const GLOBALS = `
-console = new Proxy({}, { get: () => () => undefined });
-structuredClone = value => {
-  const copies = new Map();
-  const copy = value => {
-    if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('a function could not be cloned');
-    if (typeof value !== 'object' || value === null) return value;
-    if (copies.has(value)) return copies.get(value);
-    const made = value instanceof Date ? new Date(value)
-      : value instanceof RegExp ? new RegExp(value)
-      : value instanceof Map ? new Map()
-      : value instanceof Set ? new Set()
-      : Array.isArray(value) ? new Array(value.length)
-      : {};
-    copies.set(value, made);
-    if (value instanceof Map) for (const [key, one] of value) made.set(copy(key), copy(one));
-    else if (value instanceof Set) for (const one of value) made.add(copy(one));
-    else if (!(value instanceof Date || value instanceof RegExp)) {
-      for (const [key, one] of Object.entries(value)) made[key] = copy(one);
-    }
-    return made;
-  };
-  return copy(value);
-};
-queueMicrotask = task => void Promise.resolve().then(task);
-undefined`;
 
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 

@@ -1,0 +1,40 @@
+/**
+ * Adds what code expects of every engine: a console that prints nothing, copies of data, and small tasks. The engine for
+ * JavaScript of strangers, which has nothing but the language itself, runs the source of this function; so the function
+ * refers to nothing outside itself.
+ */
+export function addEngineGlobals(): void {
+  const emptyCopy = (value: object): object => {
+    if (value instanceof Date) return new Date(value);
+    if (value instanceof RegExp) return new RegExp(value);
+    if (value instanceof Map) return new Map();
+    if (value instanceof Set) return new Set();
+    if (!Array.isArray(value)) return {};
+    const list: unknown[] = [];
+    list.length = value.length;
+    return list;
+  };
+  const copyOf = (value: unknown, copies: Map<object, object>): unknown => {
+    if (typeof value === 'function' || typeof value === 'symbol') {
+      throw new TypeError('a function could not be cloned');
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    const made = copies.get(value);
+    if (made !== undefined) return made;
+    const copy = emptyCopy(value);
+    copies.set(value, copy);
+    if (value instanceof Map) {
+      for (const [key, one] of value) (copy as typeof value).set(copyOf(key, copies), copyOf(one, copies));
+    } else if (value instanceof Set) {
+      for (const one of value) (copy as typeof value).add(copyOf(one, copies));
+    } else if (!(value instanceof Date || value instanceof RegExp)) {
+      for (const [key, one] of Object.entries(value)) Object.assign(copy, { [key]: copyOf(one, copies) });
+    }
+    return copy;
+  };
+  Object.assign(globalThis, {
+    console: new Proxy({}, { get: () => () => undefined }),
+    structuredClone: (value: unknown) => copyOf(value, new Map()),
+    queueMicrotask: (task: () => unknown) => void Promise.resolve().then(task),
+  });
+}
