@@ -58,7 +58,7 @@ export async function bundleCommand(outdir, { minify = true } = {}) {
       'prompt-worker': 'src/prompts/tasks/worker.ts',
       'check-worker': 'src/cli/checks/worker.ts',
       'run-process': 'src/run-process.ts',
-      'work-thread': 'src/service/http/work-thread-entry.ts',
+      'work-thread': 'src/service/http/work-thread/entry.ts',
     },
     preserveEntrySignatures: 'allow-extension',
   });

@@ -12,7 +12,7 @@ import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
 import { keyUseNotes, RecentCallers } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
-import type { WorkThread } from './http/work-thread.ts';
+import type { WorkThread } from './http/work-thread/work-thread.ts';
 import { loadImageInputs } from './images/load.ts';
 import { keyHash, localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';

@@ -7,7 +7,7 @@ import { type Clock, resultWithin, systemClock } from './core/clock.ts';
 import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createHttpServer, type HttpServer, listen, originOf, type ServedRequest } from './http/server.ts';
-import { WorkThread } from './http/work-thread.ts';
+import { WorkThread } from './http/work-thread/work-thread.ts';
 import { createKey } from './keys/keys.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';

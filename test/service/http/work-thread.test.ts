@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { describeImage } from '../../../src/prompts/render/describe-image.ts';
 import { TasksClosed } from '../../../src/prompts/tasks/messages.ts';
 import { parseBodyHere } from '../../../src/service/http/parse-body.ts';
-import { WorkThread } from '../../../src/service/http/work-thread.ts';
+import { WorkThread } from '../../../src/service/http/work-thread/work-thread.ts';
 
 let thread = new WorkThread();
 afterEach(async () => {

@@ -6,8 +6,8 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import { allExpectations } from '../expectations/expectation.ts';
 import { isPromptfooFile, isTestFile } from './find-test-files.ts';
 import { parseTestFile } from './parse-test-file.ts';
+import type { ConvertedTests } from './promptfoo/read-promptfoo.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
-import type { ConvertedTests } from './read-promptfoo.ts';
 import type { TestFileOptions } from './reading-context.ts';
 import { MAX_TEST_FILE_BYTES, type TestCase, type TestedModel, type TestFile } from './test-case.ts';
 
@@ -31,7 +31,7 @@ export async function readTestFile(
 
 /** Reads the tests of a promptfoo configuration, for each of its prompts. */
 async function readPromptfooTests(ctx: Context, file: string, options: TestFileOptions): Promise<TestFile[]> {
-  const { readPromptfoo } = await import('./read-promptfoo.ts');
+  const { readPromptfoo } = await import('./promptfoo/read-promptfoo.ts');
   const name = sharedPath(ctx.cwd, file);
   const { prompts, judge, leftOut } = await readPromptfoo(ctx, { ...options, file, name });
   const isOne = new Set(prompts.map(({ number }) => number)).size === 1;

@@ -8,7 +8,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
 import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
-import { type RenderedPrompt, renderNunjucks } from '../cases/nunjucks.ts';
+import { type RenderedPrompt, renderNunjucks } from '../cases/promptfoo/nunjucks.ts';
 import type { TestFile, Turn } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../result.ts';
 import type { CheckTools } from './checked-answer.ts';

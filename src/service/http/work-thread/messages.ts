@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '../../wire/index.ts';
+import type { ErrorStatus } from '../../../wire/index.ts';
 
 /** Work on a user's bytes that may take long. */
 export type ThreadJob =

@@ -1,7 +1,7 @@
-import { messageOf } from '../../../files/error-utils.ts';
-import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../prompts/foreign/converted.ts';
-import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { messageOf } from '../../../../files/error-utils.ts';
+import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../../prompts/foreign/converted.ts';
+import type { Context } from '../../../context.ts';
+import { usageError } from '../../../errors.ts';
 import { type RenderedPrompt, renderNunjucks } from './nunjucks.ts';
 import { programOutput } from './program-output.ts';
 
@@ -77,7 +77,7 @@ async function promptsOfTexts(
   made: PromptProgram | PromptTemplate,
   name: string,
 ): Promise<MadePrompt[]> {
-  const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
+  const { promptOfText } = await import('../../../../prompts/foreign/promptfoo/convert.ts');
   const promptFile = await promptFileMaker(text => promptOfText(text, made, name));
   const prompts: (MadePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, rendered] of texts.entries()) {
@@ -91,7 +91,7 @@ async function promptsOfTexts(
 
 /** Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is never sent. */
 async function promptFileMaker(promptFile: (text: string) => string) {
-  const { InvalidPromptFile } = await import('../../../prompts/findings.ts');
+  const { InvalidPromptFile } = await import('../../../../prompts/findings.ts');
   const unsent = promptFile('-');
   return ({ text, fault }: Pick<RenderedPrompt, 'text' | 'fault'>): Pick<MadePrompt, 'prompt' | 'fault'> => {
     if (fault !== undefined) return { prompt: unsent, fault: `Nunjucks can't render its prompt: ${fault}` };

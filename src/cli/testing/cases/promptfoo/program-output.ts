@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { ProcessTree } from '../../../files/bounds/process-tree.ts';
-import { messageOf } from '../../../files/error-utils.ts';
-import { environmentWithoutKeys } from '../../../files/programs.ts';
-import { within } from '../../../net/signals.ts';
-import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
-import { MAX_TEST_FILE_BYTES } from './test-case.ts';
+import { ProcessTree } from '../../../../files/bounds/process-tree.ts';
+import { messageOf } from '../../../../files/error-utils.ts';
+import { environmentWithoutKeys } from '../../../../files/programs.ts';
+import { within } from '../../../../net/signals.ts';
+import type { Context } from '../../../context.ts';
+import { usageError } from '../../../errors.ts';
+import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
 
 const LIMIT_MS = 30_000;
 const MAX_SHOWN = 2000;
@@ -24,7 +24,7 @@ export async function programOutput(
   argv: readonly [string, ...string[]],
   { file, input, what }: { readonly file: string; readonly input: string; readonly what: string },
 ): Promise<string> {
-  const { keyVariables } = await import('../../../models/catalogue/report.ts');
+  const { keyVariables } = await import('../../../../models/catalogue/report.ts');
   const env = environmentWithoutKeys(ctx.env, await keyVariables(ctx));
   const refuse = (why: string) => usageError(`${what} ${why}`);
   let tree: ProcessTree | undefined;

@@ -1,11 +1,11 @@
 import type { Worker } from 'node:worker_threads';
-import { startThread } from '../../files/installed/start-thread.ts';
-import { describeImage, MEASURED_BYTES } from '../../prompts/render/describe-image.ts';
-import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { TasksClosed } from '../../prompts/tasks/messages.ts';
-import { ApiError } from './api-error.ts';
-import { type ParsedBody, parseBodyHere } from './parse-body.ts';
-import type { Order, ThreadJob, ThreadReply } from './work-thread-messages.ts';
+import { startThread } from '../../../files/installed/start-thread.ts';
+import { describeImage, MEASURED_BYTES } from '../../../prompts/render/describe-image.ts';
+import type { LoadedImage } from '../../../prompts/render/loaded-image.ts';
+import { TasksClosed } from '../../../prompts/tasks/messages.ts';
+import { ApiError } from '../api-error.ts';
+import { type ParsedBody, parseBodyHere } from '../parse-body.ts';
+import type { Order, ThreadJob, ThreadReply } from './messages.ts';
 
 /** Smaller work is done in the main thread; in bytes. */
 const SMALL_BYTES = 64 * 1024;

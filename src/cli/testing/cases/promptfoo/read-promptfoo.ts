@@ -6,18 +6,18 @@ import type {
   ConvertedCase,
   ConvertOptions,
   PromptTemplate,
-} from '../../../prompts/foreign/converted.ts';
-import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
-import type { Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
-import { usageError } from '../../errors.ts';
-import { readTextFile } from '../../inputs/read-text.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import type { NamedJudge } from '../expectations/expectation-kind.ts';
+} from '../../../../prompts/foreign/converted.ts';
+import type { PromptTasks } from '../../../../prompts/tasks/prompt-tasks.ts';
+import type { Context } from '../../../context.ts';
+import { counted } from '../../../core/counted.ts';
+import { usageError } from '../../../errors.ts';
+import { readTextFile } from '../../../inputs/read-text.ts';
+import { oneLine } from '../../../terminal/sanitise.ts';
+import type { NamedJudge } from '../../expectations/expectation-kind.ts';
+import { runFileTask } from '../run-file-task.ts';
+import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
 import { programOutput } from './program-output.ts';
 import { promptsByProgram, promptsByTemplate } from './prompts-by-case.ts';
-import { runFileTask } from './run-file-task.ts';
-import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 
 /** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
 export interface ConvertedTests {
@@ -62,7 +62,7 @@ interface PromptfooFile {
  * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a verdict
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
-  const { withTasks } = await import('../../../prompts/tasks/prompt-tasks.ts');
+  const { withTasks } = await import('../../../../prompts/tasks/prompt-tasks.ts');
   return await withTasks(tasks => readWith(tasks, ctx, config));
 }
 
@@ -99,8 +99,8 @@ async function converterOf(
   { file, name, allowCommands }: PromptfooFile,
 ): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
-  const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
-  const { describedNames } = await import('../../../models/catalogue/described-names.ts');
+  const { PROVIDER_SETTINGS } = await import('../../../../models/entry.ts');
+  const { describedNames } = await import('../../../../models/catalogue/described-names.ts');
   const taken = await describedNames(ctx);
   return (prompt, programOutputs) => {
     const options: ConvertOptions = {
@@ -163,7 +163,7 @@ function environmentOf(text: string, { env }: Context): Record<string, string> {
 }
 
 async function defaultJudge({ env }: Context) {
-  const { DEFAULT_JUDGES } = await import('../../../prompts/foreign/promptfoo/default-judges.ts');
+  const { DEFAULT_JUDGES } = await import('../../../../prompts/foreign/promptfoo/default-judges.ts');
   return DEFAULT_JUDGES.filter(([variable]) => Boolean(env[variable]?.trim()));
 }
 

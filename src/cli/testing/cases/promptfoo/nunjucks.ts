@@ -1,7 +1,7 @@
-import { builtText } from '../../../files/installed/installed-file.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
-import type { Context } from '../../context.ts';
+import { builtText } from '../../../../files/installed/installed-file.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/json.ts';
+import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import type { Context } from '../../../context.ts';
 
 /** A prompt that Nunjucks has rendered. */
 export interface RenderedPrompt {
