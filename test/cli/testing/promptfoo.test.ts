@@ -755,6 +755,42 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
     expect(sent).toEqual({ model: 'ours', temperature: 0.1, top_p: 0.5, max_tokens: 7 });
   });
 
+  it('gives answers of a JSON Schema as values, which promptfoo parses, and others as texts', async () => {
+    const answer = { choices: [{ message: { content: '{"q": "one"}' } }] };
+    const schema = { type: 'object', properties: { q: { type: 'string' } } };
+    const formats = [
+      { type: 'json_object' },
+      { type: 'json_schema', json_schema: { name: 'x', strict: true, schema } },
+    ];
+    const checks = ['"q": "one"', '"q":"one"'].map(value => ({ type: 'contains', value }));
+    const values = ['output.q === "one"', 'JSON.parse(output).q === "one"'];
+    const asserts = [...checks, ...values.map(value => ({ type: 'javascript', value }))];
+    const verdicts: unknown[] = [];
+    await besideServer(answer, async address => {
+      for (const format of formats) {
+        const config = {
+          prompts: ['x'],
+          providers: [
+            {
+              id: 'openai:chat:ours',
+              config: { apiBaseUrl: `${address}/v1`, response_format: format },
+              transform: 'output',
+            },
+          ],
+          tests: asserts.map(assertion => ({ assert: [assertion] })),
+        };
+        const files = { 'promptfooconfig.json': JSON.stringify(config) };
+        const { stdout } = await tested(files, '--allow-commands', '--json');
+        const { cases } = JSON.parse(stdout) as { readonly cases: readonly { readonly status: string }[] };
+        verdicts.push(cases.map(({ status }) => status));
+      }
+    });
+    expect(verdicts).toEqual([
+      ['passed', 'failed', 'failed', 'passed'],
+      ['failed', 'passed', 'passed', 'failed'],
+    ]);
+  });
+
   it('judges with the config of each place that names it', async () => {
     const answer = { choices: [{ message: { content: 'Yes.' } }] };
     const asked = await besideServer(answer, async address => {

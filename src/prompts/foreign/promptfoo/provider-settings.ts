@@ -405,6 +405,12 @@ function readsFormat(id: string, key: string): boolean {
     : isGoogle;
 }
 
+/** Returns true if promptfoo parses the answers of a provider in this format. */
+export function parsesAnswers(id: string, format: JsonObject | undefined): boolean {
+  if (format?.['format'] !== 'json' || id.startsWith('mistral:')) return false;
+  return 'schema' in format || azureDeployment(id)?.isResponses === false;
+}
+
 /** Returns true if headers only name the application that asks, or JSON, which is sent anyway. */
 function changesNothing(headers: JsonValue): boolean {
   const pairs = isJsonObject(headers) ? Object.entries(headers) : [['', '']];

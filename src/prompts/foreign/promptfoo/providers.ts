@@ -7,7 +7,7 @@ import { modelName } from './model-names.ts';
 import { includesPrompt, type PromptNames, readReferences } from './prompt-references.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { ownAddress } from './provider-address.ts';
-import { convertSettings, withDefaults } from './provider-settings.ts';
+import { convertSettings, parsesAnswers, withDefaults } from './provider-settings.ts';
 
 /** Providers whose requests take the `config` of a prompt. */
 const TAKES_PROMPT_CONFIG =
@@ -219,11 +219,15 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   }
   const own = convertSettings({ id }, config && valuesByKey(config, 'config'), conversion);
   const ofPrompt = convertSettings({ id }, promptConfig, conversion);
+  const output = ofPrompt.output ?? own.output;
+  const isParsed = conversion.isForTest && parsesAnswers(id, output);
   const provider = {
     names: namesOf(written),
     config: withDefaults(id, model, { ...own.settings, ...ofPrompt.settings }),
-    output: ofPrompt.output ?? own.output,
-    transform,
+    output,
+    transform: isParsed
+      ? composedTransform([PARSED, ...(transform === undefined ? [] : [transform])])
+      : transform,
     at,
   };
   const address = ownAddress(id, config, conversion);
@@ -232,6 +236,10 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   const nameAtProvider = model.replace(/^[^/]+\//u, '');
   return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }
+
+/** Parses an answer that is JSON. */
+const PARSED = `try { return JSON.parse(output); } catch {}
+return output;`;
 
 /** Returns code that runs transforms one after the other. */
 function composedTransform(codes: readonly string[]): string | undefined {
