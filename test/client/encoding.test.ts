@@ -37,7 +37,9 @@ describe('an answer', () => {
 
   it('of 20 MiB is read', async () => {
     const text = 'x'.repeat(20 * MIB);
-    expect(await asked('gzip', gzipSync(JSON.stringify({ status: 'SUCCESS', data: text })))).toBe(text);
+    expect(
+      await asked('gzip', gzipSync(JSON.stringify({ status: 'SUCCESS', data: text }), { level: 1 })),
+    ).toBe(text);
   });
 
   it.each<[string, Uint8Array | string, RegExp]>([
@@ -53,8 +55,8 @@ describe('an answer', () => {
   });
 
   it.each<[string, Uint8Array]>([
-    ['gzip', gzipSync(Buffer.alloc(80 * MIB, 32))],
-    ['br', brotliCompressSync(Buffer.alloc(80 * MIB, 32), QUICK)],
+    ['gzip', gzipSync(Buffer.alloc(65 * MIB, 32), { level: 1 })],
+    ['br', brotliCompressSync(Buffer.alloc(65 * MIB, 32), QUICK)],
     ['identity', Buffer.alloc(65 * MIB, 32)],
   ])('that grows beyond 64 MiB out of %s is dropped', async (encoding, body) => {
     const error = await errorOf(asked(encoding, body), ProtocolError);
