@@ -8,13 +8,16 @@ interface Description {
 
 type Content = Record<string, { schema?: { $ref?: string } }>;
 
+/** The description by the first service of a process: all describe the same interface. */
+let described: Description | undefined;
+
 /** Checks answers against the description that the service itself gives of its interface. */
 export class InterfaceDescription {
   constructor(private readonly description: Description) {}
 
   static async of(baseUrl: string): Promise<InterfaceDescription> {
-    const answer = await fetch(new URL('/openapi.json', baseUrl));
-    return new InterfaceDescription((await answer.json()) as Description);
+    described ??= (await (await fetch(new URL('/openapi.json', baseUrl))).json()) as Description;
+    return new InterfaceDescription(described);
   }
 
   /** Fails the test where the description does not allow this status, or not this body. */
