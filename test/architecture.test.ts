@@ -272,6 +272,13 @@ describe('ARCHITECTURE.md', () => {
     expect(named.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
   });
 
+  it('has every room on its map', () => {
+    const rooms = Object.values(FLOORS)
+      .flat(2)
+      .filter(room => !room.endsWith('.ts'));
+    expect(rooms.filter(room => !new RegExp(`\\b${room}/`).test(text))).toEqual([]);
+  });
+
   it('fits on three screens', () => {
     expect(text.split('\n').length).toBeLessThanOrEqual(150);
   });
