@@ -24,7 +24,8 @@ export function promptSaying(text: string): string {
 /** Makes a repository whose `x.prompt` says "first" in its first commit and "second" in its second. */
 export function repository(folder: string): string {
   mkdirSync(folder, { recursive: true });
-  git(folder, 'init', '-q', '-b', 'main');
+  // Without a template, which holds a dozen examples of hooks.
+  git(folder, 'init', '-q', '--template=', '-b', 'main');
   for (const text of ['first', 'second']) {
     writeFileSync(
       path.join(folder, 'x.prompt'),

@@ -127,6 +127,7 @@ function plant(configuration: (p: string) => string, planting: (folder: string) 
     CONFIGURATIONS['remote.<name>.uploadpack']?.(p) ?? '',
   );
   writeFileSync(path.join(folder, '.gitattributes'), '* diff=a filter=a merge=a\n');
+  mkdirSync(path.join(folder, '.git/info'));
   writeFileSync(path.join(folder, '.git/info/attributes'), '* diff=a filter=a merge=a\n');
   // Git fetches missing objects unless something forbids it.
   rmSync(path.join(folder, '.git/objects', oldBlob.slice(0, 2), oldBlob.slice(2)), { force: true });
