@@ -45,7 +45,10 @@ export async function resolvePrompt(
   if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
     throw usageError(`"${oneLine(target)}" is neither an id nor a slug`, howToFind(connection));
   }
-  return findByName(connection, target, ctx.signal);
+  return findByName(connection, target, ctx.signal).catch(async (error: unknown) => {
+    const { withLikelyFile } = await import('./likely-file.ts');
+    throw await withLikelyFile(ctx, { target, source: 'command line' }, error);
+  });
 }
 
 /** Sends a request about a prompt. An id that turns out not to be a prompt's is taken for a version's. */

@@ -1,13 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
-import path from 'node:path';
-import { isDirectory } from '../../files/write-below.ts';
 import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError, notFoundError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { notFoundError } from '../errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { REVISION_MARK } from './named-prompt-file.ts';
 import {
   aliasOrName,
   promptFileOf,
@@ -52,6 +47,7 @@ export async function resolveTarget(
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
   const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch(
     async (error: unknown) => {
+      const { withLikelyFile } = await import('./likely-file.ts');
       throw await withLikelyFile(ctx, { target, source }, error);
     },
   );
@@ -65,36 +61,6 @@ export async function resolveTarget(
 interface TargetOptions extends VersionOverrides {
   readonly source: TargetSource;
 }
-
-/** Adds the prompt file that was probably meant to the error for an unknown name. */
-async function withLikelyFile(
-  ctx: Context,
-  { target, source }: { readonly target: string; readonly source: TargetSource },
-  error: unknown,
-): Promise<unknown> {
-  if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
-  const { status, exitCode, data, message, hints } = error;
-  if (/[./\\]/u.test(target) && isDirectory(path.resolve(ctx.cwd, target))) {
-    const what = `the prompt "${oneLine(target)}" does not exist, and ${target} is a directory`;
-    return new CliError(what, { status, exitCode, data, cause: error, hints });
-  }
-  const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
-  const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
-  const found = path.resolve(ctx.cwd, file);
-  if (!isFile(found)) return error;
-  const isCommitted =
-    source === 'command line' &&
-    revision !== undefined &&
-    (await (await import('./git/revision.ts')).isRevision(ctx, found, revision));
-  const hint = `Did you mean ${isCommitted ? `${file}${REVISION_MARK}${revision}` : `the file ${file}`}?`;
-  return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
-}
-
-function isFile(file: string): boolean {
-  return existsSync(file) && statSync(file).isFile();
-}
-
-const PROMPT_EXTENSION = '.prompt';
 
 async function resolveName(ctx: Context, connection: Connection, name: string): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };

@@ -30,6 +30,17 @@ describe('a name that stands for nothing', () => {
     expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);
   });
 
+  it.each([
+    ['prompts', 'get'],
+    ['prompts', 'render'],
+    ['versions', 'list'],
+  ])('%s %s has the hint, too', async (...command) => {
+    const home = homeWithNote(NOTE);
+    const { exitCode, stderr } = await runInProcess([...command, 'note'], { home, local: localService });
+    expect(exitCode).toBe(4);
+    expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
+  });
+
   it("has no hint if the file doesn't exist", async () => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });

@@ -1,0 +1,39 @@
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isDirectory } from '../../files/write-below.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+import { REVISION_MARK } from './named-prompt-file.ts';
+import type { TargetSource } from './prompt-file.ts';
+
+const PROMPT_EXTENSION = '.prompt';
+
+/** Adds the prompt file that was probably meant to the error for an unknown name. */
+export async function withLikelyFile(
+  ctx: Context,
+  { target, source }: { readonly target: string; readonly source: TargetSource },
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
+  const { status, exitCode, data, message, hints } = error;
+  if (/[./\\]/u.test(target) && isDirectory(path.resolve(ctx.cwd, target))) {
+    const what = `the prompt "${oneLine(target)}" does not exist, and ${target} is a directory`;
+    return new CliError(what, { status, exitCode, data, cause: error, hints });
+  }
+  const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
+  const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
+  const found = path.resolve(ctx.cwd, file);
+  if (!isFile(found)) return error;
+  const isCommitted =
+    source === 'command line' &&
+    revision !== undefined &&
+    (await (await import('./git/revision.ts')).isRevision(ctx, found, revision));
+  const hint = `Did you mean ${isCommitted ? `${file}${REVISION_MARK}${revision}` : `the file ${file}`}?`;
+  return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
+}
+
+function isFile(file: string): boolean {
+  return existsSync(file) && statSync(file).isFile();
+}
