@@ -26,6 +26,7 @@ import { inputFiles } from './runs/input-files.ts';
 import type { ProviderBatches } from './runs/provider-batches.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
+import { unstoredRuns } from './runs/unstored-runs.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import { faultText } from './store/errors.ts';
 import type { Store } from './store/store.ts';
@@ -156,6 +157,7 @@ async function openParts(
     batchAnswers: new Map<string, BatchAnswer>(),
     programs: new Set<string>(),
     results: new HeldResults({ clock, onFault }),
+    unstored: unstoredRuns(dataDir),
     defaultModel,
     onFault,
     onHeld,

@@ -190,6 +190,21 @@ describe('media in an object store', () => {
     });
   });
 
+  test('that wait when the service stops fail their run at the next start, which asks no model again', async () => {
+    const service = await start({ syncWindowMs: 0, graceMs: 0 });
+    const body = await card(service);
+    await objects.stop();
+    const { data } = await service.post<{ runId: string }>('/runs', body);
+    await expect.poll(() => service.notices.join('\n')).toContain('waits in memory');
+    await services.pop()?.close();
+    await objects.start();
+    const next = await start({ dataDir: service.dataDir });
+    const run = () => next.data<Run>(`/runs/${data.runId}`);
+    await expect.poll(async () => (await run()).runStatus).toBe('failed');
+    expect((await run()).outputs[0]?.data).toMatch(/before the service stopped; it may have been paid for/);
+    expect(keysIn('media')).toEqual([]);
+  });
+
   test('that a queued run needs are waited for, and keep no text from running', async () => {
     const service = await start({ parallel: 1, syncWindowMs: 0 });
     const sandbox = await service.versionOf('sandbox');

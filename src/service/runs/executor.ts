@@ -26,6 +26,7 @@ import { settingsOf } from './run-request.ts';
 import { stoppedRun } from './stopped-run.ts';
 import { type ChargedResult, type OutcomeStorage, storeOutcome } from './store-outcome.ts';
 import type { TextFeed } from './text-feed.ts';
+import { UNSTORED_REASON, type UnstoredRuns } from './unstored-runs.ts';
 
 export interface ExecutorOptions extends OutcomeStorage {
   definitions: Definitions;
@@ -37,6 +38,7 @@ export interface ExecutorOptions extends OutcomeStorage {
   describeImage: (image: LoadedImage) => string | Promise<string>;
   /** Answers from provider batches, by the keys of their creations. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
+  unstored: UnstoredRuns;
   texts: TextFeed;
   /** True to drop the request of a run that failed before its model was asked, and so cost nothing. */
   forgetsUnasked: boolean;
@@ -89,7 +91,11 @@ async function runEngine(
   run: ExecutedRun,
   signal: AbortSignal,
 ): Promise<ChargedResult> {
-  const { definitions, models, engines, clock, tasks, onNotice } = options;
+  const { definitions, models, engines, clock, tasks, unstored, onNotice } = options;
+  if (unstored.has(run.id)) {
+    options.onAsked();
+    return failedWith(UNSTORED_REASON);
+  }
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);

@@ -37,6 +37,8 @@ export interface HeldResult {
    * @throws {ResultLost} if it has waited too long, or there is no room for it
    */
   check(error: unknown): void;
+  /** Reports it as lost if it still waits when the service stops. Returns true if it did. */
+  stop(): boolean;
   /** Releases its room. */
   release(): void;
 }
@@ -56,6 +58,7 @@ export class HeldResults {
   /** @param sizeOf returns the size of the result in bytes; called once it has to wait */
   hold(runId: string, sizeOf: () => number): HeldResult {
     let since: number | undefined;
+    let awaited = DATABASE;
     let counted = 0;
     let lost: ResultLost | undefined;
     const release = (): void => {
@@ -76,6 +79,7 @@ export class HeldResults {
         if (lost) throw lost;
         const keeper = keeperOf(error);
         if (keeper === undefined) return;
+        awaited = keeper;
         const now = this.#clock.now();
         if (since === undefined) {
           const bytes = sizeOf();
@@ -91,6 +95,11 @@ export class HeldResults {
         } else if (now - since >= keeper.maxMs) {
           throw lose(`${keeper.name} has been unavailable for ${keeper.period}`, keeper.lost);
         }
+      },
+      stop: () => {
+        if (since === undefined || lost) return false;
+        lose(`the service stopped while ${awaited.name} was unavailable`, awaited.lost);
+        return true;
       },
       release,
     };

@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import type { Executor } from './executor.ts';
 import { type HeldResults, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
+import type { UnstoredRuns } from './unstored-runs.ts';
 
 /** A new run that is neither started nor queued. */
 export interface NewlyMade extends Omit<NewRun, 'status' | 'worker' | 'outcome'> {
@@ -53,6 +54,7 @@ export interface RunWorkOptions {
   readonly inputs: InputFiles;
   readonly clock: Clock;
   readonly results: HeldResults;
+  readonly unstored: UnstoredRuns;
   /** Answers from provider batches, by the keys of their creations. */
   readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
   /** The runs whose programs are running, which must not be started again. */
@@ -163,7 +165,7 @@ export class RunWork {
    * cost money, so it is held until it can be stored, unless the database is away for too long.
    */
   async #settle(run: QueuedRun, executed: RunOutcome, signal: AbortSignal): Promise<RunOutcome | undefined> {
-    const { store, clock, onHeld, results } = this.#options;
+    const { store, clock, onHeld, results, unstored } = this.#options;
     let outcome = executed;
     const heldResult = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
     const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
@@ -178,7 +180,9 @@ export class RunWork {
       }
     };
     try {
-      return (await retryForever(settle, { clock, onFault: onFailure, signal })) ? outcome : undefined;
+      const isSettled = await retryForever(settle, { clock, onFault: onFailure, signal });
+      if (isSettled === undefined && heldResult.stop()) await unstored.add(run.id);
+      return isSettled ? outcome : undefined;
     } finally {
       heldResult.release();
     }

@@ -6,6 +6,7 @@ import { DiskFullError, ignoreUnavailableStore } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { RunOutcome, StoredOutput, StoredUsage } from '../store/runs/run-records.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
+import { UNSTORED_REASON } from './unstored-runs.ts';
 
 /** The result of an engine, with its cost. */
 export interface ChargedResult extends EngineResult {
@@ -23,7 +24,10 @@ export interface OutcomeStorage {
   readonly onHeld: (error: unknown) => void;
 }
 
-/** Stores the outputs and returns the outcome, which is a failure if the database or object store is away for too long. */
+/**
+ * Stores the outputs and returns the outcome. It is a failure if the database or the object store is away for too long, or
+ * when the service stops: the answer was paid for, so the run is not left for the next start.
+ */
 export async function storeOutcome(
   storage: OutcomeStorage,
   runId: string,
@@ -36,8 +40,10 @@ export async function storeOutcome(
   try {
     return await storeOutputs({ ...storage, held }, runId, result, signal);
   } catch (error) {
-    if (!(error instanceof ResultLost)) throw error;
-    const failed = { ...failedWith(error.shown), tokens: result.tokens, charge: result.charge };
+    const isStopped = signal.aborted && held.stop();
+    if (!isStopped && !(error instanceof ResultLost)) throw error;
+    const shown = error instanceof ResultLost ? error.shown : UNSTORED_REASON;
+    const failed = { ...failedWith(shown), tokens: result.tokens, charge: result.charge };
     return await storeOutputs({ ...storage, held }, runId, failed, signal);
   } finally {
     held.release();

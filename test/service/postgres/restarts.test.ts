@@ -106,6 +106,28 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     await service.close();
   });
 
+  test('a run whose answer the end of its service loses has failed, and asks no model again', async () => {
+    const database = await makeDatabase(cluster.url, 'stopped');
+    const dataDir = temporaryDataDir();
+    const service = await TestService.start({ dataDir, database, graceMs: 0, syncWindowMs: 0 });
+    const { key } = service;
+    const body = slow(await service.versionOf('sandbox'), '1');
+    const { data } = await service.post<{ runId: string }>('/runs', body, { key });
+    cluster.stop();
+    const reported = (words: string) => expect.poll(() => service.notices.join('\n')).toContain(words);
+    await reported('an answer waits in memory');
+    await service.close();
+    await reported(`the result of run ${data.runId} is lost, which may have been paid for`);
+    cluster.start();
+    const next = await TestService.start({ dataDir, database });
+    const run = () => next.data<Run>(`/runs/${data.runId}`, { key });
+    await expect.poll(run, { timeout: TAKEN_OVER_MS }).toMatchObject({
+      runStatus: 'failed',
+      outputs: [{ data: expect.stringMatching(/before the service stopped.*paid for/) as string }],
+    });
+    await next.close();
+  });
+
   test('every acknowledged run ends once, with exact credits, though one dies and the database restarts', async () => {
     const database = await makeDatabase(cluster.url, 'chaos');
     const witness = await start(database);

@@ -36,6 +36,14 @@ describe('a result that waits for the database', () => {
     expect(() => results.hold('d', () => 128 * MIB).check(away)).not.toThrow();
   });
 
+  it('is lost if the service stops while it waits, and reported once', () => {
+    const { faults, results } = made();
+    const [waiting, stored] = ['run-1', 'run-2'].map(id => results.hold(id, () => 1));
+    waiting?.check(away);
+    expect([waiting?.stop(), waiting?.stop(), stored?.stop()]).toEqual([true, false, false]);
+    expect(faults.map(String)).toEqual([expect.stringMatching(/run-1 is lost.*the service stopped/)]);
+  });
+
   it('is kept as long as another fault lasts, such as a full disk', () => {
     const { clock, faults, results } = made();
     const held = results.hold('run-1', () => 1024 * MIB);

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { replaceFile } from '../../files/write-file.ts';
+
+/** The error of a run whose answer is not asked for again. */
+export const UNSTORED_REASON =
+  'the answer could not be stored before the service stopped; it may have been paid for';
+
+/** The runs whose answers were waiting to be stored when the service stopped. */
+export type UnstoredRuns = ReturnType<typeof unstoredRuns>;
+
+/**
+ * Marks runs with empty files below the data directory, because the store was away. A model was asked about them, so the
+ * next start must not ask it again.
+ */
+export function unstoredRuns(folder: string) {
+  const nameOf = (runId: string) => path.join('unstored-runs', runId);
+  return {
+    has: (runId: string) => existsSync(path.join(folder, nameOf(runId))),
+    add: (runId: string) => replaceFile({ folder, name: nameOf(runId) }, ''),
+  };
+}
