@@ -1,4 +1,5 @@
 import type { PromptService } from '../client/client.ts';
+import type { Pace } from '../client/request.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { EngineFault } from '../models/engine.ts';
 import type { RunsHere } from '../service/embedded.ts';
@@ -29,6 +30,8 @@ export interface Connection {
   /** Returns a command line that asks this service. */
   readonly advise: Advise;
   readonly client: PromptService;
+  /** The pace of the client's requests; only of the connections of jobs. */
+  readonly pace?: Pace;
   readonly resources: ResourceCache;
   readonly prompts: PromptCache;
   /** The recorder, which records runs or answers from recordings. */

@@ -17,6 +17,11 @@ interface CreateAndWaitOptions extends CreateRunOptions {
   readonly reservation?: Reservation | undefined;
   /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
+  /**
+   * Waits until the request may be sent, and returns the connection to send it by. The journal names the creation only
+   * afterwards, so that a kill leaves none in doubt that was never sent.
+   */
+  readonly takeTurn?: (() => Promise<Connection>) | undefined;
   /** False to return a running run at once. Default true. */
   readonly wait?: boolean;
   /** Ends the wait, not the creation; the context's signal ends both. */
@@ -44,7 +49,8 @@ export async function createAndWait(
   const reservation = options.reservation ?? (await options.budget?.reserve(connection, request, options));
   let runId: string | undefined;
   try {
-    let created = await createRun(ctx, connection, request, options);
+    const sending = (await options.takeTurn?.()) ?? connection;
+    let created = await createRun(ctx, sending, request, options);
     if (created.kind === 'running') {
       ({ runId } = created);
       await options.onRunId?.(runId, created.recovered);

@@ -26,7 +26,20 @@ export function pacedConnection(ctx: Context, connection: Connection, rate: numb
       ctx.io.note(`note: limited to ${perSecond} requests a second; change this with --rate, 0 for no limit`);
     },
   });
-  return { ...connection, client: connection.client.withPace(pace) };
+  return { ...connection, client: connection.client.withPace(pace), pace };
+}
+
+/** Waits for a request's turn and returns a connection whose first request has had it. */
+export async function withTurn(connection: Connection, signal: AbortSignal): Promise<Connection> {
+  const { client, pace } = connection;
+  if (pace === undefined) return connection;
+  await pace.turn(signal);
+  let isTaken = true;
+  const turn = async (waiting: AbortSignal | undefined): Promise<void> => {
+    if (!isTaken) await pace.turn(waiting);
+    isTaken = false;
+  };
+  return { ...connection, client: client.withPace({ turn, answered: answer => pace.answered(answer) }) };
 }
 
 /** Returns a function that finds the rate-limited connection of a target's service, one for each service. */

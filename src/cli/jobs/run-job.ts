@@ -20,6 +20,7 @@ import {
   maySendAgain,
   runIdOfError,
 } from './job-errors.ts';
+import { withTurn } from './paced-connection.ts';
 
 /** The context of a command's jobs. */
 export interface JobWork {
@@ -133,6 +134,10 @@ class RunningJob {
       entry: this.#entry,
       search: false,
       unsentSignal: stopping,
+      takeTurn:
+        this.#entry === undefined
+          ? () => withTurn(connection, AbortSignal.any([ctx.signal, stopping]))
+          : undefined,
       onSent: () => {
         this.#sentAt = ctx.clock.now();
         this.#setRunning(true);

@@ -190,7 +190,7 @@ describe('too many requests', () => {
       ['1', 'waiting'],
       ['2', 'waiting'],
       ['3', 'succeeded'],
-      ['4', 'waiting'],
+      // The fourth waited for its turn: the journal names only what may have been sent.
     ]);
   });
 });
