@@ -28,6 +28,7 @@ describe('a name that stands for nothing', () => {
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
     expect(exitCode).toBe(4);
     expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);
+    expect(stderr()).not.toContain('neither does a file');
   });
 
   it.each([
