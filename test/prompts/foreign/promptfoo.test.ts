@@ -671,6 +671,31 @@ tests:
   });
 });
 
+describe('variables in files', () => {
+  it('are merged, by paths and patterns relative to the file of the test', async () => {
+    const files = {
+      'v_1.yaml': 'a: one\nb: lost',
+      'v_2.yaml': 'b: two',
+      'sub/t.yaml': `- vars: ../v_*.yaml
+- vars: [../v_2.yaml, ../v_1.yaml]
+- vars: v_*.yaml
+`,
+    };
+    const text = `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests: [sub/t.yaml, { vars: file://v_1.yaml }]\n`;
+    const converted = await convert(text, { files, isForTest: true });
+    // promptfoo asks with the same variables.
+    expect(casesOf(converted).map(({ inputs }) => Object.values(inputs ?? {}).join(' '))).toEqual([
+      'one two',
+      'one lost',
+      ' ',
+      'one lost',
+    ]);
+    expect(notesOf(converted)).toEqual([
+      'in/sub/t.yaml:3: v_*.yaml names no file: there are no variables in it',
+    ]);
+  });
+});
+
 describe('what a configuration may make', () => {
   const list = (count: number): string =>
     JSON.stringify(Array.from({ length: count }, (_, at) => String(at)));
@@ -771,8 +796,7 @@ describe('programs and addresses of promptfoo', () => {
   });
 
   it('are different models if their configs differ', async () => {
-    const providers =
-      '[{id: file://bot.mjs, config: {k: 1}}, {id: file://bot.mjs, config: {k: 2}}, file://bot.mjs]';
+    const providers = '[{id: file://bot.mjs, config: {k: 1}}, {id: ./bot.mjs, config: {k: 2}}, bot.mjs]';
     const text = `prompts: ["{{a}}"]\nproviders: ${providers}\ntests: [{vars: {a: x}}]`;
     const converted = await convert(text, { files: { 'bot.mjs': '' } });
     const names = ['bot-mjs-program', 'bot-mjs-program-2', 'bot-mjs-program-3'];

@@ -170,6 +170,14 @@ export class Conversion {
       .toSorted();
   }
 
+  /** Returns the files that a path or a pattern names, relative to the file that has it. @throws {FileFault} like `matching` */
+  filesFrom(at: Located, name: string): string[] {
+    const folder = path.relative(path.dirname(this.#file), path.dirname(at.file ?? this.#file));
+    const own = path.join(folder, withoutScheme(name)).split(path.sep).join('/');
+    if (own.split('/').some(isGlob)) return this.matching(own, at);
+    return this.has(own) ? [own] : [];
+  }
+
   /** Notes a difference that changes no test. */
   tell(at: Located, message: string): void {
     this.#note(at, message, { isHarmless: true });

@@ -34,6 +34,8 @@ type EntryFields = Pick<DeclaredProvider, 'transform' | 'givesResults'> & { read
 
 /** Matches a file that exports a provider, with the name of a Python function. */
 const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
+/** Matches a path of JavaScript or TypeScript without `file://`. */
+const SCRIPT = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
 const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
 
 /**
@@ -61,7 +63,7 @@ const ADDRESS = /^https?(?:$|:\/\/)/u;
 /** Returns the function that reads a program or an address; undefined for any other provider. */
 function readerOf(id: string): typeof execFields | undefined {
   if (ADDRESS.test(id)) return addressFields;
-  const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
+  const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? SCRIPT.exec(id) ?? {};
   if (groups) {
     const named = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
     return (provider, conversion) => fileFields(provider, named, conversion);

@@ -13,12 +13,20 @@ export function readTestVars(
   isWhole: boolean,
 ): Map<string, readonly Variable[]> {
   if (node.isEmpty) return new Map();
-  return new Map(
-    [...valuesByKey(conversion.valueOrFile(node), 'vars')].map(([key, value]) => [
-      key,
-      variableValues(key, value, conversion, isWhole),
-    ]),
-  );
+  const maps = node.isMap ? [node] : variableFiles(node, conversion);
+  const values = maps.flatMap(map => [...valuesByKey(map, 'vars')]);
+  return new Map(values.map(([key, value]) => [key, variableValues(key, value, conversion, isWhole)]));
+}
+
+/** Returns the contents of the files that paths or patterns name, relative to the file that has them. */
+function variableFiles(node: YamlValue, conversion: Conversion): YamlValue[] {
+  const items = node.isList ? node.items('vars') : [node];
+  return items.flatMap(item => {
+    const written = item.text('vars');
+    const files = conversion.filesFrom(item, written);
+    if (files.length === 0) conversion.tell(item, `${written} names no file: there are no variables in it`);
+    return files.map(file => conversion.yaml(file, item));
+  });
 }
 
 function variableValues(
