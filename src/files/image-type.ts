@@ -1,11 +1,11 @@
-const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+import { binaryKind } from './read-text.ts';
 
 const SNIFFED_BYTES = 4100;
 
 /** Returns the media type of a picture by its content; undefined if it is not one. SVG can hold scripts, so it does not count. */
 export async function imageType(bytes: Buffer): Promise<string | undefined> {
   // Checked by its signature, so that a truncated PNG is still recognised.
-  if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return 'image/png';
+  if (binaryKind(bytes) === 'a PNG picture') return 'image/png';
   const { fileTypeFromBuffer } = await import('file-type');
   // Bounds the work on nested formats: the beginning of a file is enough.
   const type = await fileTypeFromBuffer(bytes.subarray(0, SNIFFED_BYTES));

@@ -18,20 +18,25 @@ export function decodedUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The usual files that are not text, by their first four bytes in hexadecimal. */
-const BINARY_FILES: Readonly<Record<string, string>> = {
-  '89504e47': 'a PNG picture',
-  ffd8ffe0: 'a JPEG picture',
-  ffd8ffe1: 'a JPEG picture',
-  '25504446': 'a PDF',
-  '504b0304': 'a ZIP archive',
-};
+/** The usual files that are not text, by the beginning of their bytes in hexadecimal. */
+const BINARY_FILES = [
+  ['89504e470d0a1a0a', 'a PNG picture'],
+  ['ffd8ff', 'a JPEG picture'],
+  ['25504446', 'a PDF'],
+  ['504b0304', 'a ZIP archive'],
+] as const;
+
+/** Returns the kind of a usual file that is not text, with its article; undefined for any other. */
+export function binaryKind(bytes: Uint8Array): (typeof BINARY_FILES)[number][1] | undefined {
+  const beginning = Buffer.from(bytes.subarray(0, 8)).toString('hex');
+  return BINARY_FILES.find(([start]) => beginning.startsWith(start))?.[1];
+}
 
 /** Describes bytes that are not valid UTF-8, as the end of a sentence: `it is …`. */
 export function encodingFault(bytes: Uint8Array): string {
   if (isUtf16(bytes)) return 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8';
-  const name = BINARY_FILES[Buffer.from(bytes.subarray(0, 4)).toString('hex')];
-  return name ? `${name}, not text` : 'not valid UTF-8 text';
+  const kind = binaryKind(bytes);
+  return kind ? `${kind}, not text` : 'not valid UTF-8 text';
 }
 
 /** Returns true for UTF-16 with a byte order mark, which Windows PowerShell 5 writes. */
