@@ -79,7 +79,9 @@ describe.skipIf(!canTest())('the single executable', () => {
 
   beforeAll(() => {
     // Temporary folders may lie where no device and no program is allowed.
-    place = mkdtempSync(path.join(root, 'node_modules/.cache/binary-test-'));
+    const cache = path.join(root, 'node_modules/.cache');
+    mkdirSync(cache, { recursive: true });
+    place = mkdtempSync(path.join(cache, 'binary-test-'));
     built = path.join(place, 'binary');
     execFileSync(process.execPath, ['scripts/binary/build.js', built], { cwd: root, stdio: 'ignore' });
     executable = path.join(built, 'promptrun');
