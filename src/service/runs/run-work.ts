@@ -181,7 +181,8 @@ export class RunWork {
     };
     try {
       const isSettled = await retryForever(settle, { clock, onFault: onFailure, signal });
-      if (isSettled === undefined && heldResult.stop()) await unstored.add(run.id);
+      if (isSettled !== undefined) await unstored.remove(run.id);
+      else if (heldResult.stop()) await unstored.add(run.id);
       return isSettled ? outcome : undefined;
     } finally {
       heldResult.release();

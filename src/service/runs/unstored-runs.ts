@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../../files/write-file.ts';
 
@@ -15,8 +16,13 @@ export type UnstoredRuns = ReturnType<typeof unstoredRuns>;
  */
 export function unstoredRuns(folder: string) {
   const nameOf = (runId: string) => path.join('unstored-runs', runId);
+  const has = (runId: string) => existsSync(path.join(folder, nameOf(runId)));
   return {
-    has: (runId: string) => existsSync(path.join(folder, nameOf(runId))),
+    has,
     add: (runId: string) => replaceFile({ folder, name: nameOf(runId) }, ''),
+    /** Removes the mark of a run that has ended. */
+    remove: async (runId: string): Promise<void> => {
+      if (has(runId)) await rm(path.join(folder, nameOf(runId)));
+    },
   };
 }

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/service/core/clock.ts';
@@ -125,6 +127,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
       runStatus: 'failed',
       outputs: [{ data: expect.stringMatching(/before the service stopped.*paid for/) as string }],
     });
+    await expect.poll(() => readdirSync(path.join(dataDir, 'unstored-runs'))).toEqual([]);
     await next.close();
   });
 

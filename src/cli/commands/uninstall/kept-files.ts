@@ -51,6 +51,7 @@ export const DATA_FOLDER: OwnFolder = {
     inputs: { files: new RegExp(`^${PART}$`, 'u'), whole: new RegExp(`^${UUID}$`, 'u') },
     workers: { files: /\.lock(?:-journal)?$/u },
     programs: { files: new RegExp(String.raw`^${UUID}\.json(?:\.lock)?$`, 'u') },
+    'unstored-runs': { files: new RegExp(`^(?:${UUID}|${PART})$`, 'u') },
   },
 };
 
