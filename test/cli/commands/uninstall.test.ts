@@ -65,6 +65,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
       'notes/results.jsonl': '{}\n',
       // A killed service leaves the journal of its lock.
       '.local/share/promptrun/workers/61ef0d8e-158a-4abb-9d6e-850ad7101dc1.lock-journal': '',
+      '.local/share/promptrun/unstored-runs/61ef0d8e-158a-4abb-9d6e-850ad7101dc1': '',
     });
     await promptrun(['test']);
     await promptrun(['compare', 'hello', 'hello', '-i', 'name=Ada']);
