@@ -1,5 +1,6 @@
 import { didYouMean } from '../../files/nearest.ts';
 import type { Connection, Context } from '../context.ts';
+import { Budget } from '../creation/budget.ts';
 import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { type InputWay, UNCHECKED } from '../inputs/check.ts';
@@ -45,6 +46,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const { text, images } = await collectInputs(ctx, options);
   const openedImages = await openImages(imagesHere(ctx), images);
   const opened = await connectionFor(ctx, options.target);
+  new Budget(ctx, options.caps).checkCostCap(opened);
   const connection = pacedConnection(ctx, opened, options.rate);
   const resolved = await resolveTarget(ctx, connection, options.target, {
     source: 'command line',

@@ -84,9 +84,8 @@ async function checkPrice(
   batch: PreparedBatch,
   { caps }: BatchOptions,
 ): Promise<void> {
-  const budget = new Budget(ctx, caps);
-  budget.checkCostCap(batch.connection);
   if (caps.cost === undefined || !source.repeatable) return;
+  const budget = new Budget(ctx, caps);
   for await (const row of readRows(source, ctx.signal)) {
     const request = isFaulty(row) ? undefined : await prepareRow(ctx, batch, row).catch(() => undefined);
     if (request === undefined) continue;

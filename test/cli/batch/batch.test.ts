@@ -4,6 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
+import { runInProcess } from '../../support/context.ts';
 import { isPosix } from '../../support/system.ts';
 import { Project } from '../testing/support.ts';
 import {
@@ -461,6 +462,18 @@ describe('wrong use', () => {
     expect(stderr).toContain(message);
     expect(existsSync(path.join(home, 'r.jsonl'))).toBe(false);
     expect(await runs()).toEqual([]);
+  });
+
+  test('--max-cost is refused on another service before that is asked for anything', async () => {
+    const home = homeWith({ 'names.csv': NAMES });
+    const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:1/v1', PROMPTRUN_API_KEY: 'a-key' };
+    for (const command of [
+      ['run', 'hello', '-i', 'name=Ada'],
+      ['batch', 'hello', '--from', 'names.csv', '--dry-run'],
+    ]) {
+      const { exitCode, stderr } = await runInProcess([...command, '--max-cost', '1'], { home, env });
+      expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--max-credits')]);
+    }
   });
 
   test('a target that does not exist is reported before any row runs', async () => {

@@ -1,6 +1,7 @@
 import { isPassing } from '../../../client/retry.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { checkInputs, inputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
@@ -41,6 +42,7 @@ export async function prepareRun(
   ctx: Context,
   target: string | undefined,
   flags: RunFlags,
+  budget: Budget | undefined,
 ): Promise<PreparedRun> {
   checkFlags(ctx, target, flags);
   const supplied = await collectInputs(ctx, {
@@ -54,6 +56,7 @@ export async function prepareRun(
       ? await askForRun(ctx, flags)
       : { name: target, shownAs: target, option: flags.option };
   const connection = await connectionFor(ctx, name);
+  budget?.checkCostCap(connection);
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
   const named = await resolveTarget(ctx, connection, name, { source, model: flags.model });

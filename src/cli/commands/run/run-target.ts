@@ -25,8 +25,7 @@ export async function runTarget(
   if (flags.dryRun === true) ctx.io.commentNotes();
   const budget = await budgetOfRun(ctx, flags);
   const planned = await outputPlan(ctx, flags);
-  const prepared = await prepareRun(ctx, target, flags);
-  budget?.checkCostCap(prepared.connection);
+  const prepared = await prepareRun(ctx, target, flags, budget);
   if (flags.dryRun === true) {
     await budget?.checkPrice(prepared.connection, buildRunBody(prepared.request));
     const { printDryRun } = await import('./dry-run.ts');
