@@ -467,6 +467,18 @@ describe('recordings', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('are named as the source of an answer', async () => {
+    const project = new Project({});
+    const run = ['run', 'hello', '-i', 'name=Ada'];
+    await project.run([...run, '--record', 'rec']);
+    const options = { home: project.home, local: localService, env: { PROMPTRUN_REPLAY: 'rec' } };
+    const { stdout, stderr } = await runInProcess(run, options);
+    expect([stdout(), stderr()]).toEqual([
+      expect.stringContaining('Ada'),
+      'note: the answer comes from a recording\n',
+    ]);
+  });
+
   it('are not begun if nothing can be written', async () => {
     const project = projectOf(CASES);
     const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'echo.prompt']);

@@ -42,6 +42,7 @@ export async function runTarget(
   });
   if (!flags.wait) return printRunId(ctx, prepared.connection, started);
   if (started.kind === 'running') throw new Error('a run that was waited for still goes on');
+  if (ctx.isReplay) ctx.io.note('note: the answer comes from a recording');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printResult(ctx, { runId: run.runId, connection: prepared.connection }, out =>
