@@ -144,7 +144,7 @@ function explainToken(token: string, text: string, at: number): Explanation {
     return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
   }
   if (text[at] === '|') return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
-  const unclosed = unclosedTag(text, at);
+  const unclosed = text.startsWith('{{!--', at) ? at : unclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
   const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(at)) ?? [];
   const named = tag === undefined ? 'this tag' : `\`${tag}\``;

@@ -144,6 +144,10 @@ describe('checking a prompt', () => {
     expect(faults.at(-1)).toBe('fault 5:1 this block is never closed');
   });
 
+  it('names the place where a comment opens that is never closed', async () => {
+    expect(await found('hi {{!-- never }}', 'x')).toEqual(['fault 1:4 this tag is never closed']);
+  });
+
   it("finds what is wrong beside tags that can't be read", async () => {
     expect(
       await found(
