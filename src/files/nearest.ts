@@ -20,8 +20,10 @@ export function suggest(meant: string | undefined): string {
 
 /** Returns true if a typed name is another with one letter left out, added, or swapped with its neighbour. */
 export function isSlip(typed: string, name: string): boolean {
-  const hasSameLetters = [...typed].sort().join('') === [...name].sort().join('');
-  return editDistance(typed, name, 1) === 1 && (typed.length !== name.length || hasSameLetters);
+  const sorted = (text: string): string => Array.from(text).sort().join('');
+  return (
+    editDistance(typed, name, 1) === 1 && (typed.length !== name.length || sorted(typed) === sorted(name))
+  );
 }
 
 /** Counts the letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone need more. */
