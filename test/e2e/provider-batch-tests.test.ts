@@ -107,6 +107,13 @@ const STEPS: Readonly<Record<string, readonly (readonly [RegExp, StopPoint])[]>>
   ],
 };
 
+it('has no time to check, so that a limit of seconds is not met', async () => {
+  writeCases('seconds: 20');
+  const { code, stdout } = await test('openai');
+  expect(code).toBe(5);
+  expect(stdout).toContain('the time is unknown, so it may be more than 20 s');
+});
+
 describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
   it('sends all repetitions as one batch and the questions to the judge as another, at half the price', async () => {
     const outcome = await test(model);

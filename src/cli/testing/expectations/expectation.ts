@@ -65,8 +65,8 @@ export interface CheckedAnswer {
   readonly value: JsonValue;
   /** True if values that are not texts are compact JSON for other expectations, as in promptfoo. */
   readonly isAsPromptfoo?: boolean | undefined;
-  /** The time from the creation to the end of the run. */
-  readonly seconds: number;
+  /** The time from the creation to the end of the run; null if unknown, as in a provider batch. */
+  readonly seconds: number | null;
   /** Service tokens. */
   readonly tokens: number;
   /** Returns the cost in US dollars; undefined if unknown. */

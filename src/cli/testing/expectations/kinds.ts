@@ -79,8 +79,10 @@ export const KINDS = {
     schema: { type: 'number', exclusiveMinimum: 0, description: 'the maximum time of the run, in seconds' },
     read: (value, { key }) => numberIn(value, key, 'a number above 0'),
     text: String,
-    unmet: (most, { seconds }) =>
-      seconds <= most ? undefined : { message: `took ${seconds.toFixed(1)} s, more than ${most} s` },
+    unmet: (most, { seconds }) => {
+      if (seconds === null) return { message: `the time is unknown, so it may be more than ${most} s` };
+      return seconds <= most ? undefined : { message: `took ${seconds.toFixed(1)} s, more than ${most} s` };
+    },
   }),
   tokens: amountKind('the maximum number of service tokens of the run', async (most, { tokens }) =>
     tokens <= most ? undefined : `took ${tokens} tokens, more than ${most}`,

@@ -45,7 +45,7 @@ export async function checkedAnswer(
     text,
     value: ownValue(response ?? null, 'output') ?? text,
     isAsPromptfoo: file.isAsPromptfoo ?? false,
-    seconds: seconds ?? 0,
+    seconds,
     tokens: run.tokens,
     dollars: () => costOfRun(prepared, run, budget),
     isUnpriced: () => {
