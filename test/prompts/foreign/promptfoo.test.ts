@@ -331,12 +331,14 @@ providers:
   - { id: 'google:m', config: { other: 1, generationConfig: { topP: 1, thinkingConfig: { thinkingBudget: 0 } } } }
   - { id: 'bedrock:meta.llama3-8b', config: { max_gen_len: 5, profile: x } }
   - { id: 'ollama:chat:m', config: { format: json } }
+  - { id: 'deepseek:deepseek-chat', config: { apiBaseUrl: 'https://other.example' } }
 tests: one.yaml
 `,
       { files: { 'one.yaml': 'vars: {}\ndescription: one' }, isForTest: true, allowCommands: true },
     );
     const { models } = parse(converted.test ?? '') as { models: { model: string; config: unknown }[] };
     expect(casesOf(converted)).toEqual([{ name: 'one' }]);
+    expect(models.at(-1)?.model).toBe('deepseek/deepseek-chat');
     expect(models.slice(0, 6)).toEqual([
       { model: 'huggingface/org/m:novita', config: { temperature: 0, maxOutputTokens: 5 } },
       { model: 'perplexity/sonar', config: { temperature: 0, maxOutputTokens: 1024 } },

@@ -384,9 +384,13 @@ function isCovered(id: string, key: string, value: JsonValue): boolean {
 
 /** Returns true if promptfoo neither sends a key nor changes its answer for it. */
 function isIgnored({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
+  if (key === 'apiBaseUrl' && AT_ONE_ADDRESS.test(id)) return true;
   if (isSentWhole || ADDRESS_KEYS.includes(key)) return false;
   return SENDS_KNOWN_KEYS.test(id) && !CHANGES_ANSWER.has(key);
 }
+
+/** Providers that promptfoo asks at their own address, whatever a `config` says. */
+const AT_ONE_ADDRESS = /^(?:deepseek|groq|xai):/u;
 
 /** Keys that hold settings of their own. */
 const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
