@@ -74,6 +74,8 @@ interface MadePrompt {
 /** A program that takes a case's variables and prints a prompt. */
 export interface PromptProgram extends MadePrompt {
   readonly argv: readonly [string, ...string[]];
+  /** The labels of the test file's models, empty for none, if the program makes a prompt for each. */
+  readonly labels?: readonly string[];
 }
 
 /** A prompt in Nunjucks that takes more than a prompt file can express. */

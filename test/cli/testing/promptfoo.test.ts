@@ -185,10 +185,31 @@ tests: [{ vars: { a: x } }, { vars: { a: y }, providers: ['exec:cat'] }]
     expect(stderr()).toContain('note: left out: 0 checks, 1 case\n');
   });
 
+  it('makes a prompt for each provider whose label its program reads', async () => {
+    const files = {
+      'promptfooconfig.yaml': `prompts: [file://say.js]
+providers: [{ id: echo, label: one }, echo, { id: echo, label: two }]
+tests:
+  - { vars: { a: x }, assert: [{ type: regex, value: '^(one|two|): x$' }] }
+  - { vars: { a: y }, providers: [two], assert: [{ type: equals, value: 'two: y' }] }
+`,
+      'say.js': 'module.exports = ({ vars, provider }) => `${provider && provider.label}: ${vars.a}`;',
+    };
+    const { exitCode, stdout } = await tested(files, '.', '--allow-commands', '--json');
+    const { cases } = JSON.parse(stdout) as { cases: { repetitions: { outputs: { data: string }[] }[] }[] };
+    expect(exitCode).toBe(0);
+    expect(cases.map(({ repetitions: [only] }) => only?.outputs[0]?.data)).toEqual([
+      'one: x',
+      ': x',
+      'two: x',
+      'two: y',
+    ]);
+  });
+
   it('names a prompt that depends on its provider', async () => {
     const files = {
       'promptfooconfig.yaml': 'prompts: [file://say.js]\nproviders: [echo]\ntests: [{ vars: { a: x } }]\n',
-      'say.js': 'module.exports = ({ vars, provider }) => `${provider.label}: ${vars.a}`;',
+      'say.js': 'module.exports = ({ vars, provider }) => `${provider.id}: ${vars.a}`;',
     };
     const { exitCode, stderr } = await tested(files, '.', '--allow-commands');
     expect([exitCode, stderr]).toEqual([

@@ -79,12 +79,13 @@ type PlacedCase = TestCase & Pick<ConvertedCase, 'models'>;
 
 /** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
 function casesOfPrompt(
-  { cases: places, only, number, template, fault: unsendable }: ConvertedTests,
+  { cases: places, only, model, number, template, fault: unsendable }: ConvertedTests,
   cases: readonly TestCase[],
   { isOne, file }: { readonly isOne: boolean; readonly file: string },
 ): PlacedCase[] {
   const placed = cases.map((testCase, index) => {
-    const { line = 1, leftOut = 0, models, turn, vars = {} } = places[index] ?? {};
+    const { line = 1, leftOut = 0, models: own, turn, vars = {} } = places[index] ?? {};
+    const models = model === undefined ? own : [model];
     const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
     const name = isOne ? testCase.name : `${testCase.name} (prompt ${number})`;
     const fault = unsendable === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${unsendable}`);

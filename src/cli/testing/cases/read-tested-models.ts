@@ -25,10 +25,12 @@ export async function readTestedModels(
 const MODEL_KEYS = ['model', 'config', 'transform'];
 /** A key of promptfoo's providers that are programs. */
 const GIVES_RESULTS = 'givesResults';
+/** Keys of promptfoo's providers. Equal ones with different labels may get different prompts. */
+const PROMPTFOO_KEYS = [...MODEL_KEYS, GIVES_RESULTS, 'label'];
 
 async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: textIn(value, 'a model') };
-  const fields = fieldsOf(value, 'a model', [...MODEL_KEYS, ...(ctx.isAsPromptfoo ? [GIVES_RESULTS] : [])]);
+  const fields = fieldsOf(value, 'a model', ctx.isAsPromptfoo ? PROMPTFOO_KEYS : MODEL_KEYS);
   const [model, config] = [fields.get('model'), fields.get('config')];
   if (model === undefined) throw faultIn(value, 'a model needs `model`');
   const settings = config?.value.json();

@@ -128,7 +128,7 @@ async function convertConfiguration(
     leftOut: body.isLeftOut ? cases.length : leftOut,
     isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
-    ...makerOf(prompt, { head, template: body.template, optional: needs.inputs }, conversion),
+    ...makerOf(prompt, { head, body, models, optional: needs.inputs }, conversion),
   };
 }
 
@@ -213,21 +213,24 @@ function testFile(
 
 /** Returns the program or the template that makes a prompt for each case; nothing if its prompt file expresses it. */
 function makerOf(
-  { program, at }: PromptText,
+  { program, readsLabel, at }: PromptText,
   {
     head,
-    template,
+    body: { template },
+    models: { asked },
     optional,
   }: {
     readonly head: JsonObject;
-    readonly template: string | undefined;
+    readonly body: PromptBody;
+    readonly models: ConfiguredModels;
     readonly optional: readonly string[];
   },
   conversion: Conversion,
 ): Pick<Converted, 'program' | 'template'> {
   const made = { head, optional, line: conversion.ownLine(at) ?? 1 };
+  const labels = readsLabel ? { labels: asked.map(({ label = '' }) => label) } : {};
   return {
-    ...(program && { program: { argv: program, ...made } }),
+    ...(program && { program: { argv: program, ...labels, ...made } }),
     ...(template !== undefined && { template: { text: template, ...made } }),
   };
 }
@@ -357,14 +360,18 @@ function testFileModels(
   all: readonly PromptfooProvider[],
 ): Pick<TestFileText, 'models'> {
   const [first, ...others] = providers;
-  const isPlain = ({ transform, givesResults, config }: PromptfooProvider): boolean =>
-    transform === undefined && !givesResults && JSON.stringify(config) === JSON.stringify(first?.config);
+  const isPlain = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
+    transform === undefined &&
+    !givesResults &&
+    label === undefined &&
+    JSON.stringify(config) === JSON.stringify(first?.config);
   if (all.length === providers.length && others.length === 0 && (!first || isPlain(first))) return {};
   if (providers.every(isPlain)) return { models: providers.map(({ model }) => model) };
   return {
-    models: providers.map(({ model, config, transform, givesResults = false }) => ({
+    models: providers.map(({ model, config, transform, label, givesResults = false }) => ({
       model,
       config,
+      ...(label !== undefined && { label }),
       ...(transform !== undefined && { transform }),
       ...(givesResults && { givesResults }),
     })),

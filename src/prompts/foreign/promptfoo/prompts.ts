@@ -21,6 +21,8 @@ export interface PromptText extends PromptNames {
   readonly config?: YamlValue | undefined;
   /** The program that makes it from a case's variables on standard input. */
   readonly program?: readonly [string, ...string[]];
+  /** True if the program reads the label of its provider. */
+  readonly readsLabel?: boolean;
 }
 
 /** A prompt that a prompt file can't express, but Nunjucks can render. */
@@ -179,15 +181,19 @@ function programPrompt(
   if (isUnreadable(file, conversion)) {
     return { at, text: '', fault: `the prompt ${written} is TypeScript, which ${NEEDS_TYPES}` };
   }
-  // It is called once for all providers.
-  if (conversion.isForTest && READS_PROVIDER.test(code)) {
+  const other = code.replaceAll(READS_LABEL, '');
+  if (conversion.isForTest && READS_PROVIDER.test(other)) {
     return { at, text: '', fault: `the prompt ${written} depends on its provider, which has no equivalent` };
   }
   const program = file.endsWith('.py')
     ? ([PYTHON, '-c', PYTHON_PROMPT, directory, file, name] as const)
     : (['node', '-e', NODE_PROMPT_FUNCTION, directory, file, name] as const);
-  return { at, text: '', program };
+  return { at, text: '', program, readsLabel: other !== code };
 }
+
+/** Matches code that reads the label of a prompt's provider. */
+const READS_LABEL =
+  /\bprovider\b\s*\??\.\s*label\b|["']provider["'](?:\]|, *\{\}\)|\))(?:\[|\.get\()["']label["']/gu;
 
 /** Matches code that reads the provider of a prompt. */
 const READS_PROVIDER = /\bprovider\b\s*(?:\?\.|\.|\[)|["']provider["']/u;

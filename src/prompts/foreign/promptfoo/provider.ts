@@ -13,6 +13,8 @@ export interface PromptfooProvider {
   readonly model: string;
   /** The names by which tests refer to it: its label, and its id if that is known. */
   readonly names: readonly string[];
+  /** The label in the configuration, empty for none; undefined if the prompt doesn't read it. */
+  readonly label?: string | undefined;
   readonly config: JsonObject;
   readonly output?: JsonObject | undefined;
   /** Code that transforms its answers before the checks. */

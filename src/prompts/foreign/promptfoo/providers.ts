@@ -16,7 +16,10 @@ const TAKES_PROMPT_CONFIG =
 /** Reads the models of a configuration. @param promptConfig the settings of the prompt and of all tests, which win over theirs */
 export function readPromptfooProviders(
   node: YamlValue | undefined,
-  prompts: { readonly all: readonly PromptNames[]; readonly chosen: PromptNames },
+  prompts: {
+    readonly all: readonly PromptNames[];
+    readonly chosen: PromptNames & { readonly readsLabel?: boolean };
+  },
   conversion: Conversion,
   promptConfig?: ReadonlyMap<string, YamlValue>,
 ): PromptfooProvider[] {
@@ -29,16 +32,17 @@ export function readPromptfooProviders(
     const isAsked = includesPrompt(referencesOf(item, listed, prompts.all, conversion), prompts.chosen);
     if (!conversion.isForTest) tellOfPrompts(item, conversion);
     if (!provider) continue;
-    const key = JSON.stringify([providerKey(provider), isAsked]);
+    const label = prompts.chosen.readsLabel ? (writtenParts(item).label ?? '') : undefined;
+    const key = JSON.stringify([providerKey({ ...provider, label }), isAsked]);
     const names = [...(known.get(key)?.names ?? []), ...provider.names];
-    known.set(key, { ...provider, names, isAsked });
+    known.set(key, { ...provider, names, label, isAsked });
   }
   return [...known.values()];
 }
 
 /** Returns a key that two providers share if they get the same requests and their answers are read alike. */
-export function providerKey({ model, config, output, transform }: PromptfooProvider): string {
-  return JSON.stringify([model, config, output, transform]);
+export function providerKey({ model, config, output, transform, label }: PromptfooProvider): string {
+  return JSON.stringify([model, config, output, transform, label]);
 }
 
 /** Returns true if a provider's answer format differs from that of the configuration's first. */
@@ -82,8 +86,7 @@ function referencesOf(
   prompts: readonly PromptNames[],
   conversion: Conversion,
 ): readonly string[] | undefined {
-  const { scalar } = item;
-  const { id, written, label } = scalar === undefined ? providerParts(item) : providerNamed(scalar);
+  const { id, written, label } = writtenParts(item);
   const references = listed.get(label ?? id);
   if (references === undefined) return undefined;
   if (label === undefined && !KEEPS_ID.test(written)) {
@@ -94,6 +97,10 @@ function referencesOf(
     conversion.note(item, `\`prompts\` of the provider \`${id}\` names none of the prompts`);
   }
   return references;
+}
+
+function writtenParts(item: YamlValue): ReturnType<typeof providerParts> {
+  return item.scalar === undefined ? providerParts(item) : providerNamed(item.scalar);
 }
 
 /** Returns the names by which tests refer to a provider: its label, and its id unless only its JavaScript knows it. */
@@ -204,7 +211,15 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
     const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is ${kind}`);
     const transforms = [declared.transform, transform].filter(code => code !== undefined);
     const composed = composedTransform(transforms);
-    return { ...declared, names: namesOf(written), config: {}, transform: composed, at, isLeftOut };
+    return {
+      ...declared,
+      names: namesOf(written),
+      label: written.label,
+      config: {},
+      transform: composed,
+      at,
+      isLeftOut,
+    };
   }
   return conversion.leftOut > before ? undefined : convertModel(written, conversion);
 }

@@ -10,6 +10,8 @@ interface MadePrompt {
   /** The text of a prompt file. */
   readonly prompt: string;
   readonly only: ReadonlySet<number>;
+  /** The index of the model that it was made for, if only one is asked. */
+  readonly model?: number;
   /** The line of the prompt in the configuration. */
   readonly line: number;
   /** The reason that it can't be sent. */
@@ -23,7 +25,7 @@ interface Place {
 }
 
 /**
- * Runs a program that makes the prompt of each case.
+ * Runs a program that makes the prompt of each case, for each model if it reads their labels.
  *
  * @throws {CliError} USAGE_ERROR that names the configuration if the program fails
  */
@@ -33,22 +35,27 @@ export async function promptsByProgram(
   cases: readonly ConvertedCase[],
   { file, name }: Place,
 ): Promise<MadePrompt[]> {
+  const { argv, head, labels, line } = program;
   const outputs = new Map<string, string>();
-  const texts: string[] = [];
-  const what = `${name}:${program.line}: the program of the prompt`;
-  for (const { vars } of cases) {
-    const id = program.head['model'] ?? 'echo';
-    const context = JSON.stringify({ vars, provider: { id, label: id }, config: {} });
-    const text =
-      outputs.get(context) ?? (await programOutput(ctx, program.argv, { file, input: context, what }));
-    outputs.set(context, text);
-    texts.push(text);
+  const outputFor = async (vars: ConvertedCase['vars'], provider: object): Promise<string> => {
+    const input = JSON.stringify({ vars, provider, config: {} });
+    const what = `${name}:${line}: the program of the prompt`;
+    const text = outputs.get(input) ?? (await programOutput(ctx, argv, { file, input, what }));
+    outputs.set(input, text);
+    return text;
+  };
+  const id = head['model'] ?? 'echo';
+  const prompts: MadePrompt[] = [];
+  for (const [model, label] of (labels ?? [id]).entries()) {
+    const texts: ({ text: string } | undefined)[] = [];
+    for (const { vars, models } of cases) {
+      const isAsked = labels === undefined || (models?.includes(model) ?? true);
+      texts.push(isAsked ? { text: await outputFor(vars, { id, label }) } : undefined);
+    }
+    const made = await promptsOfTexts(texts, program, name);
+    prompts.push(...made.map(prompt => (labels === undefined ? prompt : { ...prompt, model })));
   }
-  return await promptsOfTexts(
-    texts.map(text => ({ text })),
-    program,
-    name,
-  );
+  return prompts;
 }
 
 /**
@@ -71,9 +78,9 @@ export async function promptsByTemplate(
   return await promptsOfTexts(prompts, template, name);
 }
 
-/** Groups cases with the same text as prompt, in their order. */
+/** Groups cases with the same text as prompt, in their order, without those that have none. */
 async function promptsOfTexts(
-  texts: readonly Pick<RenderedPrompt, 'text' | 'fault'>[],
+  texts: readonly (Pick<RenderedPrompt, 'text' | 'fault'> | undefined)[],
   made: PromptProgram | PromptTemplate,
   name: string,
 ): Promise<MadePrompt[]> {
@@ -81,6 +88,7 @@ async function promptsOfTexts(
   const promptFile = await promptFileMaker(text => promptOfText(text, made, name));
   const prompts: (MadePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, rendered] of texts.entries()) {
+    if (rendered === undefined) continue;
     const key = JSON.stringify(rendered);
     const last = prompts.at(-1);
     if (last?.key === key) last.only.add(index);

@@ -27,6 +27,8 @@ export interface ConvertedTests {
   readonly cases: readonly ConvertedCase[];
   /** The indices of the cases for this prompt; all if undefined. */
   readonly only?: ReadonlySet<number>;
+  /** The index of the model that these cases ask, in place of their own. */
+  readonly model?: number;
   /** The template that makes the prompt of each case, if there is one. */
   readonly template?: PromptTemplate | undefined;
   /** The fault of these cases, if their prompt can't be sent. */
