@@ -211,15 +211,7 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
     const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is ${kind}`);
     const transforms = [declared.transform, transform].filter(code => code !== undefined);
     const composed = composedTransform(transforms);
-    return {
-      ...declared,
-      names: namesOf(written),
-      label: written.label,
-      config: {},
-      transform: composed,
-      at,
-      isLeftOut,
-    };
+    return { ...declared, names: namesOf(written), config: {}, transform: composed, at, isLeftOut };
   }
   return conversion.leftOut > before ? undefined : convertModel(written, conversion);
 }
