@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isBelow } from '../../files/named-file.ts';
+import { withoutListenerLimit } from '../../net/signals.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { isJsonObject } from '../core/json-value.ts';
@@ -119,7 +120,7 @@ async function createAndFollow(
   };
   return await withProgress(ctx, connection, identity, call, async ended => {
     // The run of a cancelled call goes on until the session ends, whose signal has any number of calls.
-    for (const signal of [call.signal, AbortSignal.any([ctx.signal])]) {
+    for (const signal of [call.signal, withoutListenerLimit(ctx.signal)]) {
       signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
     }
     const created = await createAndWait(ctx, connection, request, {

@@ -693,7 +693,7 @@ describe('variables in files', () => {
       'one lost',
     ]);
     expect(notesOf(converted)).toEqual([
-      'in/sub/t.yaml:3: v_*.yaml names no file: there are no variables in it',
+      'in/sub/t.yaml:3: v_*.yaml names no file, and so gives no variables',
     ]);
   });
 });

@@ -114,8 +114,7 @@ export class CsvResults implements ResultsFile {
   }
 
   unmatchedRun(): string | undefined {
-    const runs = this.#unclaimed.filter(row => !neverRan(stateOf(row)));
-    return runs.map(({ values: [runId] }) => runId)[0];
+    return this.#unclaimed.find(row => !neverRan(stateOf(row)))?.values[0];
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {

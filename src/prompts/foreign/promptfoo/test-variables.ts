@@ -24,7 +24,7 @@ function variableFiles(node: YamlValue, conversion: Conversion): YamlValue[] {
   return items.flatMap(item => {
     const written = item.text('vars');
     const files = conversion.filesFrom(item, written);
-    if (files.length === 0) conversion.tell(item, `${written} names no file: there are no variables in it`);
+    if (files.length === 0) conversion.tell(item, `${written} names no file, and so gives no variables`);
     return files.map(file => conversion.yaml(file, item));
   });
 }

@@ -36,7 +36,7 @@ export async function readTests(
   const before = conversion.leftOut;
   const listed = withoutBare(await readTestList(entries.get('tests'), conversion), conversion);
   const tests = [...listed, ...(await readScenarios(entries.get('scenarios'), conversion))];
-  // promptfoo asks the prompts once if there are no tests, but not in place of tests that are left out.
+  // Without tests, promptfoo asks each prompt once, but not in place of tests that are left out.
   const areLeftOut = conversion.isForTest && conversion.leftOut > before;
   const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(common);
   const asked = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
