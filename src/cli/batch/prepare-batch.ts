@@ -1,6 +1,6 @@
 import { didYouMean } from '../../files/nearest.ts';
 import type { Connection, Context } from '../context.ts';
-import { Budget } from '../creation/budget.ts';
+import { checkCostCap } from '../creation/caps.ts';
 import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { type InputWay, UNCHECKED } from '../inputs/check.ts';
@@ -46,7 +46,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const { text, images } = await collectInputs(ctx, options);
   const openedImages = await openImages(imagesHere(ctx), images);
   const opened = await connectionFor(ctx, options.target);
-  new Budget(ctx, options.caps).checkCostCap(opened);
+  checkCostCap(options.caps, opened);
   const connection = pacedConnection(ctx, opened, options.rate);
   const resolved = await resolveTarget(ctx, connection, options.target, {
     source: 'command line',

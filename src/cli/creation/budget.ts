@@ -6,7 +6,7 @@ import { countOf } from '../core/json-value.ts';
 import type { CliError } from '../errors.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { type Caps, capReached, creditsIn, maxCostUnsupported } from './caps.ts';
+import { type Caps, capReached, checkCostCap, creditsIn } from './caps.ts';
 import type { CreationRequest } from './creation.ts';
 import { type KnownCost, knownCost } from './forecast.ts';
 import {
@@ -91,9 +91,9 @@ export class Budget {
     return UNITS.some(unit => this.#caps[unit] !== undefined);
   }
 
-  /** @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a run costs */
-  checkCostCap({ costs, recorder }: Connection): void {
-    if (this.#caps.cost !== undefined && !costs && recorder?.mode !== 'replay') throw maxCostUnsupported();
+  /** @throws {CliError} like `checkCostCap` */
+  checkCostCap(connection: Connection): void {
+    checkCostCap(this.#caps, connection);
   }
 
   /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost`, before anything is created */

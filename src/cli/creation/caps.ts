@@ -1,4 +1,5 @@
 import { dollars, formatDollars, type Money, parseDollars } from '../../wire/money.ts';
+import type { Connection } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -50,9 +51,10 @@ export function creditsText(amount: Credits): string {
   return counted(inCredits(amount), 'credit');
 }
 
-/** Returns the error for `--max-cost` on a service that does not report costs. */
-export function maxCostUnsupported(): CliError {
-  return usageError(
+/** @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a run costs */
+export function checkCostCap({ cost }: Caps, { costs, recorder }: Connection): void {
+  if (cost === undefined || costs || recorder?.mode === 'replay') return;
+  throw usageError(
     "--max-cost works only on the embedded service, because other services don't report what a run costs",
     'Limit the credits instead, with --max-credits <n>.',
   );

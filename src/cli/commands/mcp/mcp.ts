@@ -2,8 +2,7 @@ import path from 'node:path';
 import { isDirectory } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { Budget } from '../../creation/budget.ts';
-import { parseCaps } from '../../creation/caps.ts';
+import { checkCostCap, parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
 import type { MCP } from './spec.ts';
@@ -16,7 +15,7 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
   const caps = parseCaps(flags);
   // A fault of the configuration ends the command, not each call. The embedded service starts at the first call.
   if (!resolveAddress(ctx).embedded) await ctx.connection();
-  if (caps.cost !== undefined) new Budget(ctx, caps).checkCostCap(await ctx.connection());
+  if (caps.cost !== undefined) checkCostCap(caps, await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
   if (directory !== undefined && !isDirectory(directory)) {
     throw usageError(`--prompts: ${flags.prompts} is not a directory`);
