@@ -59,13 +59,3 @@ export function readJson(
     return { fault: error instanceof JsonPastBound ? error.message : 'is not JSON' };
   }
 }
-
-/** Returns a string unchanged, and any other value as JSON. */
-export function textOrJson(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Returns a string unchanged, an empty one for null and undefined, and any other value as JSON. */
-export function textOrNothing(value: JsonValue | undefined): string {
-  return value === undefined || value === null ? '' : textOrJson(value);
-}

@@ -1,5 +1,6 @@
 import type { FilePosition } from '../files/file-fault.ts';
-import { type JsonObject, textOrJson } from '../files/json.ts';
+import type { JsonObject } from '../files/json.ts';
+import { textOrJson } from '../files/json-fields.ts';
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../wire/index.ts';
 

@@ -1,8 +1,8 @@
+import { dataText, textOrNothing } from '../../files/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { DiffPart } from '../checks/tasks.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { dataText, fieldText } from '../core/json-value.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart } from '../outputs/pages/grid.ts';
@@ -68,6 +68,6 @@ function runTitle({ runId, runStatus }: Run): string {
 
 function comparedText({ outputs }: Run): string {
   return outputs
-    .map(({ type, data }) => (type === 'text' ? dataText(data) : `${fieldText(type)}: ${dataText(data)}`))
+    .map(({ type, data }) => (type === 'text' ? dataText(data) : `${textOrNothing(type)}: ${dataText(data)}`))
     .join('\n');
 }

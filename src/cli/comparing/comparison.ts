@@ -1,7 +1,7 @@
+import { countOf, dataText, textOrNothing } from '../../files/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Failure } from '../core/failure.ts';
-import { countOf, dataText, fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
 import { tokensOfFailed } from '../creation/spending.ts';
@@ -49,7 +49,7 @@ export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
 function comparableContent({ run, media }: VariantResult): string {
   return JSON.stringify(
     run?.outputs.map(({ type, data }) => {
-      const content = media.get(fieldText(data));
+      const content = media.get(textOrNothing(data));
       return [type, content === undefined ? data : content.sha256];
     }),
   );

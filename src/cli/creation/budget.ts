@@ -1,8 +1,8 @@
 import type { ReadOptions } from '../../client/request.ts';
+import { countOf } from '../../files/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
-import { countOf } from '../core/json-value.ts';
 import type { CliError } from '../errors.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';

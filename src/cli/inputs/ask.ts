@@ -1,6 +1,6 @@
 import { parseJson } from '../../files/json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Context } from '../context.ts';
-import { isJsonObject } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';

@@ -1,13 +1,6 @@
-import { valueAt } from '../../wire/bounded-json.ts';
+import { countOf, scalarText, textUnder } from '../../files/json-fields.ts';
+import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
-import {
-  countOf,
-  isJsonObject,
-  listOf,
-  scalarText,
-  textUnder,
-  type UncheckedObject,
-} from '../core/json-value.ts';
 import {
   defaultText,
   FIELD_TYPES,
@@ -33,7 +26,7 @@ const UNKNOWN: InputFields = { known: false, text: [], images: [] };
  * does. Never throws.
  */
 export function describeConfig(config: unknown): InputFields {
-  return Array.isArray(config) ? describeList(listOf(config)) : describeOne(config);
+  return Array.isArray(config) ? describeList(listAt(config)) : describeOne(config);
 }
 
 /** Merges the texts of all configs, and takes the images of the first that has any. */
@@ -193,7 +186,7 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
     .filter(count => count !== undefined);
   const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
   if (isOther && !(isJsonObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
-  const lists = [...places, ...counts.map(unnamedImages)].map(list => listOf(list).map(imageField));
+  const lists = [...places, ...counts.map(unnamedImages)].map(list => listAt(list).map(imageField));
   if (lists.some(images => images.length > MAX_IMAGES)) throw new UnknownShape();
   return lists.find(images => images.length > 0) ?? lists[0] ?? (inputs === undefined ? undefined : []);
 }

@@ -1,5 +1,6 @@
 import { withoutUndefined } from '../../files/json.ts';
-import { isJsonObject, listOf, scalarText, textUnder, type UncheckedObject } from '../core/json-value.ts';
+import { scalarText, textUnder } from '../../files/json-fields.ts';
+import { isJsonObject, listAt, type UncheckedObject } from '../../wire/bounded-json.ts';
 
 /** A text input of a prompt; on the wire every value is text. */
 export interface TextField {
@@ -102,7 +103,7 @@ function readFieldChoices(listed: unknown): Pick<TextField, 'choices' | 'labels'
     ? Object.entries(listed).map(
         ([key, label]) => [key, scalarText(label) ?? optionLabel(label) ?? key] as const,
       )
-    : listOf(listed).map(option => {
+    : listAt(listed).map(option => {
         const value = scalarText(option) ?? textUnder(option, 'value', 'key', 'name', 'label');
         if (value === undefined) throw new UnknownShape();
         return [value, optionLabel(option) ?? value] as const;
@@ -122,7 +123,7 @@ export function defaultText(value: unknown): string | undefined {
 }
 
 export function scalarTexts(values: unknown): string[] {
-  return (Array.isArray(values) ? listOf(values) : [values])
+  return (Array.isArray(values) ? listAt(values) : [values])
     .map(scalarText)
     .filter(text => text !== undefined);
 }

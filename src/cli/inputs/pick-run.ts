@@ -1,7 +1,7 @@
 import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts';
+import { textOrNothing } from '../../files/json-fields.ts';
 import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText } from '../core/json-value.ts';
 import { ageText } from '../core/time.ts';
 import { matchingChoices } from '../questions/choices.ts';
 import type { Choice } from '../questions/types.ts';
@@ -162,9 +162,9 @@ function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
   const slugs = prompts.slugs();
   const read = prompts
     .all()
-    .map(version => [version.promptId, { value: version, name: fieldText(version.title) }] as const);
+    .map(version => [version.promptId, { value: version, name: textOrNothing(version.title) }] as const);
   const found = [...slugs].map(([promptId, slug]) => {
-    return [promptId, { value: { promptId, promptVersionId: '', slug }, name: fieldText(slug) }] as const;
+    return [promptId, { value: { promptId, promptVersionId: '', slug }, name: textOrNothing(slug) }] as const;
   });
   const choices = new Map<string, Choice<PickedPrompt>>(read);
   for (const [promptId, choice] of found) if (!choices.has(promptId)) choices.set(promptId, choice);
@@ -174,7 +174,7 @@ function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
 function promptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
   return {
     value: row,
-    name: [fieldText(row.title), ...(row.slug ? [`(${fieldText(row.slug)})`] : [])].join(' '),
-    description: fieldText(row.description),
+    name: [textOrNothing(row.title), ...(row.slug ? [`(${textOrNothing(row.slug)})`] : [])].join(' '),
+    description: textOrNothing(row.description),
   };
 }

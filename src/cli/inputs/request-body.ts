@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
+import { byKey } from '../../files/json-fields.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
-import { byKey } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import { type ImageSource, imageBytes } from './images/image-source.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../files/json.ts';
+import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { Context } from '../context.ts';
-import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts';
 import { inputText, Literal, parseJsonAsWritten } from './literal.ts';

@@ -6,8 +6,8 @@ import {
   UnauthorizedError,
 } from '../../client/errors.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import { failureOf } from '../core/failure.ts';
-import { isJsonObject } from '../core/json-value.ts';
 import { CliError, notFoundError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { ProviderRunError } from '../outputs/provider-fault.ts';

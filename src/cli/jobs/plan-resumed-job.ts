@@ -1,6 +1,6 @@
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { isJsonObject } from '../core/json-value.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { codeOf } from '../../files/error-utils.ts';
 import { parseJson } from '../../files/json.ts';
 import { type FileBelow, openBelow } from '../../files/write-below.ts';
-import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';

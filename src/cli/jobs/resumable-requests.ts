@@ -1,6 +1,6 @@
 import { messageOf } from '../../files/error-utils.ts';
+import { countOf } from '../../files/json-fields.ts';
 import type { Connection, Context } from '../context.ts';
-import { countOf } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { EarlierRun } from '../creation/spending.ts';
 import { type CliError, usageError } from '../errors.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { readJson } from '../../files/json.ts';
+import { dataText } from '../../files/json-fields.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
-import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { dataText, isJsonObject } from '../core/json-value.ts';
 import { CaseFault, usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
 

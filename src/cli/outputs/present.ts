@@ -1,5 +1,5 @@
+import { textOrNothing } from '../../files/json-fields.ts';
 import type { Context } from '../context.ts';
-import { fieldText } from '../core/json-value.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { type Cell, type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { printValue, wantsJson } from './json.ts';
@@ -78,7 +78,7 @@ export function presentFacts(
   const width = Math.max(...shown.map(([label]) => label.length)) + 2;
   return present(ctx, facts, {
     terminal: () => shown.map(([label, text = '']) => `${label.padEnd(width)}${oneLine(text)}\n`).join(''),
-    plain: () => plainRows(Object.entries(facts).map(([key, value]) => [key, fieldText(value)])),
+    plain: () => plainRows(Object.entries(facts).map(([key, value]) => [key, textOrNothing(value)])),
   });
 }
 

@@ -1,7 +1,7 @@
+import { dataText, textOrNothing } from '../../files/json-fields.ts';
 import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { dataText, fieldText } from '../core/json-value.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { reasonText } from './provider-fault.ts';
@@ -78,7 +78,7 @@ async function printMedia(
 
 function noteUnknownType({ io }: Context, { type }: OutputItem, number: number): void {
   if (KNOWN_TYPES.has(type)) return;
-  io.note(`note: output ${number} has unknown type ${oneLine(fieldText(type))}`);
+  io.note(`note: output ${number} has unknown type ${oneLine(textOrNothing(type))}`);
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);

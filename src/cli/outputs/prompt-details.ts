@@ -1,6 +1,6 @@
+import { textOrNothing, textUnder } from '../../files/json-fields.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText, textUnder } from '../core/json-value.ts';
 import { ageText } from '../core/time.ts';
 import type { Advise } from '../core/types.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
@@ -26,7 +26,7 @@ export function presentPromptVersion(
   ctx: Context,
   version: PromptVersion,
   { advise }: Pick<Connection, 'advise'>,
-  target = fieldText(version.promptVersionId),
+  target = textOrNothing(version.promptVersionId),
 ): Promise<void> {
   const fields = describeConfig(version.config);
   const template = textUnder(version, 'template')?.trim() ?? '';
@@ -61,11 +61,11 @@ async function promptPage(
 ): Promise<string> {
   const { paint } = ctx.io;
   return [
-    paint.bold(oneLine(fieldText(version.title))),
+    paint.bold(oneLine(textOrNothing(version.title))),
     '',
-    `Prompt     ${oneLine(fieldText(version.promptId))}`,
-    `Version    ${oneLine(fieldText(version.promptVersionId))}`,
-    `Published  ${oneLine(ageText(fieldText(version.publishedAt), ctx.clock.now()))}`,
+    `Prompt     ${oneLine(textOrNothing(version.promptId))}`,
+    `Version    ${oneLine(textOrNothing(version.promptVersionId))}`,
+    `Published  ${oneLine(ageText(textOrNothing(version.publishedAt), ctx.clock.now()))}`,
     '',
     await inputsPart(ctx, fields),
     `Run it: ${paint.cyan(example)}`,
@@ -109,6 +109,6 @@ function choicesText({ choices = [], multiple }: TextField): string {
 function versionRows(version: PromptVersion): string[][] {
   return (['promptId', 'promptVersionId', 'title', 'publishedAt'] as const).map(name => [
     name,
-    fieldText(version[name]),
+    textOrNothing(version[name]),
   ]);
 }

@@ -1,7 +1,8 @@
+import { textOrNothing } from '../../files/json-fields.ts';
 import type { EngineFault } from '../../models/engine.ts';
+import { listAt } from '../../wire/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { fieldText, listOf } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
 
@@ -35,7 +36,7 @@ export function exitCodeOfRun({ faultOf }: Pick<Connection, 'faultOf'>, { runId,
 
 /** Returns the data of an `error` item as text; says so if it has no reason. */
 export function reasonText(data: unknown): string {
-  return data === null ? 'null (the service gave no reason)' : fieldText(data);
+  return data === null ? 'null (the service gave no reason)' : textOrNothing(data);
 }
 
 /** Joins the error items of a failed run. */
@@ -49,7 +50,7 @@ const MAX_WARNINGS = 50;
 
 /** Returns the warnings of a run: the options left out of its request to the model, one sentence each. */
 export function warningsOf({ warnings }: Run): string[] {
-  return listOf(warnings)
+  return listAt(warnings)
     .filter(warning => typeof warning === 'string')
     .slice(0, MAX_WARNINGS);
 }

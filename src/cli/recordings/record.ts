@@ -2,14 +2,21 @@ import type { Download } from '../../client/download.ts';
 import { Redaction } from '../../client/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
 import { messageOf } from '../../files/error-utils.ts';
+import { textOrNothing } from '../../files/json-fields.ts';
 import { LinkFault } from '../../files/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { within } from '../../net/signals.ts';
-import { MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
+import {
+  isJsonObject,
+  listAt,
+  MAX_JSON,
+  parseBoundedJson,
+  type UncheckedObject,
+  valueAt,
+} from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { counted } from '../core/counted.ts';
 import { toCliError } from '../core/failure.ts';
-import { fieldText, isJsonObject, listOf, type UncheckedObject } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -243,7 +250,7 @@ async function recordingOf(
   const { media, notKept } = await within(FETCH_TIMEOUT_MS, options.signal, signal =>
     keepMedia(directory, body, { ...options, signal }),
   );
-  const runId = fieldText(valueAt(body['data'], 'runId'));
+  const runId = textOrNothing(valueAt(body['data'], 'runId'));
   const fault = options.faultOf(runId);
   const cost = await options.costOf(runId);
   return {
@@ -263,11 +270,11 @@ function typedRun(data: unknown): unknown {
     ...data,
     tokens: Number.isSafeInteger(data['tokens']) && Number(data['tokens']) >= 0 ? data['tokens'] : null,
     ...('warnings' in data && {
-      warnings: listOf(data['warnings']).filter(warning => typeof warning === 'string'),
+      warnings: listAt(data['warnings']).filter(warning => typeof warning === 'string'),
     }),
-    outputs: listOf(data['outputs'])
+    outputs: listAt(data['outputs'])
       .filter(isJsonObject)
-      .map(item => ({ ...item, type: fieldText(item['type']), data: fieldText(item['data']) })),
+      .map(item => ({ ...item, type: textOrNothing(item['type']), data: textOrNothing(item['data']) })),
   };
 }
 
@@ -297,7 +304,7 @@ async function keepMedia(
 }
 
 function mediaUrls(data: unknown): string[] {
-  return listOf(isJsonObject(data) ? data['outputs'] : undefined).flatMap(item => {
+  return listAt(isJsonObject(data) ? data['outputs'] : undefined).flatMap(item => {
     const { type, data: url } = isJsonObject(item) ? item : {};
     return (type === 'image' || type === 'video') && typeof url === 'string' ? [url] : [];
   });

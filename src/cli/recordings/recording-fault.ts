@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/json-value.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import { PROVIDER_FAULTS } from '../exit-codes.ts';
 
 /** Explains the fault of a field's value; undefined if there is none. */

@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { type Release, waitForLock } from '../../files/lock.ts';
 import { fileIn, makeDirectory } from '../../files/write-below.ts';
 import { replaceFileSync } from '../../files/write-file.ts';
-import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { Clock } from '../core/types.ts';
 import { configError, unwritable } from '../errors.ts';
 

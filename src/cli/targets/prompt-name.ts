@@ -1,5 +1,7 @@
 import { NotFoundError } from '../../client/errors.ts';
+import { textOrNothing } from '../../files/json-fields.ts';
 import { didYouMean } from '../../files/nearest.ts';
+import { isJsonObject, listAt } from '../../wire/bounded-json.ts';
 import {
   isUuid,
   labelFault,
@@ -10,7 +12,6 @@ import {
   type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText, isJsonObject, listOf } from '../core/json-value.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
@@ -90,7 +91,7 @@ export async function findByName(
   const { promptId, promptVersionId: latest, configs: config, estimatedCredits } = row;
   if (cut <= 0) return { promptId, latest, config, estimatedCredits };
   const beginning = name.slice(cut + 1);
-  const labels = listOf(row.labels).filter(isLabel);
+  const labels = listAt(row.labels).filter(isLabel);
   const labelled = labels.find(({ label }) => label === beginning)?.promptVersionId;
   if (labelled !== undefined) {
     return { promptId, promptVersionId: labelled, latest, config, estimatedCredits };
@@ -110,7 +111,7 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const versions = [...new Set(fitting.map(row => row.promptVersionId))];
   const [match] = fitting;
   if (match === undefined) {
-    const slugs = [...rows, ...listed].map(row => fieldText(row.slug));
+    const slugs = [...rows, ...listed].map(row => textOrNothing(row.slug));
     throw noSuchPrompt(connection, slug, slugs);
   }
   if (versions.length > 1) {

@@ -1,4 +1,5 @@
-import { isJsonList, type JsonValue, textOrNothing } from '../../files/json.ts';
+import { isJsonList, type JsonValue } from '../../files/json.ts';
+import { textOrNothing } from '../../files/json-fields.ts';
 import type { Placeholder } from '../declared.ts';
 
 /** A text split into literals and placeholders. */

@@ -1,6 +1,7 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { type JsonValue, textOrJson } from '../../files/json.ts';
+import type { JsonValue } from '../../files/json.ts';
+import { textOrJson } from '../../files/json-fields.ts';
 import { shortened } from '../../files/shortened.ts';
 import type { AnswerFields } from '../declared.ts';
 import {

@@ -1,5 +1,6 @@
 import { lineAndColumn } from '../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
+import { textOrNothing } from '../../files/json-fields.ts';
 import { parseYaml, type YamlEntries, type YamlEntry } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Findings } from '../findings.ts';

@@ -1,11 +1,5 @@
-import {
-  isJsonList,
-  type JsonObject,
-  type JsonValue,
-  kindOf,
-  ownValue,
-  textOrJson,
-} from '../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../../files/json.ts';
+import { textOrJson } from '../../files/json-fields.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { ImageInputField, InputType, TextInput } from '../definition.ts';
 import type { Findings } from '../findings.ts';

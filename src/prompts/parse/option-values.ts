@@ -1,5 +1,6 @@
 import type { FilePosition } from '../../files/file-fault.ts';
-import { type JsonValue, textOrJson } from '../../files/json.ts';
+import type { JsonValue } from '../../files/json.ts';
+import { textOrJson } from '../../files/json-fields.ts';
 import type { Findings } from '../findings.ts';
 
 /** The range of a numeric option. */

@@ -1,6 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { textOrJson } from '../../files/json.ts';
+import { textOrJson } from '../../files/json-fields.ts';
 import { chargeOf } from '../../models/catalogue/prices.ts';
 import {
   type EngineJob,

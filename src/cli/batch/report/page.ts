@@ -1,8 +1,8 @@
 import path from 'node:path';
+import { dataText, textOrNothing } from '../../../files/json-fields.ts';
 import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
-import { dataText, fieldText } from '../../core/json-value.ts';
 import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
 import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
@@ -54,8 +54,12 @@ async function resultGridRow(row: ResultsLine, saved: SavedPictures): Promise<Gr
     name: row.id,
     state,
     inputs: [
-      ...Object.entries(inputs?.textInputs ?? {}).map(([name, value]) => [name, fieldText(value)] as const),
-      ...(inputs?.imageInputs ?? []).map((image, index) => [`image ${index + 1}`, fieldText(image)] as const),
+      ...Object.entries(inputs?.textInputs ?? {}).map(
+        ([name, value]) => [name, textOrNothing(value)] as const,
+      ),
+      ...(inputs?.imageInputs ?? []).map(
+        (image, index) => [`image ${index + 1}`, textOrNothing(image)] as const,
+      ),
     ],
     cells: [{ state, facts: [row.runId ?? 'no run', ...time, ...size, ...price], parts }],
   };

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { usageError } from '../../errors.ts';
 import { readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';

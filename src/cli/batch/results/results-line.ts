@@ -1,7 +1,8 @@
 import { parseJson } from '../../../files/json.ts';
+import { countOf } from '../../../files/json-fields.ts';
+import { isJsonObject, listAt } from '../../../wire/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { dollars, type Money, money } from '../../../wire/money.ts';
-import { countOf, isJsonObject, listOf } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import { type EarlierRun, tokensOfFailed } from '../../creation/spending.ts';
@@ -109,13 +110,13 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
   const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) return undefined;
-  const earlier = listOf(value['earlierRunIds']).filter(runId => typeof runId === 'string');
+  const earlier = listAt(value['earlierRunIds']).filter(runId => typeof runId === 'string');
   return {
     row: row as number,
     id,
     runId: runId ?? null,
     runStatus,
-    outputs: listOf(value['outputs']).filter(isJsonObject) as unknown as OutputItem[],
+    outputs: listAt(value['outputs']).filter(isJsonObject) as unknown as OutputItem[],
     tokens: numberOf(tokens),
     credits: numberOf(credits),
     cost: numberOf(cost),

@@ -1,6 +1,6 @@
 import { PaymentRequiredError } from '../../../client/errors.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import type { Context } from '../../context.ts';
-import { fieldText } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { presentFacts } from '../../outputs/present.ts';
@@ -18,9 +18,9 @@ export async function account(ctx: Context): Promise<void> {
   });
   const value = { ...owner, ...balance };
   await presentFacts(ctx, value, [
-    ['User', fieldText(owner.displayName ?? owner.username) || 'without a name'],
-    ['Name', owner.username === null ? undefined : fieldText(owner.username)],
-    ['Credits', fieldText(balance.credits)],
+    ['User', textOrNothing(owner.displayName ?? owner.username) || 'without a name'],
+    ['Name', owner.username === null ? undefined : textOrNothing(owner.username)],
+    ['Credits', textOrNothing(balance.credits)],
   ]);
 }
 

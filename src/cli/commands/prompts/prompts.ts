@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../../client/errors.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { fieldText } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
@@ -73,34 +73,34 @@ const MODALITY_NAMES = ['text', 'image'];
 
 /** Returns the form of a list of prompts. @param nothing the text for an empty list on a terminal */
 function promptForm(ctx: Context, nothing: string): ListForm<PromptSearchRow> {
-  const age = (row: PromptSearchRow): string => ageText(fieldText(row.publishedAt), ctx.clock.now());
+  const age = (row: PromptSearchRow): string => ageText(textOrNothing(row.publishedAt), ctx.clock.now());
   return {
     columns: [
-      { title: 'SLUG', min: 12, cell: row => fieldText(row.slug) },
-      { title: 'TITLE', min: 12, dropOrder: 6, cell: row => fieldText(row.title) },
-      { title: 'PROMPT', ids: true, cell: row => fieldText(row.promptId) },
+      { title: 'SLUG', min: 12, cell: row => textOrNothing(row.slug) },
+      { title: 'TITLE', min: 12, dropOrder: 6, cell: row => textOrNothing(row.title) },
+      { title: 'PROMPT', ids: true, cell: row => textOrNothing(row.promptId) },
       { title: 'TYPE', dropOrder: 5, cell: modalityName },
-      { title: 'CREDITS', align: 'right', dropOrder: 4, cell: row => fieldText(row.estimatedCredits) },
-      { title: 'USES', align: 'right', dropOrder: 2, cell: row => fieldText(row.uses) },
+      { title: 'CREDITS', align: 'right', dropOrder: 4, cell: row => textOrNothing(row.estimatedCredits) },
+      { title: 'USES', align: 'right', dropOrder: 2, cell: row => textOrNothing(row.uses) },
       { title: 'PUBLISHED', dropOrder: 1, cell: age },
-      { title: 'DESCRIPTION', min: 16, dropOrder: 3, cell: row => fieldText(row.description) },
+      { title: 'DESCRIPTION', min: 16, dropOrder: 3, cell: row => textOrNothing(row.description) },
     ],
     cells: row => [
-      fieldText(row.slug),
-      fieldText(row.promptVersionId),
-      fieldText(row.promptId),
+      textOrNothing(row.slug),
+      textOrNothing(row.promptVersionId),
+      textOrNothing(row.promptId),
       modalityName(row),
-      fieldText(row.estimatedCredits),
-      fieldText(row.publishedAt),
-      fieldText(row.title),
-      fieldText(row.description),
+      textOrNothing(row.estimatedCredits),
+      textOrNothing(row.publishedAt),
+      textOrNothing(row.title),
+      textOrNothing(row.description),
     ],
     nothing,
   };
 }
 
 function modalityName({ modality }: { readonly modality: unknown }): string {
-  return MODALITY_NAMES[Number(modality)] ?? fieldText(modality);
+  return MODALITY_NAMES[Number(modality)] ?? textOrNothing(modality);
 }
 
 /** Shows a prompt: title, version, expected inputs, and on the local service its template. */

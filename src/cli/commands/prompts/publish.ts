@@ -2,12 +2,13 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
 import { codeOf } from '../../../files/error-utils.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import type { InvalidPromptFile } from '../../../prompts/findings.ts';
 import type { LocalStore } from '../../../service/local-store.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { fieldText, isJsonObject } from '../../core/json-value.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -122,7 +123,7 @@ function refusedFile({ message, data, status }: ValidationError, file: string): 
   const lines = faults.map(fault => {
     const { line, column, message: what, partial } = fault;
     const where = typeof partial === 'string' ? `partial ${partial}` : file;
-    return oneLine(`${where}:${fieldText(line)}:${fieldText(column)}: ${fieldText(what)}`);
+    return oneLine(`${where}:${textOrNothing(line)}:${textOrNothing(column)}: ${textOrNothing(what)}`);
   });
   const [first = message, ...others] = lines;
   return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });

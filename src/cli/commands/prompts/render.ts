@@ -1,9 +1,8 @@
 import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview.ts';
-import { valueAt } from '../../../wire/bounded-json.ts';
+import { isJsonObject, valueAt } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { isJsonObject } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {

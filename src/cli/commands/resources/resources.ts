@@ -1,8 +1,8 @@
+import { textOrNothing } from '../../../files/json-fields.ts';
 import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
-import { fieldText } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { notFoundError } from '../../errors.ts';
@@ -22,7 +22,7 @@ export async function resourcesList(ctx: Context, options: ResourcesListOptions)
   const listForm: ListForm<Model> = {
     columns: [
       { title: 'MODEL', min: 12, cell: ({ model }) => model },
-      { title: 'MODALITY', cell: ({ modality }) => fieldText(modality) },
+      { title: 'MODALITY', cell: ({ modality }) => textOrNothing(modality) },
       { title: 'RUN OPTIONS', min: 16, cell: optionsText },
     ],
     nothing: 'no models',

@@ -1,5 +1,6 @@
 import type { PromptService } from '../../../client/client.ts';
 import { withoutUndefined } from '../../../files/json.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import {
   DEFAULT_LIST_LIMIT,
   isOver,
@@ -10,7 +11,6 @@ import {
 } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { fieldText } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
@@ -154,21 +154,21 @@ async function versionsOf(ctx: Context, connection: Connection, name: string): P
 const MIN_COLUMNS_FOR_DETAILS = 80;
 
 function runColumns(ctx: Context): ListColumn<RunRow>[] {
-  const age = (row: RunRow): string => ageText(fieldText(row.createdAt), ctx.clock.now());
+  const age = (row: RunRow): string => ageText(textOrNothing(row.createdAt), ctx.clock.now());
   const isNarrow = ctx.io.stdout.columns < MIN_COLUMNS_FOR_DETAILS;
   return [
-    { title: 'RUN', ids: true, cell: row => fieldText(row.runId) },
-    { title: 'STATUS', cell: row => runStatusCell(ctx, fieldText(row.runStatus)) },
-    { title: 'NAME', min: 10, cell: row => fieldText(row.runName) },
+    { title: 'RUN', ids: true, cell: row => textOrNothing(row.runId) },
+    { title: 'STATUS', cell: row => runStatusCell(ctx, textOrNothing(row.runStatus)) },
+    { title: 'NAME', min: 10, cell: row => textOrNothing(row.runName) },
     { title: 'AGE', cell: row => (isNarrow ? age(row).replace(/ ago$/u, '') : age(row)) },
     { title: 'CREDITS', align: 'right', cell: creditsCell },
-    { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => fieldText(row.promptVersionId) },
+    { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => textOrNothing(row.promptVersionId) },
   ];
 }
 
 /** Returns the credits of a run; nothing while they are unknown, as those of a run that was stopped may be. */
 function creditsCell({ credits, runStatus, usage }: RunRow): string {
-  if (credits !== null) return fieldText(credits);
+  if (credits !== null) return textOrNothing(credits);
   const isKnown = isOver({ runStatus }) && (usage === undefined || usage.cost === 0);
   return isKnown ? 'free' : '';
 }
@@ -176,11 +176,11 @@ function creditsCell({ credits, runStatus, usage }: RunRow): string {
 /** Returns the cells of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
 function plainRunCells(ctx: Context, row: RunRow): Cell[] {
   return [
-    fieldText(row.runId),
-    runStatusCell(ctx, fieldText(row.runStatus)),
-    fieldText(row.createdAt),
-    row.credits === null ? '-' : fieldText(row.credits),
-    fieldText(row.promptVersionId),
-    fieldText(row.runName),
+    textOrNothing(row.runId),
+    runStatusCell(ctx, textOrNothing(row.runStatus)),
+    textOrNothing(row.createdAt),
+    row.credits === null ? '-' : textOrNothing(row.credits),
+    textOrNothing(row.promptVersionId),
+    textOrNothing(row.runName),
   ];
 }

@@ -1,8 +1,8 @@
 import { NotFoundError } from '../../../client/errors.ts';
 import { parseJson } from '../../../files/json.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { isJsonObject } from '../../core/json-value.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

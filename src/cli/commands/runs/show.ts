@@ -1,3 +1,4 @@
+import { dataText, textOrNothing } from '../../../files/json-fields.ts';
 import type { RunCost } from '../../../service/runs/costs.ts';
 import {
   MAX_LIST_LIMIT,
@@ -9,7 +10,6 @@ import {
 import { costText, dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { dataText, fieldText } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { present } from '../../outputs/present.ts';
 import { warningsOf } from '../../outputs/provider-fault.ts';
@@ -59,7 +59,7 @@ function shownUsage(run: RunCost | undefined): ShownUsage | undefined {
 
 /** Returns the credits of a run; undefined if the run took none and what it cost is shown in their place. */
 function shownCredits({ credits, usage }: ShownRun): string | undefined {
-  if (credits !== null) return fieldText(credits);
+  if (credits !== null) return textOrNothing(credits);
   return usage === undefined ? 'free' : undefined;
 }
 
@@ -73,9 +73,9 @@ function costWithSource({ cost, estimated }: ShownUsage): string {
 
 function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun): string {
   const { promptVersionId, usage } = facts;
-  const createdAt = fieldText(facts.createdAt);
+  const createdAt = textOrNothing(facts.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
-  const status = runStatusCell(ctx, fieldText(facts.runStatus));
+  const status = runStatusCell(ctx, textOrNothing(facts.runStatus));
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Run', facts.runId],
     ['Status', typeof status === 'string' ? oneLine(status) : status.paint(oneLine(status.text))],
@@ -84,7 +84,7 @@ function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun)
     ['Name', facts.runName],
     ['Created', createdAt && `${ageText(createdAt, ctx.clock.now())} (${createdAt})`],
     ['Credits', shownCredits(facts)],
-    ['Tokens', fieldText(facts.tokens)],
+    ['Tokens', textOrNothing(facts.tokens)],
     ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
     ['Cost', usage && costWithSource(usage)],
     ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
@@ -94,7 +94,7 @@ function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun)
   return shown
     .map(
       ([label, value = '']) =>
-        `${label.padEnd(10)}${label === 'Status' ? value : oneLine(fieldText(value))}\n`,
+        `${label.padEnd(10)}${label === 'Status' ? value : oneLine(textOrNothing(value))}\n`,
     )
     .join('');
 }
@@ -111,9 +111,9 @@ function detailRows(facts: ShownRun): string[][] {
   return [
     ...Object.entries({ ...identity, ...costs })
       .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [key, fieldText(value)]),
+      .map(([key, value]) => [key, textOrNothing(value)]),
     ...(facts.warnings ?? []).map(warning => ['warning', warning]),
-    ...outputs.map(item => ['output', fieldText(item.type), outputSummary(item)]),
+    ...outputs.map(item => ['output', textOrNothing(item.type), outputSummary(item)]),
   ];
 }
 
@@ -122,7 +122,7 @@ const MAX_TEXT_LENGTH = 60;
 
 function outputSummary({ type, data }: OutputItem): string {
   const text = dataText(data);
-  if (type !== 'text') return `${fieldText(type)}: ${text}`;
+  if (type !== 'text') return `${textOrNothing(type)}: ${text}`;
   const characters = Array.from(text.trim());
   const beginning = characters.slice(0, MAX_TEXT_LENGTH).join('');
   return characters.length <= MAX_TEXT_LENGTH

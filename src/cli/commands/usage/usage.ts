@@ -1,10 +1,10 @@
 import { type GroupUsage, measureOf, UsageSum, usageKey } from '../../../client/usage.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
-import { fieldText } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
@@ -61,7 +61,7 @@ async function groupedRuns(
   const buffer = rowBuffer<string>('runs');
   const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
-    const key = fieldText(await nameOf(row));
+    const key = textOrNothing(await nameOf(row));
     const sum = groups.get(key) ?? new UsageSum();
     if (!groups.has(key)) buffer.add([key]);
     groups.set(key, sum);

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { textOrNothing, textUnder } from '../../../files/json-fields.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { fieldText, isJsonObject, textUnder } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
@@ -138,8 +139,8 @@ function differencesText(
 }
 
 function headline(ctx: Context, version: PromptVersion): string {
-  const age = ageText(fieldText(version.publishedAt), ctx.clock.now());
-  return oneLine(`${fieldText(version.promptVersionId)}  ${fieldText(version.title)}  ${age}`);
+  const age = ageText(textOrNothing(version.publishedAt), ctx.clock.now());
+  return oneLine(`${textOrNothing(version.promptVersionId)}  ${textOrNothing(version.title)}  ${age}`);
 }
 
 /** A difference between two versions of a prompt. */
@@ -194,8 +195,8 @@ function changedKeys(
       ...(older.has(key) && { before: older.get(key) }),
       ...(newer.has(key) && { after: newer.get(key) }),
       lines: [
-        ...(older.has(key) ? [`- ${fieldText(older.get(key))}`] : []),
-        ...(newer.has(key) ? [`+ ${fieldText(newer.get(key))}`] : []),
+        ...(older.has(key) ? [`- ${textOrNothing(older.get(key))}`] : []),
+        ...(newer.has(key) ? [`+ ${textOrNothing(newer.get(key))}`] : []),
       ],
     }));
 }

@@ -1,7 +1,7 @@
+import { textOrNothing } from '../../../files/json-fields.ts';
 import { labelFault, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { fieldText } from '../../core/json-value.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { present } from '../../outputs/present.ts';
 import { promptFileOf } from '../../targets/prompt-file.ts';
@@ -93,7 +93,7 @@ function changeText(moved: {
 }) {
   const { label, slug, promptVersionId, previous } = moved;
   const name = `${slug}@${label}`;
-  if (promptVersionId === null) return `${name} removed; it led to ${fieldText(previous)}`;
+  if (promptVersionId === null) return `${name} removed; it led to ${textOrNothing(previous)}`;
   if (previous === null || previous === promptVersionId) return `${name} leads to ${promptVersionId}`;
   return `${name} leads to ${promptVersionId}, no longer to ${previous}`;
 }

@@ -1,7 +1,7 @@
-import { valueAt } from '../../../wire/bounded-json.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
+import { listAt, valueAt } from '../../../wire/bounded-json.ts';
 import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { fieldText, listOf } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
@@ -19,31 +19,31 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
   );
   const now = ctx.clock.now();
   const hasLabels = versions.some(
-    ({ labels, history }) => listOf(labels).length + listOf(history).length > 0,
+    ({ labels, history }) => listAt(labels).length + listAt(history).length > 0,
   );
   const labelColumns: readonly ListColumn<PromptVersionEntry>[] = [
-    { title: 'LABELS', cell: ({ labels }) => listOf(labels).map(fieldText).join(', ') },
+    { title: 'LABELS', cell: ({ labels }) => listAt(labels).map(textOrNothing).join(', ') },
     {
       title: 'MOVED',
       dropOrder: 1,
       cell: ({ history }) =>
-        listOf(history)
+        listAt(history)
           .map(move => moveText(move, at => ageText(at, now)))
           .join('; '),
       plain: ({ history }) =>
-        listOf(history)
+        listAt(history)
           .map(move => moveText(move, at => at))
           .join('; '),
     },
   ];
   await presentList(ctx, versions, {
     columns: [
-      { title: 'PROMPT VERSION', ids: true, cell: ({ promptVersionId }) => fieldText(promptVersionId) },
+      { title: 'PROMPT VERSION', ids: true, cell: ({ promptVersionId }) => textOrNothing(promptVersionId) },
       {
         title: 'PUBLISHED',
         min: 8,
-        cell: ({ publishedAt }) => ageText(fieldText(publishedAt), ctx.clock.now()),
-        plain: ({ publishedAt }) => fieldText(publishedAt),
+        cell: ({ publishedAt }) => ageText(textOrNothing(publishedAt), ctx.clock.now()),
+        plain: ({ publishedAt }) => textOrNothing(publishedAt),
       },
       { title: '', cell: ({ isLatest }) => (isLatest === true ? 'latest' : '') },
       ...(hasLabels ? labelColumns : []),
@@ -53,7 +53,7 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
 
 /** Describes a move of a label, in the row of the version that it came to or left. */
 function moveText(move: unknown, timeOf: (at: string) => string): string {
-  const text = (field: string): string => fieldText(valueAt(move, field));
+  const text = (field: string): string => textOrNothing(valueAt(move, field));
   const short = (field: string): string => text(field).slice(0, 8);
   const arrival = text('from') === '' ? 'set' : `moved from ${short('from')}`;
   const step = text('to') === '' ? 'removed' : arrival;

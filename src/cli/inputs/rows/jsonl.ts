@@ -1,4 +1,4 @@
-import { isJsonObject, type UncheckedObject } from '../../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import { CliError } from '../../errors.ts';
 import { Literal, parseJsonAsWritten } from '../literal.ts';
 import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';

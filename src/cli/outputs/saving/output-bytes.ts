@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { NotFoundError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
+import { dataText } from '../../../files/json-fields.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { dataText } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { stopIfInterrupted } from './save.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { isJsonObject, listAt } from '../../../wire/bounded-json.ts';
 import type { PromptVersion } from '../../../wire/index.ts';
-import { isJsonObject, listOf } from '../../core/json-value.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
@@ -84,7 +84,7 @@ export class PromptCache {
 
   #read() {
     const { versions, slugs } = readCacheFile(this.#file);
-    return { versions: listOf(versions).filter(isCachedVersion), slugs: listOf(slugs).filter(isCachedSlug) };
+    return { versions: listAt(versions).filter(isCachedVersion), slugs: listAt(slugs).filter(isCachedSlug) };
   }
 
   #write(versions: readonly CachedVersion[], slugs: readonly CachedSlug[]): void {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { within } from '../../../net/signals.ts';
+import { isJsonObject, listAt, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
-import { isJsonObject, listOf, type UncheckedObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type AddressSources, resolveAddress, resolveKey, serviceOf } from '../config/address.ts';
@@ -181,7 +181,7 @@ function readEntries(file: string): ResourceEntry[] {
 }
 
 function entriesIn(document: UncheckedObject): ResourceEntry[] {
-  return listOf(document['services']).filter(isEntry);
+  return listAt(document['services']).filter(isEntry);
 }
 
 function isEntry(entry: unknown): entry is ResourceEntry {
@@ -222,9 +222,9 @@ export function wellFormedModels(models: readonly unknown[]): Model[] {
 }
 
 function wellFormedOptions(options: unknown): RunOption[] {
-  return listOf(options).flatMap(option => {
+  return listAt(options).flatMap(option => {
     const { key, options: values } = isJsonObject(option) ? option : {};
     if (typeof key !== 'string' || !Array.isArray(values)) return [];
-    return [{ key, options: listOf(values).filter(value => typeof value === 'string') }];
+    return [{ key, options: listAt(values).filter(value => typeof value === 'string') }];
   });
 }

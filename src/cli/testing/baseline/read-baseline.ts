@@ -1,7 +1,6 @@
 import { readJson } from '../../../files/json.ts';
-import { MAX_JSON } from '../../../wire/bounded-json.ts';
+import { isJsonObject, MAX_JSON, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
-import { isJsonObject, type UncheckedObject } from '../../core/json-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { CaseRuns } from '../../statistics/rates.ts';

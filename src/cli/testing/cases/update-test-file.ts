@@ -15,8 +15,8 @@ import {
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { checkBelow, fileIn, PathFault } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
-import { isJsonObject } from '../../core/json-value.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { checkDirectory } from '../../outputs/saving/writable.ts';

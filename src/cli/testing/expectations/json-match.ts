@@ -1,6 +1,6 @@
 import { readJson } from '../../../files/json.ts';
 import { shortened } from '../../../files/shortened.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
 export function parseAnswerJson(text: string): ReturnType<typeof readJson> {

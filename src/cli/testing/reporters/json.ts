@@ -1,4 +1,4 @@
-import { countOf } from '../../core/json-value.ts';
+import { countOf } from '../../../files/json-fields.ts';
 import type { Totals } from '../../creation/spending.ts';
 import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';

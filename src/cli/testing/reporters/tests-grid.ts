@@ -1,7 +1,7 @@
+import { countOf, dataText, textOrNothing } from '../../../files/json-fields.ts';
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
-import { countOf, dataText, fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { tokensOfFailed } from '../../creation/spending.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
@@ -143,7 +143,7 @@ function tokensTexts(tokens: readonly unknown[]): string[] {
   const counts = tokens.map(countOf).filter(count => count !== undefined);
   const isSum = counts.length > 0 && counts.length === tokens.length;
   const shown = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
-  return shown.map(count => counted(fieldText(count), 'token'));
+  return shown.map(count => counted(textOrNothing(count), 'token'));
 }
 
 /** Returns the mismatches of a repetition, then its answer, unless a difference already shows it. */

@@ -1,4 +1,5 @@
-import { type JsonObject, type JsonValue, ownValue, readJson, textOrNothing } from '../../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue, readJson } from '../../../files/json.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';

@@ -1,5 +1,11 @@
-import type { JsonObject, JsonValue } from '../../../files/json.ts';
-import { isJsonList, ownValue, textOrNothing, withoutUndefined } from '../../../files/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  ownValue,
+  withoutUndefined,
+} from '../../../files/json.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Conversion } from './conversion.ts';

@@ -1,4 +1,5 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue, textOrNothing } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
+import { textOrNothing } from '../../../files/json-fields.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';

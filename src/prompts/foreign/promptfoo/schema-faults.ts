@@ -1,4 +1,5 @@
-import { isJsonList, type JsonObject, type JsonValue, textOrJson } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../files/json.ts';
+import { textOrJson } from '../../../files/json-fields.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 
 /** Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes only keywords of draft 7. */
