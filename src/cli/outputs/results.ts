@@ -1,11 +1,10 @@
 import { messageOf } from '../../files/error-utils.ts';
 import { homeDirectory } from '../../files/user-folders.ts';
-import { isMedia, type Run } from '../../wire/index.ts';
+import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { visible } from '../terminal/sanitise.ts';
 import { shellOf } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { PaidRun } from './not-printed.ts';
@@ -99,30 +98,48 @@ export async function presentRun(
   options: PresentOptions,
 ): Promise<ExitCode> {
   if (options.bytes === true) return presentBytes(ctx, connection, run, options);
-  const { paths, failures } = await save(ctx, connection, run, options.save);
+  const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
   if (wantsJson(ctx)) await printJson(ctx, connection, withPaths(run, paths));
   else
     await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
-  if (options.open === true) await openOutputs(ctx, connection, run, paths);
+  if (options.open === true) {
+    const { openOutputs } = await import('./open-outputs.ts');
+    await openOutputs(ctx, connection, run, paths);
+  }
   return concludeRun(ctx, connection, run, options, failures);
 }
 
 /** Returns the exit code of a run after printing it. @throws {CliError} if it succeeded but its outputs don't match */
-async function concludeRun(
+export async function concludeRun(
   ctx: Context,
   connection: Connection,
   run: Run,
   { schema }: PresentOptions,
   failures: readonly SaveFailure[],
 ): Promise<ExitCode> {
-  refuseLinks(run, failures);
-  if (run.runStatus !== 'failed') {
-    await refuseMismatch(run, schema);
-    refuseFailures(connection, run, failures);
-    return EXIT.ok;
+  const saving = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
+  saving?.refuseLinks(run, failures);
+  if (run.runStatus === 'failed') {
+    saving?.noteFailures(ctx, failures);
+    return exitCodeOfRun(connection, run);
   }
-  for (const failure of failures) ctx.io.note(visible(`note: ${messageFor(failure)}`));
-  return exitCodeOfRun(connection, run);
+  await refuseMismatch(run, schema);
+  saving?.refuseFailures(connection, run, failures);
+  return EXIT.ok;
+}
+
+/** Throws if a run succeeded with an output that doesn't match the schema. */
+async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promise<void> {
+  if (schema === undefined || run.runStatus !== 'succeeded') return;
+  const { mismatchText, outputMismatch } = await import('./output-schema.ts');
+  const mismatch = await outputMismatch(run.outputs, schema);
+  if (mismatch !== undefined) {
+    throw new CliError(mismatchText(mismatch), {
+      status: 'PROTOCOL_ERROR',
+      exitCode: EXIT.runFailed,
+      data: { runId: run.runId, ...mismatch },
+    });
+  }
 }
 
 async function presentBytes(
@@ -137,23 +154,6 @@ async function presentBytes(
   await writeOutputBytes(ctx, connection, run);
   await refuseMismatch(run, schema);
   return EXIT.ok;
-}
-
-/** Opens saved files, texts, web URLs, and files of the embedded service, but nothing else that a service names. */
-async function openOutputs(
-  ctx: Context,
-  connection: Connection,
-  run: Run,
-  paths: readonly (string | undefined)[],
-): Promise<void> {
-  const { openFile, openText, openUrl } = await import('../terminal/viewer.ts');
-  const ownFiles = connection.embedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
-  for (const [index, item] of run.outputs.entries()) {
-    const path = paths[index];
-    if (path !== undefined) await openFile(ctx, path);
-    else if (isMedia(item)) await openUrl(ctx, item.data, ownFiles);
-    else if (item.type === 'text') await openText(ctx, `output-${index + 1}.txt`, item.data);
-  }
 }
 
 /**
@@ -207,59 +207,6 @@ export async function printPaid<T>(
   return print({ ...ctx, io: { ...ctx.io, out } });
 }
 
-/** A run and the form of its outputs. */
-export interface PresentedRun {
-  readonly run: Run;
-  readonly options: PresentOptions;
-}
-
-/**
- * Prints several runs in order, as one array with `--json`. A failed download doesn't stop the others.
- *
- * @throws the first fault after all are printed; a link in the way before any other
- */
-export async function presentRuns(
-  ctx: Context,
-  connection: Connection,
-  runs: readonly PresentedRun[],
-): Promise<ExitCode> {
-  if (!wantsJson(ctx)) {
-    return inTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
-  }
-  const saved: (PresentedRun & SavedOutputs)[] = [];
-  for (const { run, options } of runs) {
-    saved.push({ run, options, ...(await save(ctx, connection, run, options.save)) });
-  }
-  const presented = saved.map(({ run, paths }) => withPaths(run, paths));
-  await printValue(ctx, presented);
-  return inTurn(ctx, saved, ({ run, options, failures }) =>
-    concludeRun(ctx, connection, run, options, failures),
-  );
-}
-
-async function inTurn<T>(
-  { signal }: Context,
-  runs: readonly T[],
-  present: (run: T) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const faults: unknown[] = [];
-  let code: ExitCode = EXIT.ok;
-  for (const run of runs) {
-    try {
-      code = (await present(run)) || code;
-    } catch (error) {
-      signal.throwIfAborted();
-      faults.push(error);
-    }
-  }
-  if (faults.length > 0) throw faults.find(isUsage) ?? faults[0];
-  return code;
-}
-
-function isUsage(error: unknown): boolean {
-  return error instanceof CliError && error.exitCode === EXIT.usage;
-}
-
 /** Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the result isn't lost. */
 async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
   try {
@@ -273,58 +220,8 @@ async function printJson(ctx: Context, { advise }: Connection, run: Run): Promis
   }
 }
 
-/** Throws if a run succeeded with an output that doesn't match the schema. */
-async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promise<void> {
-  if (schema === undefined || run.runStatus !== 'succeeded') {
-    return;
-  }
-  const { mismatchText, outputMismatch } = await import('./output-schema.ts');
-  const mismatch = await outputMismatch(run.outputs, schema);
-  if (mismatch !== undefined) {
-    throw new CliError(mismatchText(mismatch), {
-      status: 'PROTOCOL_ERROR',
-      exitCode: EXIT.runFailed,
-      data: { runId: run.runId, ...mismatch },
-    });
-  }
-}
-
-/** Throws if a link was in the way of a file to save, after the results were printed. @throws {CliError} exit 2 */
-function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
-  const first = failures.find(({ link }) => link !== undefined);
-  if (first === undefined) return;
-  const hints = ['Remove the link, or save to another folder.'];
-  const data = { runId: run.runId, notSaved: failures };
-  throw new CliError(messageFor(first), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
-}
-
-/** Throws if a download failed after a good run, after the results were printed. */
-function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
-  const [first, ...others] = failures.map(messageFor);
-  if (first === undefined) return;
-  const isLost = failures.every(({ isGone }) => isGone === true);
-  const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
-  throw new CliError(first, {
-    status: statusOfFailures(failures),
-    exitCode: EXIT.fault,
-    hints: isLost ? others : [...others, again],
-    data: { runId: run.runId, notSaved: failures },
-  });
-}
-
-/** Returns the status of an error: FILE_ERROR if only this machine is at fault. */
-export function statusOfFailures(failures: readonly SaveFailure[]): string {
-  const isHere = failures.every(
-    ({ output, isOnDisk = false, link }) => output === 0 || isOnDisk || link !== undefined,
-  );
-  return isHere ? 'FILE_ERROR' : 'NETWORK_ERROR';
-}
-
-function messageFor({ output, message }: SaveFailure): string {
-  return output === 0 ? message : `output ${output} was not saved: ${message}`;
-}
-
-async function save(
+/** Saves the outputs of a run if that is planned. */
+export async function saveAsPlanned(
   ctx: Context,
   connection: Connection,
   run: Run,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { statusOfFailures } from '../../../../src/cli/outputs/results.ts';
 import { failureFor } from '../../../../src/cli/outputs/saving/save.ts';
+import { statusOfFailures } from '../../../../src/cli/outputs/saving/save-failures.ts';
 
 /** Returns the error of a full disk, which Linux shows without filling one. */
 function diskFull(): unknown {

@@ -1,0 +1,60 @@
+import type { Run } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { printValue, wantsJson } from './json.ts';
+import { concludeRun, type PresentOptions, presentRun, saveAsPlanned, withPaths } from './results.ts';
+import type { SavedOutputs } from './saving/save.ts';
+
+/** A run and the form of its outputs. */
+export interface PresentedRun {
+  readonly run: Run;
+  readonly options: PresentOptions;
+}
+
+/**
+ * Prints several runs in order, as one array with `--json`. A failed download doesn't stop the others.
+ *
+ * @throws the first fault after all are printed; a link in the way before any other
+ */
+export async function presentRuns(
+  ctx: Context,
+  connection: Connection,
+  runs: readonly PresentedRun[],
+): Promise<ExitCode> {
+  if (!wantsJson(ctx)) {
+    return inTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
+  }
+  const saved: (PresentedRun & SavedOutputs)[] = [];
+  for (const { run, options } of runs) {
+    saved.push({ run, options, ...(await saveAsPlanned(ctx, connection, run, options.save)) });
+  }
+  const presented = saved.map(({ run, paths }) => withPaths(run, paths));
+  await printValue(ctx, presented);
+  return inTurn(ctx, saved, ({ run, options, failures }) =>
+    concludeRun(ctx, connection, run, options, failures),
+  );
+}
+
+async function inTurn<T>(
+  { signal }: Context,
+  runs: readonly T[],
+  present: (run: T) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const faults: unknown[] = [];
+  let code: ExitCode = EXIT.ok;
+  for (const run of runs) {
+    try {
+      code = (await present(run)) || code;
+    } catch (error) {
+      signal.throwIfAborted();
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw faults.find(isUsage) ?? faults[0];
+  return code;
+}
+
+function isUsage(error: unknown): boolean {
+  return error instanceof CliError && error.exitCode === EXIT.usage;
+}

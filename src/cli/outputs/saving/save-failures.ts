@@ -1,0 +1,46 @@
+import type { Run } from '../../../wire/index.ts';
+import type { Connection, Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import type { SaveFailure } from './save.ts';
+
+/** Throws if a link was in the way of a file to save, after the results were printed. @throws {CliError} exit 2 */
+export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
+  const first = failures.find(({ link }) => link !== undefined);
+  if (first === undefined) return;
+  const hints = ['Remove the link, or save to another folder.'];
+  const data = { runId: run.runId, notSaved: failures };
+  throw new CliError(messageFor(first), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
+}
+
+/** Notes the failed downloads of a run that failed itself, which decides the exit code. */
+export function noteFailures({ io }: Context, failures: readonly SaveFailure[]): void {
+  for (const failure of failures) io.note(visible(`note: ${messageFor(failure)}`));
+}
+
+/** Throws if a download failed after a good run, after the results were printed. */
+export function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
+  const [first, ...others] = failures.map(messageFor);
+  if (first === undefined) return;
+  const isLost = failures.every(({ isGone }) => isGone === true);
+  const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
+  throw new CliError(first, {
+    status: statusOfFailures(failures),
+    exitCode: EXIT.fault,
+    hints: isLost ? others : [...others, again],
+    data: { runId: run.runId, notSaved: failures },
+  });
+}
+
+/** Returns the status of an error: FILE_ERROR if only this machine is at fault. */
+export function statusOfFailures(failures: readonly SaveFailure[]): string {
+  const isHere = failures.every(
+    ({ output, isOnDisk = false, link }) => output === 0 || isOnDisk || link !== undefined,
+  );
+  return isHere ? 'FILE_ERROR' : 'NETWORK_ERROR';
+}
+
+function messageFor({ output, message }: SaveFailure): string {
+  return output === 0 ? message : `output ${output} was not saved: ${message}`;
+}
