@@ -189,16 +189,25 @@ export class QueueRunner implements Runner {
   }
 
   async #keepLooking(): Promise<void> {
-    const { store, clock, onFault, rerun = true } = this.#options;
+    const { store, clock } = this.#options;
     const pauseMs = store.shared ? LOOK_EVERY_SHARED_MS : LOOK_EVERY_MS;
     while (!this.#closing) {
-      await this.#work.pending.track(settleDeadWorkers(store, { rerun })).catch(onFault);
-      await this.#work.dropEnded().catch(onFault);
-      await this.#noticeEnded([...this.#waiting.keys()]).catch(onFault);
-      await this.#afterLastClaim(() => this.#releaseStrays());
-      await this.#afterLastClaim(() => this.#claimAll());
+      await this.#work.pending.track(this.#look());
       await clock.sleep(pauseMs, this.#stop.signal).catch(() => {});
     }
+  }
+
+  /** Looks once for runs that others have queued, left or ended; begins nothing new while closing. */
+  async #look(): Promise<void> {
+    const { store, onFault, rerun = true } = this.#options;
+    const steps = [
+      () => settleDeadWorkers(store, { rerun }),
+      () => this.#work.dropEnded(),
+      () => this.#noticeEnded([...this.#waiting.keys()]),
+      () => this.#afterLastClaim(() => this.#releaseStrays()),
+      () => this.#afterLastClaim(() => this.#claimAll()),
+    ];
+    for (const step of steps) if (!this.#closing) await step().catch(onFault);
   }
 
   /** Reports the ends of these runs that other processes have carried out or ended. */
