@@ -25,7 +25,7 @@ export async function readHandlerInput(
   if (route.authorsOnly && !caller?.author) {
     throw new ApiError(
       'FORBIDDEN_ERROR',
-      'only the key of an author may publish; promptrun keys create --author makes one',
+      'only the key of an author may publish; ask the operator of this service for one',
     );
   }
   if (Object.values(params).some(value => value.includes('\0'))) throw nulError('the path');
