@@ -1,4 +1,5 @@
 import {
+  type Alias,
   CST,
   type Document,
   isAlias,
@@ -9,7 +10,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
-  visit,
+  type Scalar,
 } from 'yaml';
 import { FileFault, type FilePosition, faultAt } from './file-fault.ts';
 
@@ -47,6 +48,8 @@ interface Position {
   readonly column: number | undefined;
 }
 
+const NOWHERE: Position = { line: undefined, column: undefined };
+
 /**
  * Parses a YAML document whose first line is line `firstLine` of its file; null if it is empty.
  *
@@ -69,31 +72,28 @@ export function yamlNodeOf(text: string, firstLine = 1, file?: string): YamlNode
 }
 
 function plainNode(document: Document, placeAt: (offset: number) => { line: number; column: number }) {
-  const aliases = resolveAliases(document);
-  const shared = new Set(aliases.values());
-  // Only nodes that aliases refer to: a map of all would take a hundred MB for a long file.
-  const made = new Map<Node, YamlNode>();
-  const positionOf = (node: unknown): Position => {
-    const start = (node as Node | null)?.range?.[0];
-    const { line, column } = start === undefined ? {} : placeAt(start);
-    return { line, column };
-  };
-  const convert = (node: unknown): YamlNode | null => {
-    const resolved = isAlias(node) ? aliases.get(node) : (node as Node | null);
-    if (!resolved) return null;
-    const known = made.get(resolved);
-    if (known !== undefined) return known;
-    const plain = withoutChildren(resolved, positionOf(resolved));
-    if (shared.has(resolved)) made.set(resolved, plain);
+  // An alias means the last node before it with its anchor.
+  const anchored = new Map<string, YamlNode>();
+  const begin = (node: Exclude<Node, Alias>): YamlNode => {
+    const start = node.range?.[0];
+    const plain = withoutChildren(node, start === undefined ? NOWHERE : placeAt(start));
     // Set before its children, because an alias among them may refer to it.
-    if (isSeq(resolved) && plain.kind === 'list') {
-      for (const item of resolved.items) plain.items.push(convert(item));
+    if (node.anchor) anchored.set(node.anchor, plain);
+    return plain;
+  };
+  const convert = (node: Node | null): YamlNode | null => {
+    if (isAlias(node)) return anchored.get(node.source) ?? null;
+    if (!node) return null;
+    const plain = begin(node);
+    if (isSeq<Node | null>(node) && plain.kind === 'list') {
+      for (const item of node.items) plain.items.push(convert(item));
     }
-    if (isMap(resolved) && plain.kind === 'map') {
-      for (const { key, value } of resolved.items) {
-        const offset = (key as Node).range?.[0] ?? 0;
-        const name = isScalar(key) ? keyText(key.value, key.source) : '';
-        plain.entries.push({ key: name, offset, ...positionOf(key), value: convert(value) });
+    // Other keys are errors with `stringKeys`.
+    if (isMap<Scalar<string>, Node | null>(node) && plain.kind === 'map') {
+      for (const { key, value } of node.items) {
+        const { line, column } = begin(key);
+        const child = convert(value);
+        plain.entries.push({ key: key.value, offset: key.range?.[0] ?? 0, line, column, value: child });
       }
     }
     return plain;
@@ -102,16 +102,11 @@ function plainNode(document: Document, placeAt: (offset: number) => { line: numb
 }
 
 /** Returns a node without its children. */
-function withoutChildren(node: Node, position: Position): YamlNode {
-  if (isMap(node)) return { kind: 'map', entries: [], ...position };
-  if (isSeq(node)) return { kind: 'list', items: [], ...position };
+function withoutChildren(node: Node, { line, column }: Position): YamlNode {
+  if (isMap(node)) return { kind: 'map', entries: [], line, column };
+  if (isSeq(node)) return { kind: 'list', items: [], line, column };
   const { value, source } = isScalar(node) ? node : { value: null, source: undefined };
-  return { kind: 'scalar', value, source: typeof value === 'string' ? undefined : source, ...position };
-}
-
-/** Returns a key or scalar as text. */
-export function keyText(value: unknown, source: string | undefined): string {
-  return typeof value === 'string' ? value : (source ?? String(value));
+  return { kind: 'scalar', value, source: typeof value === 'string' ? undefined : source, line, column };
 }
 
 /** Maximum nesting: the parser is recursive, and thousands of levels would overflow the stack. */
@@ -129,21 +124,4 @@ function isNestedTooDeeply(text: string): boolean {
     if (level > MAX_LEVELS) return true;
   }
   return false;
-}
-
-/** Resolves all aliases in one pass: each means the last node before it with its anchor. */
-function resolveAliases(document: Document): Map<Node, Node> {
-  const anchored = new Map<string, Node>();
-  const resolved = new Map<Node, Node>();
-  visit(document, {
-    Node(_, node) {
-      if (isAlias(node)) {
-        const target = anchored.get(node.source);
-        if (target) resolved.set(node, target);
-      } else if (node.anchor) {
-        anchored.set(node.anchor, node);
-      }
-    },
-  });
-  return resolved;
 }

@@ -1,6 +1,6 @@
 import { type FileFault, type FilePosition, faultAt } from './file-fault.ts';
 import type { JsonValue } from './json.ts';
-import { keyText, type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
+import { type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
 
 /**
  * Parses a YAML document whose first line is line `firstLine` of its file.
@@ -132,9 +132,9 @@ export class YamlValue implements FilePosition {
 
   /** The scalar as written; undefined for a list, a map or an empty value. */
   get scalar(): string | undefined {
-    return this.isEmpty || this.#node?.kind !== 'scalar'
-      ? undefined
-      : keyText(this.#node.value, this.#node.source);
+    if (this.isEmpty || this.#node?.kind !== 'scalar') return undefined;
+    const { value, source } = this.#node;
+    return typeof value === 'string' ? value : (source ?? String(value));
   }
 
   /** Returns the value as JSON. @throws {FileFault} if its aliases make it too large */
