@@ -42,7 +42,7 @@ export async function dryRunBatch(
     const add = async (request: RunRequest): Promise<void> => {
       const body = buildRunBody(request);
       const { estimatedCredits } = batch;
-      await forecast.addChecked(batch.connection, body, { estimatedCredits, providerBatch });
+      await forecast.add(batch.connection, body, { estimatedCredits, providerBatch });
       if (rows === 1) await budget.checkPrice(batch.connection, body);
     };
     const fault = await rowFault(ctx, batch, row, add);

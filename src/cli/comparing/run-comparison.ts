@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { errorAt } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -178,18 +179,22 @@ export async function runComparison(
   }));
 }
 
-/** Estimates the cost of all runs. */
+/** Estimates the cost of all runs. @throws {CliError} if the embedded service would refuse one */
 export async function forecastComparison(
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
   providerBatch: boolean,
 ): Promise<Forecast> {
   const forecast = new Forecast();
-  for (const [index, { connection, estimatedCredits }] of variants.entries()) {
-    for (const { requests } of rows) {
+  for (const [index, { connection, name, estimatedCredits }] of variants.entries()) {
+    for (const { row, requests } of rows) {
       const request = requests[index];
-      if (request !== undefined)
-        await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
+      if (request === undefined) continue;
+      await forecast
+        .add(connection, buildRunBody(request), { estimatedCredits, providerBatch })
+        .catch((error: unknown) => {
+          throw errorAt(`row ${row} (${name})`, error);
+        });
     }
   }
   return forecast;

@@ -69,6 +69,12 @@ export function toCliError(error: unknown): CliError {
   return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
 }
 
+/** Converts any error to a CliError whose message begins with its place, such as a row or a case. */
+export function errorAt(place: string, error: unknown): CliError {
+  const { message, ...failure } = failureOf(error);
+  return new CliError(`${place}: ${message}`, { ...failure, cause: error });
+}
+
 interface CodedError {
   readonly status: string;
   readonly exitCode: ExitCode;

@@ -71,26 +71,13 @@ export class Forecast {
     readonly isHere: boolean;
   }[] = [];
 
-  /** Counts a creation, even if the service would refuse it. */
-  async add(connection: Connection, request: CreationRequest, options: ForecastOptions): Promise<void> {
-    const estimate = await estimateCost(connection, request, options).catch(() => undefined);
-    this.#count(connection, estimate, options);
-  }
-
   /** Counts a creation. @throws {CliError} if the embedded service would refuse it */
-  async addChecked(
+  async add(
     connection: Connection,
     request: CreationRequest,
-    options: ForecastOptions,
+    { estimatedCredits, ...options }: ForecastOptions,
   ): Promise<void> {
-    this.#count(connection, await estimateCost(connection, request, options), options);
-  }
-
-  #count(
-    connection: Connection,
-    estimate: CostEstimate | undefined,
-    { estimatedCredits }: ForecastOptions,
-  ): void {
+    const estimate = await estimateCost(connection, request, options);
     this.#creations += 1;
     this.#forecasts.push({
       estimate,

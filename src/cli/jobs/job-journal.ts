@@ -9,7 +9,7 @@ import { CliError, unwritable, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { type CaseVerdict, FORGOTTEN, type JournalEvent, journalLine } from './journal-events.ts';
+import { FORGOTTEN, type JournalEvent, journalLine } from './journal-events.ts';
 import {
   type ExtraCreation,
   type HandoverRecord,
@@ -50,7 +50,6 @@ export class BatchJournal implements JobJournal {
   /** The ids of the jobs and extra creations from before the latest start that resumed nothing. */
   readonly earlier: ReadJournal['earlier'];
   readonly #states: Map<string, JobState>;
-  readonly #verdicts: ReadJournal['verdicts'];
   readonly #handovers: ReadJournal['handovers'];
   #hasJobs: boolean;
   #lines: AppendLog;
@@ -63,7 +62,6 @@ export class BatchJournal implements JobJournal {
     this.earlier = read.earlier;
     this.#hasJobs = read.states.size + read.handovers.size > 0;
     this.#states = read.states;
-    this.#verdicts = read.verdicts;
     this.#handovers = read.handovers;
     this.#lines = AppendLog.on(handle);
   }
@@ -83,11 +81,6 @@ export class BatchJournal implements JobJournal {
   /** The jobs' states when the journal was opened, by job id. */
   get states(): ReadonlyMap<string, JobState> {
     return this.#states;
-  }
-
-  /** The verdicts on cases when the journal was opened, by the ids of their first jobs. */
-  get verdicts(): ReadonlyMap<string, CaseVerdict> {
-    return this.#verdicts;
   }
 
   /** The handovers to a provider when the journal was opened, in order. */
@@ -146,7 +139,6 @@ export class BatchJournal implements JobJournal {
     const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !isForgotten(job));
     const events: JournalEvent[] = [
       ...extras.flatMap(([journalId, extra]) => extraEvents(journalId, extra)),
-      ...[...this.#verdicts].map(([id, verdict]) => ({ kind: 'verdict', id, verdict }) as const),
       ...[...this.#handovers.values()].flatMap(({ handover, progress }) =>
         progress ? [handover, progress] : [handover],
       ),

@@ -4,12 +4,9 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobName } from './job.ts';
 
 const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
-const VERDICTS = ['passed', 'failed', 'undecided', 'fault'] as const;
 
 /** The state of a job. */
 export type JobStep = (typeof STEPS)[number];
-/** The verdict of a test on its case. */
-export type CaseVerdict = (typeof VERDICTS)[number];
 
 /** The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep their places. */
 export const FORGOTTEN = 'forgotten ';
@@ -69,8 +66,6 @@ export type JournalEvent =
   | ExtraCreationEvent
   /** The run that an extra creation made; null if it made none. */
   | { readonly kind: 'extra end'; readonly journalId: string; readonly runId: string | null }
-  /** `id` is the id of the case's first job. */
-  | { readonly kind: 'verdict'; readonly id: string; readonly verdict: CaseVerdict }
   | HandoverEvent
   | HandoverProgressEvent;
 
@@ -86,7 +81,6 @@ export function journalLine(event: JournalEvent): UncheckedObject {
     return { job, journalId, ...(entry && creationFields(entry)), declared };
   }
   if (event.kind === 'extra end') return { journalId: event.journalId, runId: event.runId };
-  if (event.kind === 'verdict') return { id: event.id, verdict: event.verdict };
   const { kind: _, key, ...handover } = event;
   return { providerBatch: key, ...handover };
 }
@@ -130,8 +124,6 @@ export function eventOf(
   const job = { id, row: Number(line['row']) };
   const step = STEPS.find(known => known === line['state']);
   if (step !== undefined) return stepEvent(step, job, line, service);
-  const verdict = VERDICTS.find(known => known === line['verdict']);
-  if (verdict !== undefined) return { kind: 'verdict', id, verdict };
   if (typeof mark === 'string') return markedEvent(id, mark);
   return Array.isArray(candidates) ? { kind: 'candidates', job, runIds: candidates.map(String) } : undefined;
 }
@@ -201,13 +193,10 @@ function isRow(row: unknown): row is [id: string, inputsDigest: string] {
 
 const OLD_HANDOVER = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
 
-/** Reads a mark of version 0.2.0, which wrote verdicts as marks of their jobs, and handovers as marks with JSON in them. */
+/** Reads a mark of version 0.2.0, which wrote handovers as marks with JSON in them. */
 function markedEvent(id: string, mark: string): ReturnType<typeof eventOf> {
   const key = OLD_HANDOVER.exec(id)?.groups?.['key'];
-  if (key === undefined) {
-    const verdict = VERDICTS.find(known => known === mark);
-    return verdict && { kind: 'verdict', id, verdict };
-  }
+  if (key === undefined) return undefined;
   const line = parseJson(mark);
   return isJsonObject(line) ? handoverEvent(key, line) : { kind: 'damaged' };
 }

@@ -9,7 +9,6 @@ import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import {
-  type CaseVerdict,
   eventOf,
   type HandoverEvent,
   type HandoverProgressEvent,
@@ -56,8 +55,6 @@ export interface HandoverRecord {
 /** The content of a batch's journal. */
 export interface ReadJournal {
   readonly states: Map<string, JobState>;
-  /** The latest verdicts on cases, by the ids of their first jobs. */
-  readonly verdicts: Map<string, CaseVerdict>;
   /** The handovers to a provider, by key. */
   readonly handovers: Map<string, HandoverRecord>;
   /** The jobs' extra creations, by their ids in the machine's journal. */
@@ -80,7 +77,6 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   const file = path.join(place.folder, place.name);
   const content: JournalContent = {
     states: new Map(),
-    verdicts: new Map(),
     handovers: new Map(),
     extras: new Map(),
     earlier: new Set(),
@@ -135,10 +131,7 @@ function refuseJournal(file: string, line: number): never {
   );
 }
 
-function applyEvent(
-  { states, verdicts, handovers, extras, earlier }: JournalContent,
-  event: JournalEvent,
-): void {
+function applyEvent({ states, handovers, extras, earlier }: JournalContent, event: JournalEvent): void {
   switch (event.kind) {
     case 'begun':
       if (event.facts['resumes'] === true) break;
@@ -147,9 +140,6 @@ function applyEvent(
     case 'step':
       if (event.step === 'creating') earlier.delete(event.job.id);
       states.set(event.job.id, stateAfter(states.get(event.job.id), event));
-      break;
-    case 'verdict':
-      verdicts.set(event.id, event.verdict);
       break;
     case 'handover':
       handovers.set(event.key, { handover: event, progress: handovers.get(event.key)?.progress });

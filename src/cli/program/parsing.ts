@@ -4,6 +4,7 @@ import type { FlagSpec } from '../core/command-spec.ts';
 import { parseDuration } from '../core/time.ts';
 import type { GlobalOptions } from '../core/types.ts';
 import { type CliError, usageError } from '../errors.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 /** Parsing ended because help or the version was shown, which is a success. */
@@ -33,17 +34,20 @@ export function usageLine(command: Command): string {
 
 function wrongUsage(command: Command, { code, message }: CommanderError): CliError {
   const [first = ''] = command.args;
-  const isUnknownVerb = code === 'commander.excessArguments' && isGroup(command);
+  const hasExcess = code === 'commander.excessArguments';
+  const isUnknownVerb = hasExcess && isGroup(command);
   const [what = ''] = isUnknownVerb
     ? [`unknown command '${first}'`]
-    : message.replace(/^error: /, '').split('\n');
+    : hasExcess
+      ? [`too many arguments: ${oneLine(excessArguments(command).join(' '))}`]
+      : message.replace(/^error: /, '').split('\n');
   const word = /'(.*)'/.exec(what)?.[1] ?? '';
   const candidates = knownInsteadOf(isUnknownVerb ? 'commander.unknownCommand' : code, command);
   const suggestion = suggestionFor(word, candidates);
   const isUnknownCommand = code === 'commander.unknownCommand' && command.parent === null;
   return usageError(
     what.replace(/\.$/, '') + suggestion,
-    ...inputMeant(code, command),
+    ...flagMeant(code, command),
     `Usage: ${usageLine(command)}`,
     `See: ${commandPath(command)} --help`,
     ...(isUnknownCommand && suggestion === ''
@@ -77,10 +81,17 @@ function knownInsteadOf(code: string, command: Command): string[] {
   return [...options.flatMap(({ long }) => long ?? []), '--help'];
 }
 
-/** Returns hints for inputs that were written as arguments: `run hello Ada`, `run hello name=Ada`. */
-function inputMeant(code: string, command: Command): string[] {
-  if (code !== 'commander.excessArguments' || command.parent?.parent !== null) return [];
-  const extra = command.args.slice(command.registeredArguments.length);
+function excessArguments(command: Command): string[] {
+  return command.args.slice(command.registeredArguments.length);
+}
+
+/** Returns hints for inputs and users that were written as arguments: `run hello name=Ada`, `keys create ada`. */
+function flagMeant(code: string, command: Command): string[] {
+  if (code !== 'commander.excessArguments') return [];
+  const extra = excessArguments(command);
+  if (command.options.some(({ long }) => long === '--user'))
+    return [`A user is given with --user: ${commandPath(command)} --user ${shellWord(extra[0] ?? '')}`];
+  if (command.parent?.parent !== null) return [];
   if (!command.options.some(({ long }) => long === '--input') || command.name() === 'api') return [];
   const [first = ''] = extra;
   if (first.startsWith('-')) return [];

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { errorAt } from '../core/failure.ts';
 import { Forecast } from '../creation/forecast.ts';
+import type { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
@@ -20,10 +22,7 @@ export async function dryRunTests(
   { judge, caps, providerBatch }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
-  const caseFaults = entries.flatMap(({ entry }) => entry.testCase.fault ?? []);
-  for (const fault of caseFaults) reportFile(ctx, fault);
-  for (const { connection, request, estimatedCredits, entry } of entries) {
-    if (entry.testCase.fault !== undefined) continue;
+  const addEntry = async ({ connection, request, estimatedCredits, entry }: PreparedEntry): Promise<void> => {
     const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
       await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
@@ -31,6 +30,16 @@ export async function dryRunTests(
       for (const { text, model, rank, judgeConfig } of judged)
         await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
     }
+  };
+  const caseFaults: CliError[] = [];
+  for (const prepared of entries) {
+    const { file, testCase } = prepared.entry;
+    const fault =
+      testCase.fault ??
+      (await addEntry(prepared).catch((error: unknown) => errorAt(`${file.name}:${testCase.line}`, error)));
+    if (fault === undefined) continue;
+    caseFaults.push(fault);
+    reportFile(ctx, fault);
   }
   if (wantsJson(ctx))
     await printValue(ctx, {

@@ -1,7 +1,6 @@
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
 import { pacedConnections } from '../jobs/paced-connection.ts';
-import { withResumeJournal } from '../jobs/resume-journal.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
 import { percentText } from '../statistics/interval.ts';
 import { oneLine } from '../terminal/sanitise.ts';
@@ -14,9 +13,9 @@ import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
 import { reportFile } from './report-end.ts';
 import { isUnchecked } from './result.ts';
 import { Judge } from './run/judge.ts';
+import { lastFailures } from './run/last-verdicts.ts';
 import { checkBatches, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { byService } from './run/run-by-service.ts';
-import { hasFailed } from './run/run-entries.ts';
 import { addEarlierTurns, noteEarlierTurns, withEarlierTurns, withoutUncheckedTurns } from './run/turns.ts';
 import type { TestOptions } from './test-options.ts';
 
@@ -57,7 +56,7 @@ export async function prepareRound(
     addEarlierTurns(ctx, chosenFiles(read.files, round)),
   );
   const runnable = withoutUncheckedTurns(entries);
-  const chosen = options.failed ? await failedEntries(ctx, runnable, paths) : runnable;
+  const chosen = options.failed ? await failedEntries(ctx, runnable) : runnable;
   // Only the chosen cases of a file need their judges.
   const unjudged = options.failed ? await judgeFaults(ctx, filesOf(chosen), judge) : [];
   const faults = [...read.faults, ...entryFaults, ...unjudged];
@@ -113,23 +112,18 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
   }
 }
 
-/** Returns the entries that failed when these files were last tested, and those before them whose answers they take. */
-async function failedEntries(
-  ctx: Context,
-  all: readonly PreparedEntry[],
-  paths: readonly string[],
-): Promise<PreparedEntry[]> {
+/** Returns the entries that failed when they were last run, and those before them whose answers they take. */
+async function failedEntries(ctx: Context, all: readonly PreparedEntry[]): Promise<PreparedEntry[]> {
+  const hasFailed = await lastFailures(ctx);
   const chosen = new Set<PreparedEntry>(all.filter(({ entry }) => isUnchecked(entry.testCase)));
-  for (const [connection, own] of byService(all.filter(prepared => !chosen.has(prepared)))) {
-    await withResumeJournal(ctx, { kind: 'tests', names: paths.toSorted() }, connection, async journal => {
-      const failed = own.filter(prepared => hasFailed(journal, prepared)).map(({ entry }) => entry);
-      const needed = withEarlierTurns(
-        own.map(({ entry }) => entry),
-        failed,
-      );
-      noteEarlierTurns(ctx, needed.size - failed.length);
-      for (const prepared of own) if (needed.has(prepared.entry)) chosen.add(prepared);
-    });
+  for (const [, own] of byService(all.filter(prepared => !chosen.has(prepared)))) {
+    const failed = own.filter(hasFailed).map(({ entry }) => entry);
+    const needed = withEarlierTurns(
+      own.map(({ entry }) => entry),
+      failed,
+    );
+    noteEarlierTurns(ctx, needed.size - failed.length);
+    for (const prepared of own) if (needed.has(prepared.entry)) chosen.add(prepared);
   }
   return all.filter(prepared => chosen.has(prepared));
 }

@@ -142,7 +142,7 @@ async function costsNothing(
 function nothingToRun({ failed, filter }: TestOptions): CliError {
   if (failed) {
     return notFoundError(
-      'no case failed when these tests were last run',
+      'no case is known to have failed when it was last run',
       'Leave out --failed to run them all.',
     );
   }

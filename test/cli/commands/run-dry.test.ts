@@ -134,4 +134,22 @@ describe('--dry-run', () => {
     expect(notes).toContain('# note: no model named');
     for (const line of notes?.trimEnd().split('\n') ?? []) expect(line).toMatch(/^# /);
   });
+
+  it.each([
+    ['run', ['run', 'count.prompt', '-i', 'n=many'], ''],
+    ['test', ['test', 'count.test.yaml'], 'count.test.yaml:3: '],
+    ['compare', ['compare', 'count.prompt', 'count.prompt', '-i', 'n=many'], 'row 1 (count.prompt): '],
+  ])('refuses with %s an input that the embedded service would refuse', async (_, argv, place) => {
+    const home = temporaryDirectory();
+    const prompt = '---\nmodel: echo\ninput: {schema: {n: integer}}\n---\n{{n}}\n';
+    writeFileSync(path.join(home, 'count.prompt'), prompt);
+    writeFileSync(
+      path.join(home, 'count.test.yaml'),
+      'target: count.prompt\ncases:\n  - inputs: {n: many}\n',
+    );
+    const options = { home, local: localService };
+    const { exitCode, stdout, stderr } = await runInProcess([...argv, '--dry-run'], options);
+    expect([exitCode, stdout()]).toEqual([2, '']);
+    expect(stderr()).toContain(`error: ${place}the input n must be a whole number`);
+  });
 });

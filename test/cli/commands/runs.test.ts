@@ -52,6 +52,12 @@ describe('runs get', () => {
     });
   });
 
+  it('names a run that does not exist, and how to list the others', async () => {
+    const service = await serviceOf(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
+    const { stderr } = await command(service, ['runs', 'get', RUN]);
+    expect(stderr()).toMatch(`The id asked for: ${RUN}\nList your runs with: promptrun runs list`);
+  });
+
   it.each(['../x', '..', 'a/b', '%2e%2e'])('refuses %s, which would lead elsewhere', async id => {
     expect((await command(await serviceOf(), ['runs', 'get', id])).exitCode).toBe(2);
   });

@@ -30,6 +30,7 @@ describe('serve', () => {
     const second = await serving([], { home });
     expect(await second.stop('SIGTERM')).toBe(0);
     expect(second.stdout()).toMatch(/^listening on .*\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
+    expect(second.stderr()).toContain('To create another: promptrun keys create\n');
   });
 
   it('accepts the key that it printed', async () => {

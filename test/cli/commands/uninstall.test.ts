@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     await promptrun(['compare', 'hello', 'hello', '-i', 'name=Ada']);
     await promptrun(['judge', 'check', 'labels.csv', '--judge', 'echo']);
     for (const kind of ['tests', 'comparisons', 'judges']) {
-      expect(readdirSync(path.join(home, '.local/state/promptrun', kind))).toHaveLength(1);
+      expect(readdirSync(path.join(home, '.local/state/promptrun', kind))).not.toEqual([]);
     }
     const { exitCode, stderr } = await promptrun(['uninstall', '--yes']);
     expect(exitCode).toBe(0);

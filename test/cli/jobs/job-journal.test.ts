@@ -65,18 +65,16 @@ describe('what the journal of a batch says', () => {
       entry: { ...entry, id: 'c3' },
     });
     await journal.append({ kind: 'extra end', journalId: 'c3', runId: null });
-    await journal.append({ kind: 'verdict', id: 'case-1', verdict: 'fault' });
     await journal.append({ kind: 'handover', key: 'k', promptVersionId: 'v', interface: '/v1/x', rows });
     await journal.append({ kind: 'handover progress', key: 'k', file: 'f' });
     await journal.append({ kind: 'handover progress', key: 'k', file: 'f', batch: 'b' });
     await journal.close();
     const said = async (): Promise<unknown> => {
       const read = await BatchJournal.open(place);
-      const { states, extras, verdicts, handovers } = read;
+      const { states, extras, handovers } = read;
       const all = {
         states: [...states],
         extras: [...extras],
-        verdicts: [...verdicts],
         handovers: [...handovers],
       };
       await read.forget(id => id === 'nobody');
@@ -93,7 +91,6 @@ describe('what the journal of a batch says', () => {
         ['c1', { job: 'r1', entry, runId: 'run-2' }],
         ['c2', { job: 'r1', entry: { ...entry, id: 'c2' }, runId: undefined }],
       ],
-      verdicts: [['case-1', 'fault']],
       handovers: [
         { handover: { key: 'k', promptVersionId: 'v', interface: '/v1/x', rows }, progress: { batch: 'b' } },
       ],
@@ -111,7 +108,6 @@ describe('what the journal of a batch says', () => {
     const file = journalOf([
       { batch: 1, service: 'local' },
       { journalId: 'c1' },
-      { id: 'case-1', mark: 'undecided' },
       { id: 'provider-batch:k/rows', mark: JSON.stringify({ promptVersionId: 'v', rows }) },
       { id: 'provider-batch:k', mark: '{"file":"f"}' },
       { journalId: 'c1', runId: 'run-1' },
@@ -119,7 +115,6 @@ describe('what the journal of a batch says', () => {
     const journal = await BatchJournal.open(fileIn(file));
     await journal.close();
     expect([...journal.extras]).toEqual([['c1', { job: undefined, entry: undefined, runId: 'run-1' }]]);
-    expect([...journal.verdicts]).toEqual([['case-1', 'undecided']]);
     expect([...journal.handovers]).toMatchObject([
       { handover: { key: 'k', promptVersionId: 'v', interface: undefined, rows }, progress: { file: 'f' } },
     ]);
@@ -129,7 +124,7 @@ describe('what the journal of a batch says', () => {
     { id: 'provider-batch:k/rows', mark: '{"promptVersionId":' },
     { providerBatch: 'k', promptVersionId: 'v', rows: [['r1', 'digest'], 'r2'] },
   ])('is refused if rows that were handed over are damaged: %j', async line => {
-    const file = journalOf([{ batch: 1, service: 'local' }, line, { id: 'case-1', verdict: 'passed' }]);
+    const file = journalOf([{ batch: 1, service: 'local' }, line, { journalId: 'c1', runId: 'run-1' }]);
     await expect(BatchJournal.open(fileIn(file))).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining(`${file}:2: `),

@@ -188,11 +188,7 @@ describe('wrong use', () => {
       "error: option '--profile <name>' argument missing (USAGE_ERROR)",
       'promptrun',
     ],
-    [
-      ['config', 'path', 'extra'],
-      "error: too many arguments for 'path'. Expected 0 arguments but got 1 (USAGE_ERROR)",
-      'promptrun config path',
-    ],
+    [['config', 'path', 'extra'], 'error: too many arguments: extra (USAGE_ERROR)', 'promptrun config path'],
   ])('%j is reported in a line, with the usage and exit code 2', async (argv, line, command) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv);
     const [first, usage, see] = stderr().split('\n');
@@ -212,6 +208,7 @@ describe('wrong use', () => {
       ['batch', 'hello', 'my names.csv'],
       "The rows are given with --from: promptrun batch hello --from 'my names.csv'",
     ],
+    [['keys', 'create', 'ada'], 'A user is given with --user: promptrun keys create --user ada'],
     [['run', '--', '-hello', '-i', 'name=Ada'], 'Usage: promptrun run [options] [target]'],
   ])('%j gets a hint on the form of inputs', async (argv, hint) => {
     const { exitCode, stderr } = await runInProcess(argv);

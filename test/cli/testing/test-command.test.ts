@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasLinks } from '../../support/system.ts';
@@ -306,6 +306,31 @@ describe('a test', () => {
     project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
     expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
     expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
+  });
+
+  it('knows with --failed which cases failed, whatever files were tested with them', async () => {
+    const project = projectOf(PASSING + FAILING);
+    project.write('other.prompt', ECHO);
+    project.write('other.test.yaml', `cases:\n${FAILING}`);
+    await project.run(['test']);
+    const one = await project.run(['test', 'echo.test.yaml', '--failed']);
+    expect(one.stdout()).toContain('0 passed, 1 failed');
+    project.write('echo.prompt', ECHO.replace('{{text}}', 'hei'));
+    await project.run(['test', 'echo.test.yaml', '--filter', 'norwegian']);
+    const all = await project.run(['test', '--failed']);
+    expect(all.stdout()).toContain('FAILED other.test.yaml: greets in Norwegian');
+    expect(all.stdout()).toContain('0 passed, 1 failed');
+  });
+
+  it('knows with --failed what failed though the file of results was full, torn or unreadable', async () => {
+    const project = projectOf(PASSING + FAILING);
+    const old = Array.from({ length: 45_000 }, (_, index) =>
+      JSON.stringify({ ids: [`${index}`.padStart(64, '0')], verdict: 'failed' }),
+    );
+    project.write('state/tests/verdicts.jsonl', `{"ids":7}\nno JSON\n${old.join('\n')}\n{"ids":["torn`);
+    await project.run(['test']);
+    expect(statSync(path.join(project.home, 'state/tests/verdicts.jsonl')).size).toBeLessThan(3_000_000);
+    expect((await project.run(['test', '--failed'])).stdout()).toContain('0 passed, 1 failed');
   });
 
   it('needs no judge with --failed unless a failed case has a rubric, and prices only failed cases', async () => {

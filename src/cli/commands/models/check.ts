@@ -72,6 +72,7 @@ export async function modelsCheck(
       },
       { title: 'ANSWER', min: 20, cell: ({ answer }) => answer },
     ],
+    nothing: 'no models to check',
   };
   await printPaid(ctx, budget.newRuns, out => presentList(out, checked, table));
   if (checked.some(({ status }) => status === 'capped')) return EXIT.capReached;

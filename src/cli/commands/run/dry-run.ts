@@ -15,17 +15,21 @@ import type { PreparedRun } from './prepare-run.ts';
 /** The default address of `promptrun serve`. */
 const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
 
-/** Prints the request body, and on standard error a curl command that sends it. Creates nothing. */
+/**
+ * Prints the request body, and on standard error a curl command that sends it. Creates nothing.
+ *
+ * @throws {CliError} if the embedded service would refuse the request
+ */
 export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: CapFlags): Promise<ExitCode> {
   const { connection, request, estimatedCredits } = prepared;
   const { io, globals } = ctx;
   const creation = buildRunBody(request);
+  const forecast = new Forecast();
+  await forecast.add(connection, creation, { estimatedCredits });
   const body = await textOfStream(creation.body.chunks());
   if (globals.query !== undefined) await printValue(ctx, JSON.parse(body));
   else await io.out(`${io.stdout.isTerminal ? forPeople(body, request) : body}\n`);
   if (globals.quiet) return EXIT.ok;
-  const forecast = new Forecast();
-  await forecast.add(connection, creation, { estimatedCredits });
   io.note(`note: ${forecast.text(parseCaps(flags))}`);
   if (connection.embedded) {
     io.note('note: before you use curl with the embedded service, start it: promptrun serve');

@@ -1,4 +1,3 @@
-import { NotFoundError } from '../../../client/errors.ts';
 import { isOver, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -6,7 +5,7 @@ import { usageError } from '../../errors.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
+import { askOfRun, checkRunsNamed, isUnknownRun, namedRun } from './named-run.ts';
 import type { RUNS_CANCEL } from './spec.ts';
 
 export type RunsCancelFlags = FlagsOf<typeof RUNS_CANCEL.flags>;
@@ -53,7 +52,7 @@ async function cancel(ctx: Context, connection: Connection, runId: string): Prom
     const asking = connection.client.runs.cancel(runId, { signal });
     return await askOfRun(ctx, connection, { verb: 'cancel', runId }, asking);
   } catch (error) {
-    if (!(error instanceof NotFoundError) || (await isLocalService(connection, signal))) throw error;
+    if (!isUnknownRun(error) || (await isLocalService(connection, signal))) throw error;
     throw usageError(
       `runs cancel: ${new URL(connection.baseUrl).host} can't cancel runs`,
       'Only the embedded service and a promptrun serve can.',

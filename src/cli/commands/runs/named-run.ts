@@ -1,9 +1,11 @@
 import { NotFoundError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
+import { failureOf } from '../../core/failure.ts';
 import { lastRun } from '../../creation/last-run.ts';
-import { notFoundError, usageError } from '../../errors.ts';
+import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { resolveRun } from '../../targets/run-name.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 import { adviseWith } from '../../terminal/shell-word.ts';
 
 /** Refuses a command line without a run, or with both runs and `--last`. */
@@ -25,11 +27,11 @@ export async function namedRun(
 /**
  * Fetches a run.
  *
- * @throws {CliError} exit 4 if another service has the run; names the command that asks it
+ * @throws {CliError} exit 4 for an unknown run; names the command that asks the service where it was started
  */
 export async function askOfRun<T>(
   ctx: Context,
-  { service }: Connection,
+  { service, advise }: Connection,
   { verb, runId }: { readonly verb: string; readonly runId: string },
   asking: Promise<T>,
 ): Promise<T> {
@@ -46,6 +48,13 @@ export async function askOfRun<T>(
         `Ask there with: ${command}`,
       );
     }
-    throw error;
+    const { message, ...failure } = failureOf(error);
+    const hints = [`The id asked for: ${oneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
+    throw new CliError(message, { ...failure, hints, cause: error });
   }
+}
+
+/** Returns true for the error of `askOfRun` for a run that no known service has. */
+export function isUnknownRun(error: unknown): error is CliError {
+  return error instanceof CliError && error.cause instanceof NotFoundError;
 }

@@ -1,4 +1,3 @@
-import { NotFoundError } from '../../../client/errors.ts';
 import { parseJson } from '../../../files/json.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { isUuid } from '../../../wire/index.ts';
@@ -6,7 +5,7 @@ import type { Connection, Context } from '../../context.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { askOfRun } from './named-run.ts';
+import { askOfRun, isUnknownRun } from './named-run.ts';
 
 /** The request that created a run, as far as it is kept. */
 export interface RequestOfRun {
@@ -44,7 +43,7 @@ export async function requestFromService(
       options: textEntries(kept.runOptions ?? {}, where),
     };
   } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
+    if (!isUnknownRun(error)) throw error;
     throw notFoundError(
       `run ${oneLine(runId)} can't be run again: ${oneLine(error.message)}`,
       'If it was saved with --save: promptrun runs rerun ./<runId>.json',

@@ -39,16 +39,23 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRequest: served => io.note(requestLine(clock, served)),
     onRunEnd: run => io.note(runLine(clock, run)),
   });
-  await announce(ctx, running);
+  const store = request.database === undefined ? '' : ' --database <url>';
+  await announce(ctx, running, `promptrun keys create${store}`);
   await ending.arrived;
   if (request.drainMs) await drain(ctx, running, flags.drain);
   ctx.io.note('Stopping; a second signal stops it at once.');
   await running.close();
 }
 
-async function announce({ io }: Context, { url, pageUrl, metricsUrl, newKey }: Service): Promise<void> {
+async function announce(
+  { io }: Context,
+  { url, pageUrl, metricsUrl, newKey }: Service,
+  createKey: string,
+): Promise<void> {
   await io.out(`listening on ${url}\n`);
-  if (newKey !== undefined) {
+  if (newKey === undefined) {
+    io.note(`A key is printed only on the first start of a store. To create another: ${createKey}`);
+  } else {
     await io.out(`key: ${newKey}\n`);
     io.note(`The key is not shown again. To use it: promptrun login --base-url ${url}`);
   }

@@ -23,6 +23,8 @@ export interface PreparedEntry extends EntryRequest {
   readonly key: string;
   /** The number of its first repetition: 1, or more after equal cases, so that all repetitions have different numbers. */
   readonly firstRepetition: number;
+  /** The number among the equal cases of its file, from 1. */
+  readonly numberInFile: number;
   /** Its `nameKey`; undefined if several cases have it. */
   readonly nameKey: string | undefined;
 }
@@ -52,6 +54,7 @@ export async function prepareEntries(
   const entries: CountedEntry[] = [];
   const faults: FaultyTestFile[] = [];
   const repetitions = new Map<string, number>();
+  const numbers = new Map<string, number>();
   const chosenKeys = roughKeysOfChosen(files);
   const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
   for (const file of files) {
@@ -63,7 +66,10 @@ export async function prepareEntries(
         const key = contentKey(request);
         const firstRepetition = repetitions.get(key) ?? 1;
         repetitions.set(key, firstRepetition + request.entry.testCase.repeat);
-        entries.push({ ...request, connection, key, firstRepetition });
+        const inFile = `${file.file} ${key}`;
+        const numberInFile = (numbers.get(inFile) ?? 0) + 1;
+        numbers.set(inFile, numberInFile);
+        entries.push({ ...request, connection, key, firstRepetition, numberInFile });
       }
     } catch (error) {
       ctx.signal.throwIfAborted();

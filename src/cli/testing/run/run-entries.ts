@@ -1,12 +1,12 @@
 import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { BatchJournal } from '../../jobs/job-journal.ts';
 import { ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
 import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
 import { decidingCount, type EntryResult, entryResult, type Repetition } from '../result.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';
+import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { askerOf, roundsOf } from './question-rounds.ts';
 import { inTurn, Turns } from './turns.ts';
@@ -44,9 +44,15 @@ export async function runEntries(
   }
   await runIndependent(ctx, jobs, requests, checks);
   await runTurns(ctx, jobs, requests, checks);
-  const results = entries.map(prepared => entryResult(prepared.entry, checks.of(prepared)));
-  await journalVerdicts(options.journal, entries, results);
-  return results;
+  const judged = entries.map(prepared => ({
+    prepared,
+    result: entryResult(prepared.entry, checks.of(prepared)),
+  }));
+  const verdicts = judged.flatMap(({ prepared, result: { status: verdict } }) =>
+    verdict === 'unchecked' ? [] : [{ prepared, verdict }],
+  );
+  await keepVerdicts(ctx, verdicts);
+  return judged.map(({ result }) => result);
 }
 
 /** A repetition with the result of its run. */
@@ -161,29 +167,6 @@ async function runTurns(
       turns.settle(prepared, turn, repetition, { hasAnswer });
     });
   }
-}
-
-/** Records the verdict on each case, under the key of its content and that of its name. */
-async function journalVerdicts(
-  journal: BatchJournal,
-  entries: readonly PreparedEntry[],
-  results: readonly EntryResult[],
-): Promise<void> {
-  const events = results.flatMap(({ status: verdict }, index) => {
-    const prepared = entries[index];
-    if (!prepared || verdict === 'unchecked') return [];
-    const ids = [repetitionId(prepared), ...(prepared.nameKey === undefined ? [] : [prepared.nameKey])];
-    return ids.map(id => ({ kind: 'verdict', id, verdict }) as const);
-  });
-  // Concurrent writes share one flush.
-  await Promise.all(events.map(event => journal.append(event)));
-}
-
-/** Returns true if a case did not pass when it was last run, as it is or before an edit. */
-export function hasFailed(journal: BatchJournal, prepared: PreparedEntry): boolean {
-  const { verdicts } = journal;
-  const verdict = verdicts.get(prepared.nameKey ?? '') ?? verdicts.get(repetitionId(prepared));
-  return verdict !== undefined && verdict !== 'passed';
 }
 
 function repetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import path from 'node:path';
+import { openForAppend } from '../../../files/append-log.ts';
+import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { parseJson } from '../../../files/json.ts';
+import { waitForLock } from '../../../files/lock.ts';
+import { type FileBelow, makeFolderBelow, openBelow } from '../../../files/write-below.ts';
+import { replaceFile } from '../../../files/write-file.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { Context } from '../../context.ts';
+import type { EntryResult } from '../result.ts';
+import type { PreparedEntry } from './prepare-entries.ts';
+
+/** Size in bytes from which the oldest verdicts are dropped. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+type Verdict = Exclude<EntryResult['status'], 'unchecked'>;
+
+/** A case with the verdict of a test on it. */
+export interface JudgedEntry {
+  readonly prepared: PreparedEntry;
+  readonly verdict: Verdict;
+}
+
+/** Keeps verdicts for `--failed`. If they can't be written, only a note says so. */
+export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[]): Promise<void> {
+  const text = judged
+    .map(({ prepared, verdict }) => `${JSON.stringify({ ids: idsOf(prepared), verdict })}\n`)
+    .join('');
+  try {
+    await append(ctx, verdictFile(ctx), text);
+  } catch (error) {
+    ctx.io.note(`note: --failed won't know these results: ${messageOf(error)}`);
+  }
+}
+
+/** Returns a test that is true for a case that did not pass when it was last run, as it is or before an edit. */
+export async function lastFailures(ctx: Context): Promise<(prepared: PreparedEntry) => boolean> {
+  const verdicts = new Map<unknown, unknown>();
+  for (const { ids, verdict } of linesOf(await readIfThere(verdictFile(ctx)))) {
+    for (const id of ids) verdicts.set(id, verdict);
+  }
+  return prepared => {
+    const known = idsOf(prepared).find(id => verdicts.has(id));
+    return known !== undefined && verdicts.get(known) !== 'passed';
+  };
+}
+
+function verdictFile({ stateDir }: Context): FileBelow {
+  return { folder: stateDir, name: path.join('tests', 'verdicts.jsonl') };
+}
+
+async function append({ clock }: Context, file: FileBelow, text: string): Promise<void> {
+  makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
+  // The file's own lock is taken where a torn line is cut off.
+  const release = await waitForLock({ ...file, name: `${file.name}.writer` }, clock);
+  if (release === undefined) throw new Error('another test is writing its own');
+  try {
+    const handle = await openForAppend(file);
+    try {
+      await handle.appendFile(text);
+      if ((await handle.stat()).size <= MAX_BYTES) return;
+    } finally {
+      await handle.close();
+    }
+    await replaceFile(file, latestOf(await readIfThere(file)), 0o600);
+  } finally {
+    release();
+  }
+}
+
+/** Returns the latest verdict of each case, without the oldest if they take more than half of the space. */
+function latestOf(text: string): string {
+  const seen = new Set<unknown>();
+  const kept: string[] = [];
+  let size = 0;
+  for (const line of linesOf(text).toReversed()) {
+    const isLatest = line.ids.some(id => !seen.has(id));
+    for (const id of line.ids) seen.add(id);
+    if (!isLatest) continue;
+    const written = `${JSON.stringify(line)}\n`;
+    size += written.length;
+    if (size > MAX_BYTES / 2) break;
+    kept.push(written);
+  }
+  return kept.toReversed().join('');
+}
+
+function linesOf(text: string): { readonly ids: readonly unknown[]; readonly verdict: unknown }[] {
+  return text.split('\n').flatMap(source => {
+    const line = parseJson(source);
+    if (!isJsonObject(line) || !Array.isArray(line['ids'])) return [];
+    return [{ ids: line['ids'], verdict: line['verdict'] }];
+  });
+}
+
+async function readIfThere(file: FileBelow): Promise<string> {
+  try {
+    const handle = await openBelow(file, constants.O_RDONLY);
+    try {
+      return await handle.readFile('utf8');
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/**
+ * Returns the ids of a case at its service, the best known first: that of its name, which stays the same if the case is
+ * edited, then that of its content, which stays the same if it is renamed.
+ */
+function idsOf({ connection, entry, key, nameKey, numberInFile }: PreparedEntry): string[] {
+  const { service, recorder } = connection;
+  const at = [service, recorder?.mode === 'replay', entry.file.file];
+  const named = nameKey === undefined ? [] : [[nameKey]];
+  return [...named, [key, numberInFile]].map(id =>
+    createHash('sha256')
+      .update(JSON.stringify([...at, ...id]))
+      .digest('hex')
+      .slice(0, 32),
+  );
+}
