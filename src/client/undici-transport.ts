@@ -196,7 +196,7 @@ class RequestInFlight {
     const { signal, url } = this.#request;
     if (signal?.aborted) return signal.reason;
     if (this.#bodyFault) return this.#bodyFault.error;
-    return networkFault(error, url, !this.#sent);
+    return networkFault(error, url, { nothingSent: !this.#sent });
   }
 
   #markSent(): void {
@@ -243,7 +243,11 @@ async function* exactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
 }
 
 /** Returns the error for a failed connection; it names the origin, the cause and its code. */
-function networkFault(error: unknown, url: string, nothingSent: boolean): PromptServiceError {
+function networkFault(
+  error: unknown,
+  url: string,
+  { nothingSent }: { readonly nothingSent: boolean },
+): PromptServiceError {
   if (error instanceof PromptServiceError) return error;
   const { origin } = new URL(url);
   if (error instanceof ProxyFault) {

@@ -4,11 +4,11 @@ import { fileIn } from '../../files/write-below.ts';
 import type { Context } from '../context.ts';
 import type { RowSource } from '../inputs/rows/source.ts';
 import { BatchJournal } from '../jobs/job-journal.ts';
+import { type EarlierState, type FirstPass, readOnce } from './first-pass.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
 import { lockResults, openResults, standaloneJournal } from './results/results.ts';
 import type { ResultsFile } from './results/results-line.ts';
-import { type EarlierState, type Survey, surveyRows } from './survey.ts';
 
 /** The open files of a batch. */
 export interface BatchFiles {
@@ -16,7 +16,7 @@ export interface BatchFiles {
   readonly journal: BatchJournal;
   readonly release: Release;
   /** undefined if the rows can be read only once. */
-  readonly survey: Survey | undefined;
+  readonly firstPass: FirstPass | undefined;
 }
 
 /** Opens the files of a batch. Creates new files only after reading the rows once, so that invalid rows leave no file. */
@@ -26,15 +26,15 @@ export async function openFiles(
   source: RowSource,
   batch: PreparedBatch,
 ): Promise<BatchFiles> {
-  const survey = (before: EarlierState | undefined): Promise<Survey | undefined> =>
-    source.repeatable ? surveyRows(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
+  const readRows = (before: EarlierState | undefined): Promise<FirstPass | undefined> =>
+    source.repeatable ? readOnce(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
   if (!options.resume) {
-    const surveyed = await survey(undefined);
-    return { ...(await openPair(ctx, options)), survey: surveyed };
+    const firstPass = await readRows(undefined);
+    return { ...(await openPair(ctx, options)), firstPass };
   }
   const pair = await openPair(ctx, options);
   try {
-    return { ...pair, survey: await survey(pair) };
+    return { ...pair, firstPass: await readRows(pair) };
   } catch (error) {
     await pair.journal.close();
     await pair.results.close();
@@ -44,7 +44,7 @@ export async function openFiles(
   }
 }
 
-async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<BatchFiles, 'survey'>> {
+async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<BatchFiles, 'firstPass'>> {
   const { out } = options;
   const file = out === undefined ? standaloneJournal(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
   const release =

@@ -63,12 +63,12 @@ async function dryRun(
   const { resume, out = '' } = options;
   if (!resume || !existsSync(path.resolve(ctx.cwd, out))) return dryRunBatch(ctx, source, batch, options);
   const rows = await repeatableSource(source, ctx.signal);
-  const { journal, results, survey, release } = await openFiles(ctx, options, rows, batch);
+  const { journal, results, firstPass, release } = await openFiles(ctx, options, rows, batch);
   try {
     const known: KnownJobs = { states: journal.states, settlements: new Map() };
     return await dryRunBatch(ctx, rows, batch, {
       ...options,
-      isLeft: id => plannedRow({ options, results, survey }, id, known).kind === 'create',
+      isLeft: id => plannedRow({ options, results, firstPass }, id, known).kind === 'create',
     });
   } finally {
     await (journal.facts === undefined ? journal.remove() : journal.close());
@@ -97,11 +97,11 @@ async function checkPrice(
 type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
 async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
-  const { options, journal, survey } = open;
+  const { options, journal, firstPass } = open;
   const known = await recallRows(ctx, open);
   noteDoublePayments(ctx, open, known);
   await journal.begin(batchFacts(open), new Date(ctx.clock.now()).toISOString());
-  const tally = new Tally(survey?.count);
+  const tally = new Tally(firstPass?.count);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
   const handed = handedRows(journal);
@@ -119,26 +119,26 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     await stopProgress();
     release();
   }
-  const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed);
+  const rows = firstPass?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed);
   return concludeBatch(ctx, running, rows);
 }
 
 /** Recalls the jobs of the rows that earlier invocations sent. */
-function recallRows(ctx: Context, { batch, results, journal, survey }: OpenBatch): Promise<KnownJobs> {
+function recallRows(ctx: Context, { batch, results, journal, firstPass }: OpenBatch): Promise<KnownJobs> {
   return recallJobs(ctx, batch.connection, journal, {
-    changed: survey?.changed ?? new Set(),
+    changed: firstPass?.changed ?? new Set(),
     runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
   });
 }
 
 /** Returns the facts that a resumed batch must share with this one. */
-function batchFacts({ batch, survey }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
+function batchFacts({ batch, firstPass }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
   const { connection, promptVersionId, runOptions } = batch;
   return {
     service: connection.service,
     promptVersionId,
     options: Object.fromEntries(runOptions),
-    rows: survey?.count,
+    rows: firstPass?.count,
   };
 }
 
@@ -232,11 +232,11 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
 
 /** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
 function plannedRow(
-  { options, results, survey }: Pick<OpenBatch, 'options' | 'results' | 'survey'>,
+  { options, results, firstPass }: Pick<OpenBatch, 'options' | 'results' | 'firstPass'>,
   id: string,
   { states, settlements }: KnownJobs,
 ): RowPlan {
-  const hasChanged = survey?.changed.has(id) ?? false;
+  const hasChanged = firstPass?.changed.has(id) ?? false;
   const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
   const { retryFailed, retryUnknown, saveTo } = options;
   const leaves = hasChanged && options.changed === 'skip';

@@ -74,7 +74,9 @@ function describeKeyed(key: string, input: UncheckedObject): TextField {
   const listed = valueAt(input, 'enum') ?? valueAt(input, 'options') ?? valueAt(input, 'items', 'enum');
   const isRequired = readOptional(valueAt(input, 'required'), readBoolean) !== false;
   const isMultiple = readOptional(valueAt(input, 'multiple'), readBoolean) === true || type === 'array';
-  return textField(key, isRequired && valueAt(input, 'optional') !== true, listed, {
+  return textField(key, {
+    required: isRequired && valueAt(input, 'optional') !== true,
+    listed,
     description: textUnder(input, 'description', 'title', 'label'),
     default: readOptional(valueAt(input, 'default'), defaultText),
     type: FIELD_TYPES[type ?? ''],
@@ -91,7 +93,9 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
   const defaults = scalarTexts(valueAt(variable, 'defaultValues')).filter(text => text !== '');
   // Such keys only number the variables, whose names are inside.
   const name = /^\d+$/u.test(key) || isUuid(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
-  return textField(name, valueAt(variable, 'allowEmpty') !== true, valueAt(variable, 'options'), {
+  return textField(name, {
+    required: valueAt(variable, 'allowEmpty') !== true,
+    listed: valueAt(variable, 'options'),
     description: textUnder(variable, 'description', 'label', 'title'),
     // A list of only empty texts is a blank form, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
@@ -132,18 +136,20 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
 /** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
 function describeJtd(schema: UncheckedObject): TextField[] {
   const definitions = valueAt(schema, 'definitions');
-  const describe = (form: string, required: boolean): TextField[] =>
+  const describe = (form: 'properties' | 'optionalProperties'): TextField[] =>
     Object.entries(valueAt(schema, form) ?? {}).map(([key, property]) =>
-      describeProperty(key, required, resolve(property, definitions), definitions),
+      describeProperty(key, resolve(property, definitions), {
+        required: form === 'properties',
+        definitions,
+      }),
     );
-  return [...describe('properties', true), ...describe('optionalProperties', false)];
+  return [...describe('properties'), ...describe('optionalProperties')];
 }
 
 function describeProperty(
   key: string,
-  required: boolean,
   property: UncheckedObject,
-  definitions: unknown,
+  { required, definitions }: { readonly required: boolean; readonly definitions: unknown },
 ): TextField {
   const metadata = valueAt(property, 'metadata');
   const itemForm = valueAt(property, 'elements');
@@ -153,7 +159,9 @@ function describeProperty(
     form => valueAt(property, form) !== undefined,
   );
   const scalar = isObjectForm ? 'object' : FIELD_TYPES[type];
-  return textField(key, required, valueAt(elements ?? property, 'enum'), {
+  return textField(key, {
+    required,
+    listed: valueAt(elements ?? property, 'enum'),
     description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(property, 'description'),
     default: readOptional(valueAt(metadata, 'default'), defaultText),
     type: elements === undefined ? scalar : 'array',

@@ -77,10 +77,14 @@ export const FIELD_TYPES: Readonly<Record<string, TextField['type']>> = {
 
 type TextFieldFacts = {
   [K in 'description' | 'default' | 'type' | 'items' | 'multiple']?: TextField[K] | undefined;
+} & {
+  readonly required: boolean;
+  /** The choices, in a form for `readFieldChoices`. */
+  readonly listed: unknown;
 };
 
-/** Returns a field without the properties that the config omits; `listed` are its choices in a form for `readFieldChoices`. */
-export function textField(key: string, required: boolean, listed: unknown, facts: TextFieldFacts): TextField {
+/** Returns a field without the properties that the config omits. */
+export function textField(key: string, { required, listed, ...facts }: TextFieldFacts): TextField {
   const { choices = [], labels } = readOptional(listed, readFieldChoices) ?? {};
   // A choice is asked as a choice, whatever type it represents.
   const isChoice = choices.length > 0;

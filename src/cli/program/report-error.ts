@@ -18,7 +18,7 @@ export async function reportError(
 ): Promise<ExitCode> {
   const { io, stderr, env } = to;
   const failure = failureOf(error);
-  const paint = await paintFor(colourLevel(stderr, env, !argv.includes('--no-color')));
+  const paint = await paintFor(colourLevel(stderr, env, { isAllowed: !argv.includes('--no-color') }));
   const debug = argv.some(word => /^--debug(=body)?$/u.test(word));
   reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });
   return failure.exitCode;

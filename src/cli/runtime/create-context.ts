@@ -152,8 +152,8 @@ async function colouredIo(
   plain: PlainIo,
 ): Promise<Io> {
   const [paint, paintErr] = await Promise.all([
-    paintFor(colourLevel(streams.stdout, env, globals.color)),
-    paintFor(colourLevel(streams.stderr, env, globals.color)),
+    paintFor(colourLevel(streams.stdout, env, { isAllowed: globals.color })),
+    paintFor(colourLevel(streams.stderr, env, { isAllowed: globals.color })),
   ]);
   return completeIo(plain, { quiet: globals.quiet, paint, paintErr });
 }

@@ -3,8 +3,12 @@ import type { Env } from '../core/types.ts';
 import type { Sink } from './io.ts';
 
 /** Returns the colour support of a stream: 0 none, 1 basic, 2 256 colours, 3 millions. */
-export function colourLevel(stream: Sink, env: Env, wanted: boolean): ColorSupportLevel {
-  if (!wanted) return 0;
+export function colourLevel(
+  stream: Sink,
+  env: Env,
+  { isAllowed }: { readonly isAllowed: boolean },
+): ColorSupportLevel {
+  if (!isAllowed) return 0;
   const forced = forcedLevel(env['FORCE_COLOR']);
   if (forced !== undefined) return forced;
   if (stream.isTTY !== true || env['NO_COLOR'] || env['TERM'] === 'dumb') return 0;

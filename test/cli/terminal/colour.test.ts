@@ -24,7 +24,7 @@ describe('colours', () => {
     ['as many as FORCE_COLOR says', false, { FORCE_COLOR: '3', NO_COLOR: '1' }, true, 3],
     ['not with FORCE_COLOR=0', true, { ...xterm, FORCE_COLOR: '0' }, true, 0],
   ])('%s', (_, isTTY, env, wanted, level) => {
-    expect(colourLevel(sink(isTTY), env, wanted)).toBe(level);
+    expect(colourLevel(sink(isTTY), env, { isAllowed: wanted })).toBe(level);
   });
 
   it('are left out of the text if there are none', async () => {

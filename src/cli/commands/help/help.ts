@@ -57,7 +57,9 @@ async function readTopic(
 
 /** Lays out a guide for a terminal, or if colours are forced; programs get the Markdown. */
 async function forTerminal(text: string, command: Command, { stream, env }: HelpTerminal): Promise<string> {
-  const level = colourLevel(stream, env, command.optsWithGlobals<{ color: boolean }>().color);
+  const level = colourLevel(stream, env, {
+    isAllowed: command.optsWithGlobals<{ color: boolean }>().color,
+  });
   if (stream.isTTY !== true && level === 0) return text;
   const { layOutGuide } = await import('./guide.ts');
   const guides = new Map(Object.entries(GUIDES).map(([name, file]) => [file, `promptrun help ${name}`]));

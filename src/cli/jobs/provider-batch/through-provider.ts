@@ -10,8 +10,8 @@ import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { failedOutcome, type Job } from '../job.ts';
 import type { PlannedJob } from '../job-engine.ts';
 import { noteSecondPayments } from '../second-payments.ts';
+import { type AwaitedRow, BatchPacker, type PreparedRow, type ProviderBatchParts } from './batch-packer.ts';
 import { BatchSession, batchProviderOf } from './batch-session.ts';
-import { type AwaitedRow, type Draft, Drafts, type ProviderBatchParts } from './drafts.ts';
 import { type BatchHandover, journalHandover, newHandover, readHandovers } from './handover.ts';
 
 /**
@@ -56,7 +56,7 @@ class VersionHandover {
   readonly #batches: ProviderBatches;
   readonly #provider: BatchProvider;
   readonly #session: BatchSession;
-  readonly #drafts: Drafts;
+  readonly #packer: BatchPacker;
   /** The handovers of earlier invocations, latest first. */
   readonly #earlier: readonly BatchHandover[];
   readonly #expected = new Map<BatchHandover, AwaitedRow[]>();
@@ -69,7 +69,7 @@ class VersionHandover {
     this.#provider = provider;
     this.#earlier = readHandovers(parts.journal).reverse();
     this.#session = new BatchSession(parts, provider);
-    this.#drafts = new Drafts(parts, { batches, provider });
+    this.#packer = new BatchPacker(parts, { batches, provider });
   }
 
   /** Notes the batches that continue without the command. */
@@ -84,9 +84,9 @@ class VersionHandover {
       const handover = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
       if (handover) this.#expect(handover, { job, reservation: undefined });
       else if (plan.kind !== 'create') yield planned;
-      else await this.#handOverDrafts(await this.#drafts.add(job));
+      else await this.#handOverRows(await this.#packer.add(job));
     }
-    await this.#handOverDrafts(this.#drafts.rest());
+    await this.#handOverRows(this.#packer.takeRest());
   }
 
   async cancel(): Promise<void> {
@@ -121,25 +121,25 @@ class VersionHandover {
     return isSame ? request : undefined;
   }
 
-  async #handOverDrafts(drafts: readonly Draft[]): Promise<void> {
-    if (drafts.length === 0 || this.#parts.stop.isStopping()) return;
-    const handover = this.#newHandover(drafts);
-    for (const row of await this.#send(handover, drafts)) this.#expect(handover, row);
+  async #handOverRows(prepared: readonly PreparedRow[]): Promise<void> {
+    if (prepared.length === 0 || this.#parts.stop.isStopping()) return;
+    const handover = this.#newHandover(prepared);
+    for (const row of await this.#send(handover, prepared)) this.#expect(handover, row);
   }
 
-  #newHandover(drafts: readonly Draft[]): BatchHandover {
+  #newHandover(prepared: readonly PreparedRow[]): BatchHandover {
     const options = { time: this.#now(), interface: this.#provider.interface };
-    return newHandover(this.#parts.promptVersionId, rowDigests(drafts), options);
+    return newHandover(this.#parts.promptVersionId, rowDigests(prepared), options);
   }
 
   /** Prepares rows again; leaves out those that can't be handed over. */
-  async #draftAll(rows: Iterable<AwaitedRow>): Promise<Draft[]> {
-    const drafts: Draft[] = [];
+  async #prepareAll(rows: Iterable<AwaitedRow>): Promise<PreparedRow[]> {
+    const prepared: PreparedRow[] = [];
     for (const { job } of rows) {
-      const draft = await this.#drafts.draft(job);
-      if (draft) drafts.push(draft);
+      const row = await this.#packer.prepare(job);
+      if (row) prepared.push(row);
     }
-    return drafts;
+    return prepared;
   }
 
   /** Returns the journal's entry for the creation that takes the answer of a request. */
@@ -152,19 +152,19 @@ class VersionHandover {
   }
 
   /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
-  async #send(handover: BatchHandover, drafts: readonly Draft[]): Promise<AwaitedRow[]> {
+  async #send(handover: BatchHandover, prepared: readonly PreparedRow[]): Promise<AwaitedRow[]> {
     const { ctx, journal, settle } = this.#parts;
     await journalHandover(journal, handover);
     // A row that failed before counts as open again.
-    const earlier = drafts.filter(({ job }) => journal.states.has(job.id));
+    const earlier = prepared.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
-    ctx.io.note(`note: handing ${counted(drafts.length, 'row')} over to ${this.#provider.name} as a batch`);
-    const requests = drafts.map(({ job, parameters }) => {
+    ctx.io.note(`note: handing ${counted(prepared.length, 'row')} over to ${this.#provider.name} as a batch`);
+    const requests = prepared.map(({ job, parameters }) => {
       return { customId: handover.rows.get(job.id)?.customId ?? '', parameters };
     });
     const refused = await this.#session.create(handover, requests);
-    if (!refused) return drafts.map(({ job, reservation }) => ({ job, reservation }));
-    for (const { job, reservation } of drafts) {
+    if (!refused) return prepared.map(({ job, reservation }) => ({ job, reservation }));
+    for (const { job, reservation } of prepared) {
       reservation?.refused();
       await settle(job, failedOutcome(ctx, refused));
     }
@@ -191,11 +191,11 @@ class VersionHandover {
   /** Hands over a batch that was journaled but never created; as a new batch if some of its rows are no longer wanted. */
   async *#sendAgain(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
     this.#parts.budget.release(Array.from(handover.rows.values(), ({ customId }) => customId));
-    const drafts = await this.#draftAll(rows);
+    const prepared = await this.#prepareAll(rows);
     // An uploaded file of requests is useless for another interface.
-    const isSame = drafts.length === handover.rows.size && handover.interface === this.#provider.interface;
-    const again = isSame ? handover : this.#newHandover(drafts);
-    if (drafts.length > 0) yield* this.#answers(again, await this.#send(again, drafts));
+    const isSame = prepared.length === handover.rows.size && handover.interface === this.#provider.interface;
+    const again = isSame ? handover : this.#newHandover(prepared);
+    if (prepared.length > 0) yield* this.#answers(again, await this.#send(again, prepared));
   }
 
   async *#collect(
@@ -238,10 +238,10 @@ class VersionHandover {
     );
     if (retryUnknown) {
       noteSecondPayments(ctx, open.size);
-      const drafts = await this.#draftAll(open.values());
-      if (drafts.length === 0) return;
-      const again = this.#newHandover(drafts);
-      yield* this.#answers(again, await this.#send(again, drafts));
+      const prepared = await this.#prepareAll(open.values());
+      if (prepared.length === 0) return;
+      const again = this.#newHandover(prepared);
+      yield* this.#answers(again, await this.#send(again, prepared));
       return;
     }
     const { promptVersionId, rows } = handover;
@@ -278,6 +278,6 @@ class VersionHandover {
   }
 }
 
-function rowDigests(drafts: readonly Draft[]): (readonly [id: string, inputsDigest: string])[] {
-  return drafts.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
+function rowDigests(prepared: readonly PreparedRow[]): (readonly [id: string, inputsDigest: string])[] {
+  return prepared.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
 }

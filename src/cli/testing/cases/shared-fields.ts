@@ -1,6 +1,6 @@
 import type { YamlEntries } from '../../../files/yaml.ts';
-import { readScript } from '../expectations/javascript-kind.ts';
 import { type ExpectationsContext, judgeIn } from '../expectations/kinds.ts';
+import { readScript } from '../expectations/read-script.ts';
 import { passRuleIn } from './pass-rule.ts';
 import type { TestCase } from './test-case.ts';
 
@@ -10,7 +10,7 @@ export async function readTransform(
   fields: YamlEntries,
 ): Promise<Pick<TestCase, 'transform'>> {
   const value = fields.get('transform')?.value;
-  return value ? { transform: await readScript(value, 'transform', ctx, ctx.isAsPromptfoo) } : {};
+  return value ? { transform: await readScript(value, 'transform', ctx, ctx) } : {};
 }
 
 /** Returns the judge that a file or case names, or else the inherited one. */

@@ -13,10 +13,12 @@ import {
   SCALAR_SCHEMA,
   TEXT_SCHEMA,
 } from './expectation-kind.ts';
-import { javascript, readScript, transformed } from './javascript-kind.ts';
+import { javascript } from './javascript-kind.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
+import { readScript } from './read-script.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
+import { transformed } from './transform.ts';
 
 /** A program that checks answers. */
 interface Command {
@@ -187,7 +189,7 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
   const config = all.get(CONFIG)?.value.json();
   const judge = named ? judgeIn(named.value, ctx) : ctx.judge;
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
-  const script = transform && (await readScript(transform.value, 'transform', ctx, isAsPromptfoo));
+  const script = transform && (await readScript(transform.value, 'transform', ctx, ctx));
   const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, { ...ctx, judge });
   return mapInOrder(fields, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;

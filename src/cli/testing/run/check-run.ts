@@ -14,7 +14,7 @@ import {
   type Unmet,
   type UnmetExpectation,
 } from '../expectations/expectation.ts';
-import { transformed, valueText } from '../expectations/javascript-kind.ts';
+import { transformed, valueText } from '../expectations/transform.ts';
 import type { Repetition } from '../result.ts';
 import { type CheckedEntry, type CheckTools, checkedAnswer } from './checked-answer.ts';
 

@@ -1,4 +1,4 @@
-import { nodeLoad } from '../../../files/node-load.ts';
+import { nodeLoader } from '../../../files/node-loader.ts';
 import { PYTHON } from '../python.ts';
 
 /**
@@ -33,7 +33,7 @@ export function nodeProvider(isKept: boolean): string {
   return `
 const self = require('node:process');
 const [folder, file, name, options, names, messages] = self.argv.slice(1);
-self.chdir(folder);${nodeLoad(isKept)}${NODE_PROMPT}
+self.chdir(folder);${nodeLoader({ isKept })}${NODE_PROMPT}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
@@ -189,7 +189,7 @@ else:
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
-self.chdir(folder);${nodeLoad()}
+self.chdir(folder);${nodeLoader()}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
@@ -218,7 +218,7 @@ export function testsProgram(
 const NODE_TESTS = `
 const self = require('node:process');
 const [folder, file, name, config] = self.argv.slice(1);
-self.chdir(folder);${nodeLoad()}
+self.chdir(folder);${nodeLoader()}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {

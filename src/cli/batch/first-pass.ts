@@ -17,7 +17,7 @@ export interface EarlierState {
 }
 
 /** The result of reading all rows once. */
-export type Survey = Awaited<ReturnType<typeof surveyRows>>;
+export type FirstPass = Awaited<ReturnType<typeof readOnce>>;
 
 /**
  * Reads all rows once before any is run: counts those of the shard, and compares them with the state that the batch is
@@ -25,7 +25,7 @@ export type Survey = Awaited<ReturnType<typeof surveyRows>>;
  *
  * @throws {CliError} if the whole source is invalid, or rows don't match that state
  */
-export async function surveyRows(
+export async function readOnce(
   ctx: Context,
   source: RowSource,
   {

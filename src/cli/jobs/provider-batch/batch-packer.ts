@@ -23,7 +23,7 @@ export interface ProviderBatchParts extends BatchSessionParts {
 }
 
 /** A row with its request to the model. */
-export interface Draft extends AwaitedRow {
+export interface PreparedRow extends AwaitedRow {
   readonly inputsDigest: string;
   /** The parameters of the request as JSON. */
   readonly parameters: Uint8Array;
@@ -39,16 +39,19 @@ export interface AwaitedRow {
 /** The interval of progress notes while rows are prepared, in milliseconds. */
 const REPORT_EVERY_MS = 10_000;
 
+/** More than a provider adds to the parameters of a row: its id, method and path. */
+const ROW_OVERHEAD_BYTES = 200;
+
 /** Prepares rows for a provider and groups as many as fit into one of its batches. */
-export class Drafts {
+export class BatchPacker {
   readonly #parts: ProviderBatchParts;
   readonly #batches: ProviderBatches;
   readonly #provider: BatchProvider;
   #prepared = { rows: 0, reportedAt: 0 };
-  #chunkBytes = 0;
-  #chunk: Draft[] = [];
+  #bytes = 0;
+  #rows: PreparedRow[] = [];
   /** True if the cap leaves no room for more rows. */
-  #isFull = false;
+  #isCapped = false;
 
   constructor(
     parts: ProviderBatchParts,
@@ -60,25 +63,25 @@ export class Drafts {
   }
 
   /** Adds a job. Returns the rows of a full batch to hand over before it, or none. */
-  async add(job: Job): Promise<Draft[]> {
-    if (this.#isFull) return [];
+  async add(job: Job): Promise<PreparedRow[]> {
+    if (this.#isCapped) return [];
     const { limits } = this.#provider;
     this.#reportPreparing();
-    const draft = await this.draft(job);
-    if (!draft) return [];
-    const bytes = draft.parameters.length + 200;
-    const isFull = this.#chunk.length >= limits.requests || this.#chunkBytes + bytes > limits.bytes;
-    const full = isFull ? this.rest() : [];
-    this.#chunk.push(draft);
-    this.#chunkBytes += bytes;
+    const row = await this.prepare(job);
+    if (!row) return [];
+    const bytes = row.parameters.length + ROW_OVERHEAD_BYTES;
+    const isFull = this.#rows.length >= limits.requests || this.#bytes + bytes > limits.bytes;
+    const full = isFull ? this.takeRest() : [];
+    this.#rows.push(row);
+    this.#bytes += bytes;
     return full;
   }
 
   /** Removes and returns the rows that are not handed over yet. */
-  rest(): Draft[] {
-    const drafts = this.#chunk;
-    [this.#chunk, this.#chunkBytes] = [[], 0];
-    return drafts;
+  takeRest(): PreparedRow[] {
+    const rows = this.#rows;
+    [this.#rows, this.#bytes] = [[], 0];
+    return rows;
   }
 
   /** Notes the progress, because rows with pictures take a while. */
@@ -92,7 +95,7 @@ export class Drafts {
   }
 
   /** Prepares a row; undefined if it can't be handed over. Settles such a row, unless a cap refuses it. */
-  async draft(job: Job): Promise<Draft | undefined> {
+  async prepare(job: Job): Promise<PreparedRow | undefined> {
     const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
     try {
       if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
@@ -105,8 +108,8 @@ export class Drafts {
       return { job, inputsDigest: request.digest, parameters, reservation };
     } catch (error) {
       ctx.signal.throwIfAborted();
-      this.#isFull ||= budget.reached !== undefined && error === budget.reached;
-      if (this.#isFull) return undefined;
+      this.#isCapped ||= budget.reached !== undefined && error === budget.reached;
+      if (this.#isCapped) return undefined;
       const fault = toCliError(error);
       if (isFatal(fault)) throw fault;
       await settle(job, failedOutcome(ctx, fault));

@@ -1,0 +1,58 @@
+import path from 'node:path';
+import { importsSomething, needsNode, usedOfNode } from '../../../files/node-only.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import type { JavaScript } from '../../checks/javascript.ts';
+import { syntaxFault } from '../../checks/javascript-body.ts';
+import type { Context } from '../../context.ts';
+import { checkNamedFile, type NamingFolder } from '../../inputs/named-file.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
+import { atValue, faultIn, textIn } from '../cases/test-values.ts';
+
+/**
+ * Reads code: an expression, lines that return, or the name of a file that exports a function.
+ *
+ * @throws {CliError} USAGE_ERROR with file and line if the code is invalid or is a file with imports
+ */
+export async function readScript(
+  value: YamlValue,
+  key: string,
+  ctx: Context & NamingFolder,
+  { isAsPromptfoo = false }: { readonly isAsPromptfoo?: boolean | undefined },
+): Promise<JavaScript> {
+  const written = textIn(value, key);
+  if (written.startsWith('file://')) return readScriptFile(value, written, key, ctx, { isAsPromptfoo });
+  // Found now, because the answer would be paid for first. promptfoo reports it with the case.
+  const fault = isAsPromptfoo ? undefined : syntaxFault(written);
+  if (fault !== undefined) throw faultIn(value, `${key}: ${fault}`);
+  return { code: written, isFile: false };
+}
+
+async function readScriptFile(
+  value: YamlValue,
+  written: string,
+  key: string,
+  ctx: Context & NamingFolder,
+  { isAsPromptfoo }: { readonly isAsPromptfoo: boolean },
+): Promise<JavaScript> {
+  const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(written) ?? [];
+  if (name === '') {
+    throw faultIn(value, `${key}: ${written} is not a JavaScript file, such as file://check.js`);
+  }
+  try {
+    checkNamedFile(ctx, name);
+    const file = path.resolve(ctx.cwd, name);
+    const code = await readTextFile(file, ctx.cwd, key);
+    const script = { code, isFile: true, ...(exported !== undefined && { exported }) };
+    const isTypeScript = /ts$/iu.test(name);
+    const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : importsSomething(code));
+    if (!needsProcess) return script;
+    if (key !== 'transform') return { ...script, file };
+    const used = importsSomething(code) ? 'imports something' : `uses ${usedOfNode(code)} of Node`;
+    const what = isTypeScript
+      ? 'is TypeScript, which only a check may be'
+      : `${used}, which only a check may do`;
+    throw faultIn(value, `${key}: ${name} ${what}`);
+  } catch (error) {
+    throw atValue(value, error, text => `${key}: ${text}`);
+  }
+}
