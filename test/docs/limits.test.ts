@@ -10,7 +10,7 @@ const LIMITS = {
   keys: /\b10 keys|keys of a user \| 10\b/u,
   'a request': '64 MiB',
   'values of a request': '100,000 values',
-  'a picture': '20 MiB',
+  'a picture': /20 MiB (?:\(422\)|\| 422)/u,
   'a prompt file': '128 KiB',
   'fields of a schema': '1,000 fields',
   'steps of a render': '1,000,000 loop iterations',

@@ -95,15 +95,15 @@ function addCommands(parent: Command, specs: readonly ProgramCommand[], options:
  * Returns a command with its parent's settings. `addCommand` does not pass them on, and without them a bad flag would end the
  * process.
  */
-function stubOf(spec: CommandSpec, parent: Command): Command {
-  const { path, summary, aliases = [], heading, flags } = spec;
+function stubOf(spec: ProgramCommand, parent: Command): Command {
+  const { path, summary, aliases = [], heading, run } = spec;
   const command = new Command(commandName(spec)).copyInheritedSettings(parent).helpCommand(false);
   command
     .aliases([...aliases])
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
   if (heading !== undefined && parent.parent === null) command.helpGroup(heading);
-  const isGroup = flags === undefined && commandsBelow(COMMAND_TABLE, path).length > 0;
+  const isGroup = run === undefined && commandsBelow(COMMAND_TABLE, path).length > 0;
   if (isGroup) command.usage('<command> [options]');
   watchParsing(command);
   return command;

@@ -47,7 +47,7 @@ get the time of --grace to finish. The others run again at the next start. Use \
 --no-rerun to fail them instead, if a second bill is worse than a lost answer.
 
 Limits per user: 10,000 queued runs (--max-queued; more get 429), 2 GiB of media \
-(507), 10 keys. Of a request: 64 MiB, a picture 20 MiB (413), 100,000 values. \
+(507), 10 keys. Of a request: 64 MiB and 100,000 values (413), a picture 20 MiB (422). \
 Of a prompt: 128 KiB, 1,000 fields; a render: 1,000,000 loop iterations, 8 MiB, 2 s. \
 Of the service: 256 MiB of requests in memory (429), 4,096 connections.`,
 } as const satisfies CommandSpec;
