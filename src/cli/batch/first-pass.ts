@@ -83,7 +83,7 @@ class RowCheck {
 
   async take(row: SourceRow, isOwn: boolean): Promise<void> {
     const { journal, results } = this.#before;
-    if (journal.facts === undefined) results.recognise?.(row);
+    results.recognise?.(row);
     this.#neverRan.delete(row.id);
     this.#strays.delete(row.id);
     const sent = this.#handed.get(row.id) ?? journal.states.get(row.id)?.entry;

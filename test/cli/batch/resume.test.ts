@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
@@ -48,10 +56,15 @@ async function resume(
   return { home, ...(await runBatchCommand(args, { env: service.env, home })) };
 }
 
-function writeJournal(home: string, promptVersionId: string, steps: readonly object[]): void {
+function writeJournal(
+  home: string,
+  promptVersionId: string,
+  steps: readonly object[],
+  out = 'results.jsonl',
+): void {
   const first = { batch: 1, service: service.service.url, promptVersionId, options: {} };
   const lines = [first, ...steps].map(line => `${JSON.stringify(line)}\n`);
-  writeFileSync(path.join(home, 'results.jsonl.journal'), lines.join(''));
+  writeFileSync(path.join(home, `${out}.journal`), lines.join(''));
 }
 
 async function versionOf(slug: string): Promise<string> {
@@ -499,6 +512,34 @@ test('a second batch on the same file is refused while the first one runs', asyn
   expect((await runBatchCommand(args, { env, home })).exitCode).toBe(0);
 });
 
+test.each([
+  ['results.jsonl', 'removed', undefined],
+  ['results.jsonl', 'replaced', ''],
+  ['results.csv', 'removed', undefined],
+])(
+  'results in %s that are %s in the middle are missed, and fetched again without a run',
+  async (out, what, saved) => {
+    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    const file = path.join(home, out);
+    const args = SLEEPY.map(arg => (arg === 'results.jsonl' ? out : arg));
+    const { env, runs } = await localService({ syncWindowMs: 0 });
+    const clock = hastyClock(async () => {
+      rmSync(file, { force: true });
+      if (saved !== undefined) writeFileSync(file, saved);
+    });
+    const first = await runBatchCommand(args, { env, home, clock });
+    expect(first.exitCode).toBe(1);
+    expect(first.stderr).toContain(
+      `${out} was ${what === 'removed' ? 'moved or removed' : what} while the batch wrote it`,
+    );
+    expect(first.stderr).toContain('add --resume');
+    const second = await runBatchCommand([...args, '--resume'], { env, home });
+    expect(second.exitCode).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('succeeded');
+    expect(await runs()).toHaveLength(1);
+  },
+);
+
 test('a batch waits up to a second for the lock of a process that is being killed', async () => {
   const home = homeWith({ 'rows.csv': 'name\nAda\n' });
   const lock = lockFile(fileIn(path.join(home, 'results.jsonl')));
@@ -566,4 +607,41 @@ describe('a table of results', () => {
     expect(table(home)[2]).toEqual(before[1]);
     expect(table(home)[1]?.[0]).toBe('Bo');
   });
+
+  test.each(['before its first row', 'at its first row'])(
+    'keeps its results if a batch of more rows dies %s',
+    async when => {
+      const home = homeWith({ 'names.csv': 'name\nAda\nBo\n' });
+      await runBatchCommand(args, { env: service.env, home });
+      const [, ada, bo] = table(home);
+      writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nBo\nCy\n');
+      const steps = when.startsWith('at')
+        ? [await creating(3, 'Cy'), { row: 3, id: '3', state: 'waiting' }]
+        : [];
+      writeJournal(home, await versionOf('hello'), steps, 'results.csv');
+      if (when.startsWith('at')) appendFileSync(path.join(home, 'results.csv'), 'Cy,5e0f');
+      const { exitCode, stderr } = await runBatchCommand([...args, '--resume'], { env: service.env, home });
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain('note: 1 of 3 rows succeeded now, 2 before');
+      expect(await created()).toBe(3);
+      expect(table(home).slice(1, 3)).toEqual([ada, bo]);
+      expect(table(home)[3]?.[0]).toBe('Cy');
+    },
+  );
+
+  test.each([';', '\t'])(
+    'can be resumed after a spreadsheet has saved it with %j between its cells',
+    async separator => {
+      const home = homeWith({ 'names.csv': 'name\nAda\n' });
+      await runBatchCommand(args, { env: service.env, home });
+      const file = path.join(home, 'results.csv');
+      const before = readFileSync(file, 'utf8');
+      // The greeting has a comma too, in quotes and before a space.
+      const saved = before.replaceAll(/,(?! )/gu, separator).replaceAll('\n', '\r\n');
+      writeFileSync(file, `\uFEFF${saved}`);
+      expect((await runBatchCommand([...args, '--resume'], { env: service.env, home })).exitCode).toBe(0);
+      expect(await created()).toBe(1);
+      expect(readFileSync(file, 'utf8')).toBe(before);
+    },
+  );
 });

@@ -18,7 +18,7 @@ import {
   sameCells,
   type TableRow,
 } from './csv-table.ts';
-import { cutAt, openResultsFile } from './jsonl-results.ts';
+import { cutAt, openResultsFile, refuseReplaced } from './jsonl-results.ts';
 import {
   neverRan,
   type ResultState,
@@ -44,7 +44,7 @@ const PIECE_LENGTH = 64 * 1024;
 /**
  * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A table that needs more
  * columns can't be appended to, so it is rewritten at the end from the results as they came. A result with own columns
- * that the table still lacks stays in memory. Earlier results come from the batch's journal or, without one, are matched
+ * that the table still lacks stays in memory. Earlier results come from the batch's journal; those that it lacks are matched
  * row by row through the rows' own columns.
  */
 export class CsvResults implements ResultsFile {
@@ -52,10 +52,10 @@ export class CsvResults implements ResultsFile {
   readonly existed: boolean;
   readonly journalPart = journalPart;
   readonly #file: string;
-  readonly #handle: FileHandle;
+  #handle: FileHandle;
   readonly #kept = new Map<string, TableRow | BytePosition>();
   readonly #unclaimed: TableRow[];
-  #size: number;
+  #size = 0;
   /** The columns in the file; undefined before its first result. */
   #columns: Columns | undefined;
   readonly #excel: boolean;
@@ -65,14 +65,13 @@ export class CsvResults implements ResultsFile {
   private constructor(
     file: string,
     handle: FileHandle,
-    { size, rows, excel }: { size: number; rows: TableRow[]; excel: boolean },
+    { rows, existed, excel }: { rows: TableRow[]; existed: boolean; excel: boolean },
   ) {
     this.#file = file;
     this.#handle = handle;
-    this.#size = size;
     this.#unclaimed = rows;
     this.#excel = excel;
-    this.existed = rows.length > 0;
+    this.existed = existed;
   }
 
   /** Opens or creates the table. @throws {CliError} if the file exists without `--resume`, or is not a table of results */
@@ -84,13 +83,16 @@ export class CsvResults implements ResultsFile {
     const file = path.resolve(ctx.cwd, out);
     const handle = await openResultsFile(file, out, resume);
     try {
-      // The journal of an unfinished batch has every result, so the table is rebuilt from it.
-      if (before.size > 0) await cutAt(file, handle, 0);
-      const rows = resume && before.size === 0 ? await readResultsTable(file, out, excel) : [];
-      const results = new CsvResults(file, handle, { size: (await handle.stat()).size, rows, excel });
-      for (const [id, { result }] of before) {
-        if (isTableRow(result)) await results.#add(id, result);
-      }
+      const journaled = [...before].flatMap(([id, { result }]) =>
+        isTableRow(result) ? [[id, result] as const] : [],
+      );
+      const read = resume ? await readResultsTable(file, out, excel) : [];
+      const rows = before.size === 0 ? read : onlyInTable(read, new Map(journaled).values());
+      const existed = rows.length + journaled.length > 0;
+      const results = new CsvResults(file, handle, { rows, existed, excel });
+      for (const [id, row] of journaled) results.#keep(id, row, row);
+      if (existed) await results.#restart(out);
+      else await cutAt(file, handle, 0);
       return results;
     } catch (error) {
       await handle.close();
@@ -98,8 +100,18 @@ export class CsvResults implements ResultsFile {
     }
   }
 
-  /** Matches a row with its earlier result by its own columns if the journal is missing. */
+  /** Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one that can't be appended to. */
+  async #restart(name: string): Promise<void> {
+    const all = [...this.#unclaimed, ...this.#kept.values()];
+    this.#columns = columnsOf(all, { own: [], outputs: 0, excel: this.#excel });
+    await this.#replace(all);
+    this.#handle = await openResultsFile(this.#file, name, true);
+    this.#size = (await this.#handle.stat()).size;
+  }
+
+  /** Matches a row that the journal has no result of with its earlier result, by its own columns. */
   recognise({ id, row, cells = {} }: SourceRow): void {
+    if (this.states.has(id)) return;
     const at = this.#unclaimed.findIndex(kept => sameCells(kept.cells, cells));
     const [kept] = at === -1 ? [] : this.#unclaimed.splice(at, 1);
     if (kept !== undefined) this.#keep(id, { ...kept, row }, { ...kept, row });
@@ -156,17 +168,20 @@ export class CsvResults implements ResultsFile {
 
   async finish(sorted: boolean): Promise<void> {
     await this.#writing;
+    await refuseReplaced(this.#file, this.#handle);
     if (this.#isWhole && !sorted && !this.existed) return flushHandle(this.#handle);
-    await replaceFile(fileIn(this.#file), target => this.#writeAll(target, sorted)).catch(
-      (error: unknown) => {
-        throw fileUnwritable(this.#file, error);
-      },
-    );
-  }
-
-  async #writeAll(target: FileHandle, sorted: boolean): Promise<void> {
     const all = [...this.#kept.values()];
     if (sorted) all.sort((one, other) => one.row - other.row);
+    await this.#replace(all);
+  }
+
+  async #replace(all: readonly (TableRow | BytePosition)[]): Promise<void> {
+    await replaceFile(fileIn(this.#file), target => this.#writeAll(target, all)).catch((error: unknown) => {
+      throw fileUnwritable(this.#file, error);
+    });
+  }
+
+  async #writeAll(target: FileHandle, all: readonly (TableRow | BytePosition)[]): Promise<void> {
     const columns = columnsOf(all, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
     let piece = headerLine(columns);
     for (const kept of all) {
@@ -186,13 +201,13 @@ export class CsvResults implements ResultsFile {
     { start, ownBytes, bytes, outputs }: BytePosition,
     columns: Columns,
   ): Promise<readonly [string, string]> {
-    const { own: ownBefore, outputs: least } = this.#columns ?? { own: [], outputs: 0 };
+    const { own: ownBefore, outputs: least, earlier } = this.#columns ?? { own: [], outputs: 0 };
     const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
     const values = buffer.toString('utf8', ownBytes + (ownBefore.length > 0 ? 1 : 0), bytes - 1);
     const cells = ownBefore.length > 0 ? [buffer.toString('utf8', 0, ownBytes)] : [];
     const added = Array<string>(columns.own.length - ownBefore.length).fill('');
     const missing = columns.outputs - Math.max(outputs, least);
-    const more = ','.repeat(missing + (columns.earlier ? 1 : 0));
+    const more = ','.repeat(missing + (columns.earlier && !earlier ? 1 : 0));
     return [[...cells, ...added].join(','), `${values}${more}\n`];
   }
 
@@ -200,6 +215,14 @@ export class CsvResults implements ResultsFile {
     await this.#writing;
     await this.#handle.close();
   }
+}
+
+/** Returns the whole rows of a table whose runs the journal does not know: those from before the batch that wrote it. */
+function onlyInTable(table: readonly TableRow[], journaled: Iterable<TableRow>): TableRow[] {
+  const known = new Set(
+    [...journaled].flatMap(({ values, earlierRunIds = [] }) => [values[0], ...earlierRunIds]),
+  );
+  return table.filter(({ isWhole, values: [runId] }) => isWhole && !known.has(runId));
 }
 
 function stateOf({ row, values, earlierRunIds }: TableRow): ResultState {

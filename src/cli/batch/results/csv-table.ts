@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { usageError } from '../../errors.ts';
-import { readTable } from '../../inputs/rows/csv.ts';
+import { DELIMITERS, readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
 
 /** The columns of every table of results, after the rows' own. */
@@ -18,6 +18,8 @@ export interface TableRow {
   readonly values: readonly string[];
   /** Earlier runs of a row that was run again. */
   readonly earlierRunIds?: readonly string[] | undefined;
+  /** False if the end of its line is missing in the table. */
+  readonly isWhole?: boolean;
 }
 
 /** The last column, present if a row was run again. */
@@ -37,21 +39,30 @@ export function isTableRow(value: unknown): value is TableRow {
 
 /** Reads the results in a table that a batch has written. @throws {CliError} if it is another table */
 export async function readResultsTable(file: string, name: string, excel: boolean): Promise<TableRow[]> {
-  const table = await readTable(createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>);
-  const [header = [], ...records] = excel ? table.map(withoutApostrophes) : table;
+  // A spreadsheet that has saved the table may have changed its separator.
+  for (const delimiter of DELIMITERS) {
+    const text = createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
+    const table = await readTable(text, delimiter);
+    const rows = tableRows(excel ? table.map(withoutApostrophes) : table);
+    if (rows !== undefined) return rows;
+  }
+  throw usageError(`${name}: this is not a table of batch results`, 'Name the file that the batch wrote.');
+}
+
+/** Returns the results in the records of a table; undefined if it is another table. */
+function tableRows([header = [], ...records]: readonly (readonly string[])[]): TableRow[] | undefined {
   const names = header.map(withLf);
   const at = header.findIndex((_, column) =>
     FIXED_COLUMNS.every((name, next) => header[column + next] === name),
   );
-  if (header.length > 0 && at === -1) {
-    throw usageError(`${name}: this is not a table of batch results`, 'Name the file that the batch wrote.');
-  }
+  if (header.length > 0 && at === -1) return undefined;
   const end = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
   return records.map((record, row) => ({
     row: row + 1,
     cells: Object.fromEntries(names.slice(0, at).map((name, column) => [name, withLf(record[column] ?? '')])),
     values: withoutEmptyEnd(record.slice(at, end)),
     earlierRunIds: record[end]?.match(/\S+/gu) ?? undefined,
+    isWhole: record.length >= header.length,
   }));
 }
 

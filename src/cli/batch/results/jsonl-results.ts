@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
@@ -13,7 +13,8 @@ import {
 } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
-import { type CliError, usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
@@ -83,6 +84,7 @@ export class JsonlResults implements ResultsFile {
 
   async finish(sorted: boolean): Promise<void> {
     await this.#lines.flush();
+    await refuseReplaced(this.#file, this.#handle);
     if (sorted || this.#hasTwins || this.#dropped.size > 0) {
       await this.#rewrite(sorted);
     } else {
@@ -140,6 +142,21 @@ export function existsAlready(name: string): CliError {
     `${name} exists already`,
     'Add --resume to resume the batch that wrote it, or name another file with --out.',
   );
+}
+
+/** Refuses to end a batch whose results are no longer at their path, before its journal, which still has the runs, is removed. */
+export async function refuseReplaced(file: string, handle: FileHandle): Promise<void> {
+  const [written, there] = await Promise.all([
+    handle.stat({ bigint: true }),
+    lstat(file, { bigint: true }).catch(() => undefined),
+  ]);
+  if (there?.ino === written.ino && there.dev === written.dev) return;
+  const what = there === undefined ? 'moved or removed' : 'replaced';
+  throw new CliError(`${file} was ${what} while the batch wrote it, and lacks results`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: ['To fetch the results of the finished runs again, add --resume to the same command.'],
+  });
 }
 
 /** Truncates a file of results that `openResultsFile` opened. @throws {PathFault} and errors of the file system */

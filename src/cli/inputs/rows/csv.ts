@@ -60,7 +60,8 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
   }
 }
 
-const DELIMITERS = [',', ';', '\t'] as const;
+/** The separators that a file may have without being asked for. */
+export const DELIMITERS = [',', ';', '\t'] as const;
 
 /** Returns the separator in the header, and the text including the part that was read. */
 async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
@@ -119,9 +120,12 @@ function recordCells({ names }: CsvHeader, record: readonly string[]): Record<st
 }
 
 /** Returns every record of a table, the header first. */
-export async function readTable(text: AsyncIterable<string>): Promise<(readonly string[])[]> {
+export async function readTable(
+  text: AsyncIterable<string>,
+  delimiter: string,
+): Promise<(readonly string[])[]> {
   const table: (readonly string[])[] = [];
-  for await (const { record } of parseRecords(text, ',').records) table.push(record);
+  for await (const { record } of parseRecords(text, delimiter).records) table.push(record);
   return table;
 }
 
