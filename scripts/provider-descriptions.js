@@ -31,7 +31,7 @@ const FORMS = [
 ];
 
 /**
- * Bodies that are no answer of one request to a model of text: embeddings, and a turn of several requests. The third is a
+ * Bodies that are not an answer of one request to a model of text: embeddings, and a turn of several requests. The third is a
  * body of Gemini's endpoint for Chat Completions, which counts thinking in the total alone; the data set leaves it out.
  */
 const OTHERS = /embedding|test_anthropic_compaction|test_compatible_api_with_tool_calls_without_id/;

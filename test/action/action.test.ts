@@ -256,7 +256,7 @@ describe.runIf(isPosix)('the action', () => {
     ]);
   });
 
-  it('names the line of an input that it can not read, without quoting it', async () => {
+  it('names the line of an input that it cannot read, without quoting it', async () => {
     const step = await runStep({ ...HELLO, input: 'name=Ada\nsecret' }, FILES);
     expect([step.code, step.log]).toEqual([
       2,
@@ -274,7 +274,7 @@ describe.runIf(isPosix)('the action', () => {
     expect(step.log).toMatch(/^::error .*file=say\.test\.yaml,line=4,/mu);
   });
 
-  /** Makes a package that prints what it is started with, in the folder that it is told. */
+  /** Makes a package that prints what it is started with, in the folder of `--prefix`. */
   const NPM = `for arg in "$@"; do case "$arg" in --prefix=*) folder="\${arg#--prefix=}";; esac; done
     mkdir -p "$folder/node_modules/promptrun/bin"
     { pwd; printf "%s\\n" "$@"; env; } > "$RUNNER_TEMP/npm.log"
@@ -337,7 +337,7 @@ describe.runIf(isPosix)('the action', () => {
 });
 
 describe('the template for GitLab', () => {
-  it('is YAML, with a job whose command is one that there is', () => {
+  it('is YAML, with a job that runs a command that exists', () => {
     const { prompts } = parse(readFileSync(path.join(root, 'docs', 'gitlab.yml'), 'utf8')) as {
       readonly prompts: { readonly script: readonly string[]; readonly artifacts: unknown };
     };

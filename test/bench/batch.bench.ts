@@ -125,7 +125,7 @@ function cost(home: string, rows: number, argv: readonly string[], url = ''): Pr
   const env = commandEnvironment(home, { PROMPTRUN_BASE_URL: url, PROMPTRUN_API_KEY: 'a-key' });
   const startedAt = process.hrtime.bigint();
   return new Promise((resolve, reject) => {
-    // The shell tells what its children took.
+    // The shell reports what its children took.
     const script = '"$@" >&2 || exit 1; times';
     execFile(
       'bash',

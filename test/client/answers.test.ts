@@ -119,8 +119,12 @@ describe('an answer that is not an envelope', () => {
     ['other JSON', { status: 404, body: { error: 'missing' } }, /JSON without an envelope: {"error"/],
     ['a list', { body: [] }, /JSON without an envelope/],
     ['null', { body: 'null' }, /JSON without an envelope/],
-    ['a status that is no text', { body: { status: 200, data: {} } }, /JSON without an envelope/],
-    ['a message that is no text', { status: 400, body: { status: 'X', message: {} } }, /without an envelope/],
+    ['a status that is not text', { body: { status: 200, data: {} } }, /JSON without an envelope/],
+    [
+      'a message that is not text',
+      { status: 400, body: { status: 'X', message: {} } },
+      /without an envelope/,
+    ],
     ['a success without data', { body: { status: 'SUCCESS' } }, /without an envelope/],
     [
       'endless nesting',
@@ -195,7 +199,7 @@ describe('a payload of another shape than expected', () => {
     ['a version', {}, c => c.versions.get('v')],
     ['resources without a hash', { resources: { models: [] } }, c => c.resources.get()],
     ['resources that are a list', { hash: 'h', resources: [] }, c => c.resources.get()],
-    ['models that are no list', { hash: 'h', resources: { models: {} } }, c => c.resources.get()],
+    ['models that are not a list', { hash: 'h', resources: { models: {} } }, c => c.resources.get()],
     ['a balance', { credits: '5' }, c => c.account.credits()],
     ['an account', 'me', c => c.account.get()],
   ])('%s', async (_, data, call) => {

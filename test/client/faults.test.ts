@@ -59,7 +59,7 @@ describe('a GET', () => {
     ['truncated JSON', { body: '{"status":' }],
     ['a page with 200', html(200)],
     ['404', failure(404, 'NOT_FOUND_ERROR', 'x')],
-    ['200 that is no success', failure(200, 'SERVER_ODD', 'x')],
+    ['200 without success', failure(200, 'SERVER_ODD', 'x')],
   ])('is not repeated after %s', async (_, answer) => {
     await scripted({ answer });
     await errorOf(client.runs.get('r'), Error);

@@ -84,7 +84,7 @@ describe('the key that a server repeats', () => {
     await expect(client.raw('GET', '/me')).resolves.toMatchObject({ text });
   });
 
-  it('is masked in the name of a picture that can not be had, and in its content type', async () => {
+  it('is masked in the name of a picture that cannot be fetched, and in its content type', async () => {
     await scripted(
       { answer: { status: 404 } },
       { answer: { status: 200, headers: { 'content-type': `image/${KEY}` }, body: 'x' } },
@@ -103,7 +103,7 @@ describe('a key', () => {
     ['k', 'a key is a key'],
     ['key', 'a key is a key'],
     ['data', 'database and data-source and metadata'],
-  ])('of few letters (%s) does not garble what is said', (key, text) => {
+  ])('of few letters (%s) does not garble the text', (key, text) => {
     expect(new Redaction(key).text(text)).toBe(text);
   });
 

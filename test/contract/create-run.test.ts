@@ -117,7 +117,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
       'promptVersionId must be a string',
     ],
     [
-      'a promptVersionId that is no UUID',
+      'a promptVersionId that is not a UUID',
       () => ({ promptVersionId: 'x', inputs: {} }),
       'promptVersionId must be a UUID',
     ],
@@ -171,7 +171,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
       'inputs.imageInputs must hold 1 image, not 0',
     ],
     [
-      'pictures that are no list',
+      'pictures that are not a list',
       () => ({ promptVersionId: describePicture, inputs: { imageInputs: {} } }),
       'inputs.imageInputs must be an array',
     ],
@@ -212,7 +212,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
       'inputs.imageInputs[0].base64: ',
     ],
     [
-      'base64 that is no picture',
+      'base64 that is not a picture',
       () => image({ type: 'base64', base64: Buffer.from('text').toString('base64') }),
       'inputs.imageInputs[0].base64: ',
     ],

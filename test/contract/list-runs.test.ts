@@ -165,7 +165,7 @@ describe('GET /runs: 422 VALIDATION_ERROR', () => {
     ['both cursors', `startingAfter=${uuid}&endingBefore=${uuid}`, 'startingAfter and endingBefore'],
     ['since equal to until', 'since=5&until=5', 'since must be less than until'],
     ['since after until', 'since=6&until=5', 'since must be less than until'],
-    ['a cursor that is no UUID', 'startingAfter=x', 'startingAfter must be a UUID'],
+    ['a cursor that is not a UUID', 'startingAfter=x', 'startingAfter must be a UUID'],
     ['an empty cursor', 'endingBefore=', 'endingBefore must be a UUID'],
     ['limit 0', 'limit=0', 'limit must be at least 1'],
     ['limit 51', 'limit=51', 'limit must be at most 50'],
@@ -176,7 +176,7 @@ describe('GET /runs: 422 VALIDATION_ERROR', () => {
     ['a limit with a space', 'limit=%205', 'limit must be an integer'],
     ['an empty limit', 'limit=', 'limit must be an integer'],
     ['two limits', 'limit=1&limit=2', 'limit must be an integer'],
-    ['a since that is no number', 'since=yesterday', 'since must be an integer'],
+    ['a since that is not a number', 'since=yesterday', 'since must be an integer'],
     ['an unknown status', 'status=done', 'status must be one of queued, running, succeeded, failed'],
     ['an empty status', 'status=', 'status must be one of'],
   ])('%s', async (_, query, message) => {

@@ -39,7 +39,7 @@ function canTest(): boolean {
   const hasNode = spawnSync(process.execPath, ['-e', script], { cwd: root }).status === 0;
   if (canMakeRoot && hasNode) return true;
   const why = canMakeRoot
-    ? 'its Node is not installed, and npm can not install it'
+    ? 'its Node is not installed, and npm cannot install it'
     : 'no empty root can be made here';
   process.stderr.write(`The tests of the single executable are skipped: ${why}.\n`);
   return false;
@@ -224,7 +224,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     }
   });
 
-  it('unpacks below the temporary folder if the cache can not be written, and names both if neither can', () => {
+  it('unpacks below the temporary folder if the cache cannot be written, and names both if neither can', () => {
     mkdirSync(path.join(home, 'tmp'));
     chmodSync(path.join(home, 'tmp'), 0o1777);
     const env = { XDG_CACHE_HOME: '/dev/null/cache', TMPDIR: '/tmp' };

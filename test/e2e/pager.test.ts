@@ -75,7 +75,7 @@ describe('the pager', () => {
     expect(await shown({ pager: 'head -n 2', count: 3000 })).toMatch(/^MODEL .*\nmodel-0 .*text$/u);
   });
 
-  it('that can not be run leaves the text to the terminal', async () => {
+  it('that cannot be run leaves the text to the terminal', async () => {
     expect(await shown({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
   });
 

@@ -170,7 +170,7 @@ describe('a busy provider', () => {
   });
 });
 
-describe('a provider that can not be reached', () => {
+describe('a provider that cannot be reached', () => {
   it('is exit 1', async () => {
     addClosedModel();
     const ran = await model.command(['run', './closed.prompt', '-i', 'who=Ada']);

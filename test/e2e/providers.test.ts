@@ -288,7 +288,7 @@ it.each<[string, string, Record<string, string>, number, string]>([
   ['of Azure', 'azure/mine', { AZURE_API_KEY: 'k' }, 3, 'set AZURE_RESOURCE_NAME or AZURE_BASE_URL'],
   ['of Bedrock', 'bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 3, 'set AWS_REGION or BEDROCK_BASE_URL'],
   ['at a bad OLLAMA_HOST', 'ollama/x', { OLLAMA_HOST: ':99999' }, 2, 'OLLAMA_HOST'],
-  ['with a key that is no header', 'openai/x', { OPENAI_API_KEY: 'a\nb' }, 2, 'the key in OPENAI_API_KEY'],
+  ['with a key that is not a header', 'openai/x', { OPENAI_API_KEY: 'a\nb' }, 2, 'the key in OPENAI_API_KEY'],
   [
     'in the clear',
     'xai/x',

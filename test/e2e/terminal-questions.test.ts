@@ -142,7 +142,7 @@ describe('questions on a terminal', () => {
     });
   });
 
-  it('take pasted lines as one answer, to be gone on with', async () => {
+  it('take pasted lines as one answer, which may continue', async () => {
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {}, note: {} } });
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor('? story');

@@ -45,7 +45,7 @@ describe.runIf(process.platform === 'linux')('a program that a test file names',
     expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toMatch(/sleep 417[78]/u);
   });
 
-  it('is a fault if it can not be started', () => {
+  it('is a fault if it cannot be started', () => {
     const { status, stdout } = testCommands('[./nowhere]');
     expect([status, stdout]).toEqual([2, expect.stringContaining(`can't be started`)]);
   });

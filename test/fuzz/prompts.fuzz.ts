@@ -209,7 +209,7 @@ export default [
   fuzzed('a template says what Handlebars makes of it', fc.tuple(template, inputs), async ([text, data]) => {
     const { definition, findings } = parsePrompt(text, 'x.prompt', { partials });
     if (!definition || findings.hasFaults) return;
-    // Equal values inside each other are no level of their own there, which `../` shows.
+    // Equal values inside each other don't count as levels there, which `../` shows.
     const written = await soon(() => byPromptrun(definition, data));
     if (text.includes('../')) return;
     const expected = byHandlebars(text, data);

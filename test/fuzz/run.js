@@ -1,4 +1,4 @@
-// Fuzzes for as many minutes as it is told, 10 by default, with a new seed each time:
+// Fuzzes for the given minutes, 10 by default, with a new seed each time:
 // npm run fuzz -- 60
 // To repeat a finding: FUZZ_SEED=… FUZZ_MINUTES=… npx vitest run test/fuzz
 import { startVitest } from 'vitest/node';

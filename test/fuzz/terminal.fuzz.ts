@@ -57,7 +57,7 @@ async function rowsOf(rows: AsyncIterable<unknown>): Promise<string> {
 }
 
 export default [
-  fuzzed('a text that is shown can not drive a terminal', text, async given => {
+  fuzzed('a text that is shown cannot drive a terminal', text, async given => {
     const shown = await soon(() => visible(given));
     const line = await soon(() => oneLine(given));
     // oxlint-disable-next-line no-control-regex -- these are what must not be left

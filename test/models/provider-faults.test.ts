@@ -90,7 +90,7 @@ const prompt = (head: string, template = ASK): string => `---\n${head}\n---\n${t
 const clever = (answer: ProviderAnswer | ProviderHandler): Promise<Run> =>
   run(prompt('model: clever'), [answer]);
 
-/** Writes server-sent events, and ends as it is told to. */
+/** Writes server-sent events, and ends in the given way. */
 function streaming(events: unknown[], end: 'whole' | 'cut' | 'silent' = 'whole'): ProviderHandler {
   return response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

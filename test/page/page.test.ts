@@ -255,7 +255,7 @@ input:
     await page.getByText('@production').waitFor();
   });
 
-  it('shows the list for an address that it can not read', async () => {
+  it('shows the list for an address that it cannot read', async () => {
     const { service, root } = await start();
     const { page, complaints } = await open(`${root}#/x/%`);
     await signIn(page, service.key);

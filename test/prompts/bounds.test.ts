@@ -75,7 +75,7 @@ describe('a prompt file past a bound is refused soon, with the bound', () => {
 describe('a prompt file as large as it may be is read', () => {
   it.each([
     ['tags', full('{{a}}')],
-    ['tags that are no tags', full('\\{{')],
+    ['tags that are escaped', full('\\{{')],
     ['names', numbered(n => `{{a${n}}}`)],
     ['else branches beside each other', full(`{{#if a}}${'{{else if a}}'.repeat(90)}{{/if}}`)],
     ['aliases', headed(`a: &a x\nb: [${full('*a,', 100_000)}]`)],

@@ -133,7 +133,7 @@ describe('the manifests of package managers', () => {
   });
 
   it.each([
-    ['a line that is no checksum', ['nonsense'], '1.2.3', '"nonsense" is not a checksum'],
+    ['a line that is not a checksum', ['nonsense'], '1.2.3', '"nonsense" is not a checksum'],
     ['a release without Windows', SUMS.slice(0, 4), '1.2.3', 'has no archive for windows-x64'],
     ['something else than a version', SUMS, '../1', '../1 is not a version'],
   ])('are not made of %s', (_, sums, version, message) => {

@@ -106,7 +106,7 @@ describe('refuses in the envelope, as over HTTP,', () => {
   });
 });
 
-test('stops a run whose end can not be stored, and names it', async () => {
+test('stops a run whose end cannot be stored, and names it', async () => {
   const body = await creation('sandbox', {}, { delaySeconds: '5' });
   const running = service.request({
     method: 'POST',

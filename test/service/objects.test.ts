@@ -46,7 +46,7 @@ describe('media in an object store', () => {
   const keysIn = (collection: string): string[] =>
     [...objects.objects.keys()].filter(key => key.split('/')[2] === collection);
 
-  test('are stored under names that can not be guessed, with type and checksum, and have the same URLs', async () => {
+  test('are stored under names that cannot be guessed, with type and checksum, and have the same URLs', async () => {
     const service = await start();
     const made = await service.post<Run>('/runs', await card(service));
     const url = made.data.outputs[0]?.data ?? '';
@@ -161,7 +161,7 @@ describe('media in an object store', () => {
     expect(await status()).toBe(404);
   });
 
-  test('that can not be stored for a minute fail their run, which may have been paid for', async () => {
+  test('that cannot be stored for a minute fail their run, which may have been paid for', async () => {
     const clock = new HandClock(Date.now());
     const service = await start({ clock, syncWindowMs: HOUR_MS });
     const body = await card(service);

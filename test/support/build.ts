@@ -7,7 +7,7 @@ const DIST = path.join(root, 'dist');
 const BUILT = path.join(DIST, 'main.cjs');
 const SOURCES = ['src', 'completions', 'scripts', 'package-lock.json'];
 
-/** Builds the command once before the tests, where it is missing or older than what it is made from. */
+/** Builds the command once before the tests if it is missing or older than its sources. */
 export default function build(): void {
   if (existsSync(BUILT) && changedAt(BUILT) > Math.max(...SOURCES.map(newestIn))) return;
   const cache = path.join(root, 'node_modules/.cache');

@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that only moves when it is told to. */
+/** A clock that moves only by hand. */
 export class HandClock implements Clock {
   #now: number;
   #sleepers: Sleeper[] = [];

@@ -87,7 +87,7 @@ export class TestObjectStore {
     };
   }
 
-  /** Host and port, which nobody is to be told. */
+  /** Host and port, which must stay secret. */
   get address(): string {
     return `127.0.0.1:${this.#port}`;
   }

@@ -16,8 +16,8 @@ const MODELS =
   'models: [{model: tiny, modality: text, provider: here, price: {input: 100, output: 100}}]\nproviders: {here: {baseUrl: "URL"}}\n';
 
 /**
- * The built command in a home of its own for each test, with the model `tiny`, whose provider leaves what it is asked
- * unanswered until it is told to: what it was asked is what is paid for.
+ * The built command in a home of its own for each test, with the model `tiny`, whose provider leaves requests
+ * unanswered until the test answers them: what it was asked is what is paid for.
  */
 export class PaidModel {
   home = '';

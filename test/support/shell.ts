@@ -12,7 +12,7 @@ export type Shell = 'bash' | 'zsh' | 'fish';
 
 const PROMPT = 'READY>';
 
-/** How each shell is told to take the script, show a prompt that can be waited for, and show a command's arguments. */
+/** How each shell takes the script, shows a prompt that can be waited for, and shows a command's arguments. */
 const SETUP = {
   bash: (script: string) => ({
     file: 'rc',

@@ -44,7 +44,7 @@ beforeEach(async () => {
 
 const created = async (): Promise<number> => (await service.runs()).length - before;
 
-/** Goes on with a batch of three names whose results so far are these; with a journal, unless it is to be missing. */
+/** Resumes a batch of three names with these results so far; with a journal, unless it has to be missing. */
 async function resume(
   results: string,
   flags: readonly string[] = [],
@@ -459,7 +459,7 @@ test('--resume --dry-run checks and prices only the rows that are left, and chan
   expect(lastLines(home)).toHaveLength(1);
 });
 
-test('a misspelt name of the results is no new batch with --resume', async () => {
+test('a misspelt name of the results starts no new batch with --resume', async () => {
   const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(2) + DONE(3) });
   const resume = (out: string): Promise<BatchResult> =>
     runBatchCommand(['hello', '--from', 'names.csv', '--out', out, '--resume'], { env: service.env, home });

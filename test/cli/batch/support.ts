@@ -98,7 +98,7 @@ export function hastyClock(
   };
 }
 
-/** Time that passes only when it is told to. */
+/** A clock that moves only when a test moves it. */
 export class HandClock implements Clock {
   #now = 0;
   #sleepers: { readonly until: number; readonly wake: () => void }[] = [];

@@ -78,7 +78,7 @@ describe('doctor', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('shows a local store that can not be used among its checks', async () => {
+  it('shows a local store that cannot be used among its checks', async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'data'), { mode: 0o700 });
     writeFileSync(path.join(home, 'data', 'promptrun.db'), 'not a database '.repeat(100));

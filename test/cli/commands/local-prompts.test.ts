@@ -197,7 +197,7 @@ describe('prompts new', () => {
     });
   });
 
-  it('reports the faults of a file that it can not convert', async () => {
+  it('reports the faults of a file that it cannot convert', async () => {
     const { promptrun, home } = machine({
       'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n    content: x\n',
     });

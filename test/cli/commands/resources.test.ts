@@ -133,7 +133,7 @@ describe('resources refresh and status', () => {
   });
 });
 
-describe('a cache that can not be written', () => {
+describe('a cache that cannot be written', () => {
   it('is reported by the commands that fill it', async () => {
     const home = temporaryDirectory();
     mkdirSync(`${home}/config/resources.json`, { recursive: true });

@@ -43,7 +43,7 @@ describe('outputs on standard output', () => {
     expect([exitCode, stdout()]).toEqual([0, out]);
   });
 
-  it('text can not drive a terminal', async () => {
+  it('text cannot drive a terminal', async () => {
     const service = await outputsOf([text('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
     const { stdout } = await command(service, RUN_IT, { terminal: { stdout: true } });
     expect(stdout()).toBe('tab\there\n^[]0;x^G\\u009b31m\\u202e\n');
@@ -115,7 +115,7 @@ describe('outputs on standard output', () => {
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 5, stderr: `error: run ${RUN} failed\n` });
   });
 
-  it('a failed run whose error has no text is told to have no reason', async () => {
+  it('a failed run whose error has no text is reported without a reason', async () => {
     const outputs = [{ type: 'error', data: null }] as unknown as OutputItem[];
     const { stderr } = await command(await outputsOf(outputs, { runStatus: 'failed' }), RUN_IT);
     expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);

@@ -326,7 +326,7 @@ describe('completion', () => {
     expect(await complete(['--profile', ''], { home: at })).toEqual([]);
   });
 
-  it('leaves out what can not be typed', async () => {
+  it('leaves out what cannot be typed', async () => {
     const textInputs = { 'a\nb': {}, 'c\td': {}, 'e\u001b[2J': {}, 'f\u202eg': {}, 'h=i': {}, fine: {} };
     const at = home({ 'config/prompts.json': prompts({ textInputs }) });
     expect(await complete(['run', VERSION, '-i', ''], { home: at })).toEqual(['fine=']);

@@ -60,7 +60,7 @@ describe('the exit code', () => {
 });
 
 describe('what a service says', () => {
-  it('stays on one line and can not drive the terminal', async () => {
+  it('stays on one line and cannot drive the terminal', async () => {
     const message = 'no\nerror: all is lost\u001b[2J\u009b31m';
     const { stderr } = await account(failure(404, 'NOT_FOUND_ERROR\u001b[0m', message));
     expect(stderr).toBe('error: no error: all is lost^[[2J\\u009b31m (NOT_FOUND_ERROR^[[0m)\n');

@@ -36,7 +36,7 @@ class Ledger {
     return [...this.charges.values()].reduce((sum, charge) => sum + charge, 0);
   }
 
-  /** @param here the embedded service, which tells what runs cost; elsewhere there is only the list */
+  /** @param here the embedded service, which reports what runs cost; elsewhere only the list does */
   connection(here = true): Connection {
     const pages = (): object[] => {
       this.pages += 1;

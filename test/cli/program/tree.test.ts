@@ -248,7 +248,7 @@ describe('global flags', () => {
     expect([between.stdout(), after.stdout()]).toEqual([before.stdout(), before.stdout()]);
   });
 
-  it('refuse a query that can not be evaluated before anything is done', async () => {
+  it('refuse a query that cannot be evaluated before anything is done', async () => {
     const set = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
     expect(JSON.parse(set.stderr())).toMatchObject({ status: 'USAGE_ERROR', exitCode: 2 });
     expect([set.stdout(), set.exitCode]).toEqual(['', 2]);

@@ -269,13 +269,13 @@ describe('recordings', () => {
     const key = 'sk-proj-0123456789abcdef';
     const project = new Project({ 'echo.prompt': ECHO });
     const env = { OPENAI_API_KEY: key, GROQ_API_KEY: 'placeholder' };
-    const argv = ['run', 'echo.prompt', '-i', `text=${key} is no placeholder`];
+    const argv = ['run', 'echo.prompt', '-i', `text=${key} is not a placeholder`];
     expect((await project.run([...argv, '--record', 'rec'], { env })).exitCode).toBe(0);
     for (const file of filesBelow(path.join(project.home, 'rec')).filter(name => name.endsWith('.json'))) {
       expect(readFileSync(path.join(project.home, 'rec', file), 'utf8')).not.toContain(key);
     }
     const { stdout } = await project.run([...argv, '--replay', 'rec'], { env });
-    expect(stdout()).toBe('[key] is no placeholder\n');
+    expect(stdout()).toBe('[key] is not a placeholder\n');
   });
 
   describe('of a stranger', () => {

@@ -119,7 +119,7 @@ describe('the configuration file', () => {
     expect(() => settingsIn(directory).activeProfile).toThrow("config.json can't be read: EISDIR");
   });
 
-  it('is reported as unwritable if its directory can not be created', async () => {
+  it('is reported as unwritable if its directory cannot be created', async () => {
     const file = path.join(temporaryDirectory(), 'a-file');
     writeFileSync(file, '');
     const update = settingsIn(file).update(() => undefined);

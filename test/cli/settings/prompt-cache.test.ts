@@ -56,7 +56,7 @@ describe('the prompt cache', () => {
     }
   });
 
-  it('does without a file that can not be written, and says so', () => {
+  it('does without a file that cannot be written, and says so', () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const problems: string[] = [];

@@ -105,7 +105,7 @@ describe('the cached models', () => {
     },
   );
 
-  it('is used though it can not be written', async () => {
+  it('is used though it cannot be written', async () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);

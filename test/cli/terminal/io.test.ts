@@ -61,8 +61,8 @@ describe('standard error', () => {
       paint,
       paintErr: paint,
     });
-    io.note('going on with run \u001B]0;x\u0007');
-    expect(stderr.text()).toBe('going on with run ^[]0;x^G\n');
+    io.note('resuming run \u001B]0;x\u0007');
+    expect(stderr.text()).toBe('resuming run ^[]0;x^G\n');
   });
 
   it('has no notes with --quiet, but errors', async () => {

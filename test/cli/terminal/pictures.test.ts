@@ -17,7 +17,7 @@ describe('a miniature', () => {
     Buffer.alloc(0),
     Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
     png(1, 1).subarray(0, 20),
-  ])('of %j can not be made', async bytes => {
+  ])('of %j cannot be made', async bytes => {
     await expect(miniature(bytes, { width: 9, height: 9 })).rejects.toThrow();
   });
 });

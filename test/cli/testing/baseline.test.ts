@@ -191,7 +191,7 @@ describe('test --fail-on', () => {
   });
 });
 
-describe('a baseline that can not be used', () => {
+describe('a baseline that cannot be used', () => {
   it.each([
     { content: undefined, message: '--baseline: before.json does not exist' },
     { content: 'no JSON', message: 'before.json is not a JSON report of tests' },

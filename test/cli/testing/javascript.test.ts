@@ -33,10 +33,7 @@ describe('an expectation that is JavaScript', () => {
       '{ javascript: "console.groupCollapsed(1), structuredClone(new Map([[1, new Date(5)]])).get(1).getTime() === 5" }',
     ],
     ['an answer that code has changed', '{ transform: "JSON.parse(output).n", equals: "3" }'],
-    [
-      'an answer that is no text any more',
-      '{ transform: "JSON.parse(output)", javascript: "output.n === 3" }',
-    ],
+    ['an answer that is no longer text', '{ transform: "JSON.parse(output)", javascript: "output.n === 3" }'],
   ])('passes by %s', async (_, expectation) => {
     const vars = '    vars: { want: { n: 3 } }\n';
     const { exitCode, stderr } = await test(`${vars}    expect: [${expectation}]\n`, {

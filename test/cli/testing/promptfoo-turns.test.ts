@@ -184,7 +184,7 @@ tests:
     ['{{ a | nothing }}', 'filter not found: nothing'],
     ['{{ "".constructor.constructor("return process.env")() }}', 'process'],
     ['[{"role": "user", "content": {{ a | upper }}}]', 'is not JSON'],
-  ])('are refused before anything is sent if it can not be rendered: %s', async (prompt, message) => {
+  ])('are refused before anything is sent if it cannot be rendered: %s', async (prompt, message) => {
     const config = JSON.stringify({ prompts: [prompt], providers: ['echo'], tests: [{ vars: { a: 'x' } }] });
     const project = new Project({ 'promptfooconfig.json': config });
     const { exitCode, stderr } = await project.run(['test', 'promptfooconfig.json']);

@@ -267,7 +267,7 @@ describe('models.yaml', () => {
       4,
     ],
     [
-      "a modality that can't be had",
+      "a modality that doesn't exist",
       lines(here, 'models:', '  - model: x', '    modality: video', '    provider: here'),
       4,
     ],
@@ -288,7 +288,7 @@ describe('models.yaml', () => {
       3,
     ],
     [
-      'an option that is no list',
+      'an option that is not a list',
       lines(here, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: b}}'),
       3,
     ],

@@ -125,7 +125,7 @@ describe('an address', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('fails without what the environment gave if its answer can not be read', async () => {
+  it('fails without what the environment gave if its answer cannot be read', async () => {
     answer = response => response.end(`{"headers": {"key": "${KEY}"}}`);
     expect(await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' }, output: 'a' })).toMatchObject(
       {

@@ -53,7 +53,7 @@ describe('a template of `llm`', () => {
     });
   });
 
-  it('names and refuses what it can not carry out', () => {
+  it('names and refuses what it cannot carry out', () => {
     const text = 'prompt: x\nfragments: [a.txt]\nsystem_fragments: []\ntools: [llm_time]\n';
     expect(findingsIn('t.yaml', text)).toEqual([
       "fault 2: `fragments`: fragments of `llm` can't be carried out here",

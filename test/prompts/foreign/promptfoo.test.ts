@@ -243,7 +243,7 @@ ${PROVIDERS}tests:
     ['prompts: file://none.txt', {}, /doesn't exist/],
     ['prompts: file://wide.txt', {}, /file:\/\/wide\.txt is UTF-16 text/],
     ['prompts: file://sub', {}, /is not a file/],
-  ])('can not be expressed: %s', async (prompts, options, message) =>
+  ])('cannot be expressed: %s', async (prompts, options, message) =>
     expect(convert(`${prompts}\n${PROVIDERS}`, options)).rejects.toThrow(message),
   );
 

@@ -161,7 +161,7 @@ describe('a bad prompt file', () => {
       5,
     ],
     ['an enum without values', file('---', 'input:', '  schema:', '    n(enum): []', '---', '{{n}}'), 4],
-    ['an enum that is no list', file('---', 'input:', '  schema:', '    n(enum): a', '---', '{{n}}'), 4],
+    ['an enum that is not a list', file('---', 'input:', '  schema:', '    n(enum): a', '---', '{{n}}'), 4],
     [
       'an input declared twice',
       file('---', 'input:', '  schema:', '    n: string', '    n?: string', '---', '{{n}}'),

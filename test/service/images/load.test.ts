@@ -37,7 +37,7 @@ describe('input pictures', () => {
 
   it.each([
     ['a data URL prefix', `data:image/png;base64,${png(1, 1).toString('base64')}`, /data URL prefix/],
-    ['characters that are no base64', '!!!!', /not base64/],
+    ['characters that are not base64', '!!!!', /not base64/],
     ['the alphabet for URLs', 'iVBORw0K_-==', /not base64/],
     ['a line break', `${png(1, 1).toString('base64').slice(0, 40)}\n`, /not base64/],
     ['a lone character', 'iVBOR', /not base64/],

@@ -39,7 +39,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     await store.close();
   });
 
-  test('is used with the CAs that Node is told to trust too, if sslrootcert names none', async () => {
+  test('is used with the CAs of NODE_EXTRA_CA_CERTS too, if sslrootcert names none', async () => {
     const ca = path.join(temporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
     const options = { dataDir: temporaryDataDir(), database: at('localhost', 'sslmode=verify-full') };

@@ -21,7 +21,7 @@ export function describedSchema({ paths, schemas }: OpenApi, endpoint: string): 
   return { ...(converted(schema, true) as Schema), closed: every(true), open: every(false) };
 }
 
-/** Keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples', 'required']);
 
 /** Keywords of older versions, and those that help to choose an alternative. */

@@ -56,7 +56,7 @@ it('reports a write only once it is on disk, and shares a flush between those th
   expect(done).toEqual(['a', 'b', 'c', 'd']);
 });
 
-it('reports a disk that can not be written', async () => {
+it('reports a disk that cannot be written', async () => {
   const store = await openStore();
   const held = heldFlushes();
   const written = store.settings.once('a', () => 'x');
