@@ -265,7 +265,7 @@ describe('prompts check', () => {
 
   it.each([
     ['missing.prompt', /^error: prompts check: /],
-    ['.', /^error: 1 fault in 1 prompt file/],
+    ['.', /^error: \. is a directory .*\nCheck its prompt files with: promptrun prompts check \.\/\*\.prompt\n/],
   ])('refuses %s', async (file, message) => {
     const { exitCode, stderr } = await machine().promptrun(['prompts', 'check', file]);
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)]);

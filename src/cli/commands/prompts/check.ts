@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isDirectory } from '../../../files/write-below.ts';
 import type { Finding } from '../../../prompts/findings.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
@@ -11,6 +12,7 @@ import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
 import type { PROMPTS_CHECK } from './spec.ts';
 
@@ -28,12 +30,23 @@ export async function promptsCheck(
   }
   const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
+  refuseFolders(ctx, files);
   const findings = await findingsOf(ctx, files, models);
   const lines = (): string => findingLines(ctx, findings);
   await present(ctx, findings, { terminal: lines, plain: lines });
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (faults.length > 0) throw faultsError(faults);
   if (findings.length === 0) ctx.io.note(`note: no faults in ${counted(files.length, 'file')}`);
+}
+
+function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
+  const folder = names.find(name => isDirectory(path.resolve(cwd, name)));
+  if (folder === undefined) return;
+  const files = `${shellWord(folder.replace(/[/\\]+$/u, ''), shellOf(env))}/*.prompt`;
+  throw usageError(
+    `${folder} is a directory`,
+    `Check its prompt files with: promptrun prompts check ${files}`,
+  );
 }
 
 /** Returns the findings of files. A missing file is not a finding but a usage error. */
