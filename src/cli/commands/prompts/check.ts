@@ -2,6 +2,7 @@ import path from 'node:path';
 import { isDirectory } from '../../../files/write-below.ts';
 import type { Finding } from '../../../prompts/findings.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
+import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
@@ -42,7 +43,7 @@ export async function promptsCheck(
 function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
   const folder = names.find(name => isDirectory(path.resolve(cwd, name)));
   if (folder === undefined) return;
-  const files = `${shellWord(folder.replace(/[/\\]+$/u, ''), shellOf(env))}/*.prompt`;
+  const files = `${shellWord(withoutTrailingSlashes(folder), shellOf(env))}/*.prompt`;
   throw usageError(
     `${folder} is a directory`,
     `Check its prompt files with: promptrun prompts check ${files}`,
