@@ -6,17 +6,37 @@ const ISO_8601 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d
 // Unix seconds reach this in the year 5138, so a larger number was meant as milliseconds.
 const MAX_SECONDS = 100_000_000_000;
 
+/** A period in Unix seconds, rounded outwards so that no requested row is left out. */
+export interface Period {
+  readonly since?: number;
+  readonly until?: number;
+}
+
 /**
- * Parses a time to Unix seconds, from Unix seconds, ISO 8601 or an age such as `2h`.
+ * Parses the flags `--since` and `--until`.
  *
  * @param now milliseconds since the Unix epoch
- * @param round the direction in which fractions of a second are rounded, so that no requested row is left out
- * @throws {CliError} USAGE_ERROR that names the flag
+ * @throws {CliError} USAGE_ERROR that names the flag, also if the period has no length
  */
-export function parseTime(text: string, flag: string, now: number, round: 'down' | 'up'): number {
-  const whole = round === 'down' ? Math.floor : Math.ceil;
+export function parsePeriod(
+  flags: { readonly since?: string | undefined; readonly until?: string | undefined },
+  now: number,
+): Period {
+  const since = flags.since === undefined ? undefined : secondsOf(flags.since, '--since', now);
+  const until = flags.until === undefined ? undefined : secondsOf(flags.until, '--until', now);
+  if (since !== undefined && until !== undefined && since >= until) {
+    throw usageError(`--since (${iso(since)}) must be earlier than --until (${iso(until)})`);
+  }
+  return {
+    ...(since !== undefined && { since: Math.floor(since) }),
+    ...(until !== undefined && { until: Math.ceil(until) }),
+  };
+}
+
+/** Returns Unix seconds, with their fraction, from Unix seconds, ISO 8601 or an age such as `2h`. */
+function secondsOf(text: string, flag: string, now: number): number {
   const age = AGE.exec(text);
-  if (age !== null) return whole(now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS]);
+  if (age !== null) return now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS];
   if (/^\d+$/u.test(text)) return unixSeconds(Number(text), text, flag);
   const time = isDate(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
   if (Number.isNaN(time)) {
@@ -25,7 +45,11 @@ export function parseTime(text: string, flag: string, now: number, round: 'down'
       'Give Unix seconds, ISO 8601 (2026-05-01T12:00:00Z) or an age such as 90s, 30m, 2h, 7d, 4w.',
     );
   }
-  return whole(time / 1000);
+  return time / 1000;
+}
+
+function iso(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
 }
 
 /** Returns true for ISO 8601 with an existing day: `Date.parse` reads 30 February as a day in March. */

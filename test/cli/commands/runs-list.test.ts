@@ -116,6 +116,7 @@ describe('the query', () => {
     [['--since', '1767322800000'], 'Did you mean 1767322800?'],
     [['--since', '1h', '--until', '2h'], '--since'],
     [['--since', '100', '--until', '100'], '--since'],
+    [['--since', '2026-01-02T03:00:00.5Z', '--until', '2026-01-02T03:00:00.5Z'], 'earlier than --until'],
     [['--until', '2026-13-01'], '--until'],
     [['--since', '2026-02-30'], '--since'],
   ])('refuses %j before anything is sent', async (args, message) => {

@@ -14,7 +14,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/time.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
-import { parseTime } from '../../inputs/time.ts';
+import { parsePeriod } from '../../inputs/time.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
@@ -39,17 +39,11 @@ function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
     throw usageError('--starting-after and --ending-before exclude each other', 'Give one of the two.');
   }
-  const since = flags.since === undefined ? undefined : parseTime(flags.since, '--since', now, 'down');
-  const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now, 'up');
-  if (since !== undefined && until !== undefined && since >= until) {
-    throw usageError(`--since (${iso(since)}) must be earlier than --until (${iso(until)})`);
-  }
   const query = {
     startingAfter: cursorOf(flags.startingAfter, '--starting-after'),
     endingBefore: cursorOf(flags.endingBefore, '--ending-before'),
     status: flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
-    since,
-    until,
+    ...parsePeriod(flags, now),
   };
   return { limit, query: withoutUndefined(query) };
 }
@@ -69,10 +63,6 @@ function cursorOf(cursor: string | undefined, flag: string): string | undefined 
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
     'A run id is a UUID: `promptrun runs list` shows them.',
   );
-}
-
-function iso(seconds: number): string {
-  return new Date(seconds * 1000).toISOString();
 }
 
 /** The position at which a limited list continues. */

@@ -5,7 +5,7 @@ import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { parseTime } from '../../inputs/time.ts';
+import { parsePeriod } from '../../inputs/time.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
 import { presentRuns } from '../../outputs/present-runs.ts';
@@ -65,7 +65,7 @@ export async function runsSave(
   if ([names.length > 0, last === true, since !== undefined].filter(Boolean).length !== 1) {
     throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
   }
-  const seconds = since === undefined ? undefined : parseTime(since, '--since', ctx.clock.now(), 'down');
+  const { since: seconds } = parsePeriod({ since }, ctx.clock.now());
   const planned = await outputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
   const connection = await ctx.connection();
   const ended =

@@ -6,7 +6,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
-import { parseTime } from '../../inputs/time.ts';
+import { type Period, parsePeriod } from '../../inputs/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
@@ -18,10 +18,7 @@ export type UsageFlags = FlagsOf<typeof USAGE.flags>;
 
 /** Shows the cost of runs in a period, by prompt, day, model or status. */
 export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
-  const now = ctx.clock.now();
-  const since = parseTime(flags.since ?? '30d', '--since', now, 'down');
-  const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now, 'up');
-  if (until !== undefined && since >= until) throw usageError('--since must be earlier than --until');
+  const period = parsePeriod({ ...flags, since: flags.since ?? '30d' }, ctx.clock.now());
   const connection = await ctx.connection();
   const { by = 'prompt' } = flags;
   if (by === 'model' && connection.costs === undefined) {
@@ -30,8 +27,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
       'Group by something else: --by prompt, --by day or --by status.',
     );
   }
-  const time = { since, ...(until !== undefined && { until }) };
-  const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, time));
+  const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, period));
   const rows = [...groups].map(([key, sum]) => sum.of(key));
   const sorted = rows.toSorted(by === 'day' ? compareKeys : mostFirst);
   await presentList(ctx, sorted, {
@@ -54,12 +50,12 @@ async function groupedRuns(
   ctx: Context,
   connection: Connection,
   by: Grouping,
-  time: { readonly since: number; readonly until?: number },
+  period: Period,
 ): Promise<Map<string, UsageSum>> {
   const nameOf = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
   const groups = new Map<string, UsageSum>();
   const buffer = rowBuffer<string>('runs');
-  const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
+  const query = { ...period, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
     const key = textOrNothing(await nameOf(row));
     const sum = groups.get(key) ?? new UsageSum();
