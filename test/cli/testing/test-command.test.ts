@@ -398,7 +398,7 @@ describe('a test', () => {
     expect((await project.run(['test', '--failed', '--filter', 'norwegian'])).exitCode).toBe(5);
   });
 
-  it('writes what came with --update, and not one byte more', async () => {
+  it.each(['\n', '\r\n'])('writes what came with --update, and not one byte more: %j', async lineBreak => {
     const before = `  # of Ada
   - inputs: { text: '{"a":1,"b":2}' }
     expect:
@@ -422,7 +422,7 @@ describe('a test', () => {
       - json: { name: 2 } # of what the transform left
       - { transform: 'output.slice(2, 6)', equals: nick }
 `;
-    const project = projectOf(before);
+    const project = projectOf(before.replaceAll('\n', lineBreak));
     const { exitCode } = await project.run(['test', '--update']);
     expect(exitCode).toBe(0);
     const expected = before
@@ -432,7 +432,8 @@ describe('a test', () => {
       .replace('n: 2', 'n: 1')
       .replace('[1, y]', '[1, x]')
       .replace('{ name: 2 }', '{ name: 1 }')
-      .replace('equals: nick', 'equals: name');
+      .replace('equals: nick', 'equals: name')
+      .replaceAll('\n', lineBreak);
     expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toBe(`cases:\n${expected}`);
     expect((await project.run(['test'])).exitCode).toBe(0);
   });

@@ -241,7 +241,8 @@ function yamlText(source: string, { key, value, isInFlow }: ValueChange): string
   if (key === undefined || isInFlow || !isPlain) return JSON.stringify(value);
   const column = startOf(key) - (source.lastIndexOf('\n', startOf(key)) + 1);
   const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
-  return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`;
+  const [lineBreak] = /\r?\n/u.exec(source.slice(startOf(key))) ?? ['\n'];
+  return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`.replaceAll('\n', lineBreak);
 }
 
 /** Checks the answers against the updated file. */
