@@ -87,7 +87,7 @@ describe('prompts without a verb', () => {
 
   it('explains itself if the service has no such list, and asks it nothing', async () => {
     const { stdout, exitCode } = await against([], ['prompts']);
-    expect(stdout).toMatch(/^Usage: promptrun prompts <command>/);
+    expect(stdout).toMatch(/^Usage: promptrun prompts \[options\] \[command\]/);
     expect(exitCode).toBe(0);
   });
 
