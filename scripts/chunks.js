@@ -26,7 +26,7 @@ const FILES = {
   failure: ['src/cli/program/report-error.ts'],
   complete: ['src/cli/complete/complete.ts'],
   resources: ['src/cli/commands/resources/resources.ts'],
-  client: ['src/client/client.ts', 'src/client/transport.ts', 'src/client/undici-transport.ts'],
+  client: ['src/client/client.ts', 'src/client/transport.ts', 'src/client/http/undici-transport.ts'],
   run: ['src/cli/commands/run/run-target.ts'],
   undici: ['undici/lib/api/api-request.js', 'undici/lib/core/connect.js', 'undici/lib/dispatcher/agent.js'],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/proxy-agent.js'],

@@ -1,7 +1,9 @@
 export { PromptService } from './client/client.ts';
 export type { Download, DownloadOptions } from './client/download.ts';
 export * from './client/errors.ts';
-export type { ServiceClock } from './client/http-session.ts';
+export type { ServiceClock } from './client/http/http-session.ts';
+export { createTransport } from './client/http/undici-transport.ts';
+export type { CreateOptions, EncodedBody } from './client/nouns/runs.ts';
 export { type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/poll.ts';
 export {
   answerIsLost,
@@ -23,7 +25,6 @@ export type {
   RequestOptions,
 } from './client/request.ts';
 export type { RunPromptOptions } from './client/run-prompt.ts';
-export type { CreateOptions, EncodedBody } from './client/runs.ts';
 export type {
   AnswerHeaders,
   RequestBody,
@@ -32,7 +33,6 @@ export type {
   TransportRequest,
   TransportResponse,
 } from './client/transport.ts';
-export { createTransport } from './client/undici-transport.ts';
 export type { ProxyVariables } from './net/proxy.ts';
 export * from './wire/envelope.ts';
 export * from './wire/limits.ts';

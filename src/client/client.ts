@@ -1,15 +1,15 @@
 import type { Run, RunInputs } from '../wire/index.ts';
-import { AccountApi } from './account.ts';
-import { staysBelowBase } from './base-url.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { InvalidRequestError } from './errors.ts';
-import { HttpSession, type ServiceClock, type SessionRequest } from './http-session.ts';
+import { staysBelowBase } from './http/base-url.ts';
+import { HttpSession, type ServiceClock, type SessionRequest } from './http/http-session.ts';
+import { AccountApi } from './nouns/account.ts';
+import { Prompts, Versions } from './nouns/prompts.ts';
+import { ResourcesApi } from './nouns/resources.ts';
+import { Runs } from './nouns/runs.ts';
 import { type WaitOptions, waitForRun } from './poll.ts';
-import { Prompts, Versions } from './prompts.ts';
 import type { Answer, ClientOptions, Pace, RawAnswer, Requester, RequestOptions } from './request.ts';
-import { ResourcesApi } from './resources.ts';
 import type { RunPromptOptions } from './run-prompt.ts';
-import { Runs } from './runs.ts';
 import type { RequestBody } from './transport.ts';
 
 /** The Prompt Execution Service as typed methods. */

@@ -1,9 +1,9 @@
 import { retryAfter } from '../net/retry.ts';
-import { decodedBody } from './decode.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
-import type { HttpSession } from './http-session.ts';
+import { decodedBody } from './http/decode.ts';
+import type { HttpSession } from './http/http-session.ts';
+import { errorFor, headerOf, isRedirect } from './http/parse-response.ts';
 import { checkedMediaUrl } from './media-url.ts';
-import { errorFor, headerOf, isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
 import { discardBody, readThrough, type TransportResponse } from './transport.ts';
 

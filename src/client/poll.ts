@@ -1,8 +1,8 @@
 import { MAX_RETRY_AFTER_MS } from '../net/retry.ts';
 import { isOver, type Run } from '../wire/index.ts';
 import { PromptServiceError, RateLimitError, WaitTimeoutError } from './errors.ts';
+import { isPassing } from './http/retry.ts';
 import type { Pace, ReadOptions } from './request.ts';
-import { isPassing } from './retry.ts';
 
 const FIRST_INTERVAL_MS = 1000;
 const LAST_INTERVAL_MS = 9000;

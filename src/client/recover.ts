@@ -1,8 +1,8 @@
 import { MAX_LIST_LIMIT, type RunRow } from '../wire/index.ts';
 import { NetworkError, ProtocolError, ServiceError } from './errors.ts';
-import type { ServiceClock } from './http-session.ts';
+import type { ServiceClock } from './http/http-session.ts';
+import type { Runs } from './nouns/runs.ts';
 import type { ReadOptions } from './request.ts';
-import type { Runs } from './runs.ts';
 
 const SECOND_MS = 1000;
 /** How much earlier the search starts while the service's clock is unknown, so that rounding needs no second search. */

@@ -1,12 +1,12 @@
-import { AccountApi } from '../client/account.ts';
 import { GatewayTimeoutError, NetworkError } from '../client/errors.ts';
-import { type AttemptOutcome, parseResponse } from '../client/parse-response.ts';
-import { Prompts, Versions } from '../client/prompts.ts';
-import { Redaction } from '../client/redaction.ts';
+import { type AttemptOutcome, parseResponse } from '../client/http/parse-response.ts';
+import { Redaction } from '../client/http/redaction.ts';
+import { retryDelay, withRetries } from '../client/http/retry.ts';
+import { AccountApi } from '../client/nouns/account.ts';
+import { Prompts, Versions } from '../client/nouns/prompts.ts';
+import { ResourcesApi } from '../client/nouns/resources.ts';
+import { Runs } from '../client/nouns/runs.ts';
 import type { Answer, Requester, RequestOptions } from '../client/request.ts';
-import { ResourcesApi } from '../client/resources.ts';
-import { retryDelay, withRetries } from '../client/retry.ts';
-import { Runs } from '../client/runs.ts';
 import type { Model, PromptSearchRow, PromptVersion } from '../wire/index.ts';
 
 /** A client for the service that served this page, over the browser's `fetch`. */

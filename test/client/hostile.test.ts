@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { baseUrlOf, staysBelowBase } from '../../src/client/base-url.ts';
-import { parseEnvelope, parseResponse } from '../../src/client/parse-response.ts';
+import { baseUrlOf, staysBelowBase } from '../../src/client/http/base-url.ts';
+import { parseEnvelope, parseResponse } from '../../src/client/http/parse-response.ts';
+import { Redaction } from '../../src/client/http/redaction.ts';
 import { fillsSegment } from '../../src/client/path.ts';
-import { Redaction } from '../../src/client/redaction.ts';
 import { retryAfter } from '../../src/net/retry.ts';
 
 const MANY = 300_000;

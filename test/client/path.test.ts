@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { staysBelowBase } from '../../src/client/base-url.ts';
 import { InvalidRequestError } from '../../src/client/errors.ts';
+import { staysBelowBase } from '../../src/client/http/base-url.ts';
 import { path } from '../../src/client/path.ts';
 
 describe('path', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { staysBelowBase } from '../../src/client/base-url.ts';
 import { PromptService } from '../../src/client/client.ts';
 import { InvalidRequestError, PromptServiceError } from '../../src/client/errors.ts';
+import { staysBelowBase } from '../../src/client/http/base-url.ts';
+import { parseResponse } from '../../src/client/http/parse-response.ts';
+import { Redaction } from '../../src/client/http/redaction.ts';
 import { checkedMediaUrl } from '../../src/client/media-url.ts';
-import { parseResponse } from '../../src/client/parse-response.ts';
 import { path } from '../../src/client/path.ts';
 import { findLostRun } from '../../src/client/recover.ts';
-import { Redaction } from '../../src/client/redaction.ts';
 import type { TransportResponse } from '../../src/client/transport.ts';
 import { retryAfter } from '../../src/net/retry.ts';
 import { isPrivateHost } from '../../src/wire/addresses.ts';

@@ -1,5 +1,5 @@
-import { listFault, payload, strings, withoutSavedTo } from '../../client/answer-data.ts';
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
+import { listFault, payload, strings, withoutSavedTo } from '../../client/nouns/answer-data.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import { within } from '../../net/signals.ts';

@@ -1,5 +1,5 @@
 import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors.ts';
-import { retryDelay } from '../../client/retry.ts';
+import { retryDelay } from '../../client/http/retry.ts';
 import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';

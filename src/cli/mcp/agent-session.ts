@@ -6,7 +6,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { Redaction } from '../../client/redaction.ts';
+import { Redaction } from '../../client/http/redaction.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';

@@ -1,5 +1,5 @@
 import type { Download } from '../../client/download.ts';
-import { Redaction } from '../../client/redaction.ts';
+import { Redaction } from '../../client/http/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { textOrNothing } from '../../files/json-fields.ts';

@@ -244,7 +244,7 @@ async function openTransport(service: EmbeddedService | undefined, env: Env): Pr
     };
   }
   const [{ createTransport }, { proxiesOf }] = await Promise.all([
-    import('../../client/undici-transport.ts'),
+    import('../../client/http/undici-transport.ts'),
     import('../../net/proxy.ts'),
   ]);
   return await createTransport({ shortLived: true, proxy: proxiesOf(env) });

@@ -265,7 +265,10 @@ describe('prompts check', () => {
 
   it.each([
     ['missing.prompt', /^error: prompts check: /],
-    ['.', /^error: \. is a directory .*\nCheck its prompt files with: promptrun prompts check \.\/\*\.prompt\n/],
+    [
+      '.',
+      /^error: \. is a directory .*\nCheck its prompt files with: promptrun prompts check \.\/\*\.prompt\n/,
+    ],
   ])('refuses %s', async (file, message) => {
     const { exitCode, stderr } = await machine().promptrun(['prompts', 'check', file]);
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)]);

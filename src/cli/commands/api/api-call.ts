@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ProtocolError } from '../../../client/errors.ts';
-import { checkPageCount } from '../../../client/paging.ts';
+import { checkPageCount } from '../../../client/nouns/paging.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';

@@ -1,4 +1,4 @@
-import { isPassing } from '../../../client/retry.ts';
+import { isPassing } from '../../../client/http/retry.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';

@@ -1,5 +1,5 @@
-import { baseUrlOf } from '../../../client/base-url.ts';
 import { InvalidRequestError } from '../../../client/errors.ts';
+import { baseUrlOf } from '../../../client/http/base-url.ts';
 import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
 import { unknownName } from '../../core/unknown-name.ts';

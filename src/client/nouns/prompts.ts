@@ -1,4 +1,4 @@
-import type { UncheckedObject } from '../wire/bounded-json.ts';
+import type { UncheckedObject } from '../../wire/bounded-json.ts';
 import {
   MAX_QUERY_LENGTH,
   type PromptListQuery,
@@ -7,12 +7,12 @@ import {
   type PromptSearchRow,
   type PromptVersion,
   type PromptVersionList,
-} from '../wire/index.ts';
+} from '../../wire/index.ts';
+import { InvalidRequestError } from '../errors.ts';
+import { path } from '../path.ts';
+import type { ReadOptions } from '../request.ts';
 import { Endpoints, listFault, optionalStrings, strings } from './answer-data.ts';
-import { InvalidRequestError } from './errors.ts';
 import { eachRow, pagesOf } from './paging.ts';
-import { path } from './path.ts';
-import type { ReadOptions } from './request.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {

@@ -1,5 +1,5 @@
-import { retryAfter } from '../net/retry.ts';
-import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
+import { retryAfter } from '../../net/retry.ts';
+import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import {
   type Envelope,
   ERROR_HTTP_STATUS,
@@ -7,7 +7,7 @@ import {
   type ErrorStatus,
   SUCCESS_STATUS,
   type SuccessEnvelope,
-} from '../wire/index.ts';
+} from '../../wire/index.ts';
 import {
   GatewayTimeoutError,
   NotFoundError,
@@ -18,11 +18,11 @@ import {
   ServiceError,
   UnauthorizedError,
   ValidationError,
-} from './errors.ts';
-import { fillsSegment } from './path.ts';
+} from '../errors.ts';
+import { fillsSegment } from '../path.ts';
+import type { RawAnswer } from '../request.ts';
+import type { AnswerHeaders } from '../transport.ts';
 import type { Redaction } from './redaction.ts';
-import type { RawAnswer } from './request.ts';
-import type { AnswerHeaders } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
 

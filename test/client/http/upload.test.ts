@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { InvalidRequestError, ValidationError } from '../../src/client/errors.ts';
-import type { EncodedBody } from '../../src/client/runs.ts';
-import { errorOf, TestClient } from '../support/client.ts';
-import { isPosix } from '../support/system.ts';
+import { InvalidRequestError, ValidationError } from '../../../src/client/errors.ts';
+import type { EncodedBody } from '../../../src/client/nouns/runs.ts';
+import { errorOf, TestClient } from '../../support/client.ts';
+import { isPosix } from '../../support/system.ts';
 
 const MIB = 1024 * 1024;
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };

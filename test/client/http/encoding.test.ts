@@ -1,8 +1,8 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { NetworkError, ProtocolError } from '../../src/client/errors.ts';
-import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
-import type { PlainAnswer } from '../support/scripted-service.ts';
+import { NetworkError, ProtocolError } from '../../../src/client/errors.ts';
+import { errorOf, scriptedClient, type TestClient } from '../../support/client.ts';
+import type { PlainAnswer } from '../../support/scripted-service.ts';
 
 const MIB = 1024 * 1024;
 const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };

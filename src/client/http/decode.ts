@@ -1,7 +1,7 @@
 import { pipeline, type Transform } from 'node:stream';
-import { ProtocolError } from './errors.ts';
+import { ProtocolError } from '../errors.ts';
+import type { TransportResponse } from '../transport.ts';
 import { headerOf } from './parse-response.ts';
-import type { TransportResponse } from './transport.ts';
 
 /** The content encodings that the client accepts. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';

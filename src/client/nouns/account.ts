@@ -1,6 +1,6 @@
-import type { Account, CreditBalance } from '../wire/index.ts';
+import type { Account, CreditBalance } from '../../wire/index.ts';
+import type { ReadOptions } from '../request.ts';
 import { Endpoints } from './answer-data.ts';
-import type { ReadOptions } from './request.ts';
 
 /** Endpoints about the account that the key belongs to. */
 export class AccountApi extends Endpoints {

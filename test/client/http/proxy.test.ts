@@ -2,11 +2,11 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createPlainServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { InvalidRequestError, NetworkError } from '../../src/client/errors.ts';
-import { createTransport } from '../../src/client/undici-transport.ts';
-import { errorOf, TestClient } from '../support/client.ts';
-import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
-import { deadBaseUrl, scriptedService, success } from '../support/scripted-service.ts';
+import { InvalidRequestError, NetworkError } from '../../../src/client/errors.ts';
+import { createTransport } from '../../../src/client/http/undici-transport.ts';
+import { errorOf, TestClient } from '../../support/client.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/loopback-certificate.ts';
+import { deadBaseUrl, scriptedService, success } from '../../support/scripted-service.ts';
 
 const closers: (() => unknown)[] = [];
 

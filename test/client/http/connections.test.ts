@@ -2,9 +2,9 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTransport } from '../../src/client/undici-transport.ts';
-import { TestClient } from '../support/client.ts';
-import { type Call, type ScriptedService, scriptedService, success } from '../support/scripted-service.ts';
+import { createTransport } from '../../../src/client/http/undici-transport.ts';
+import { TestClient } from '../../support/client.ts';
+import { type Call, type ScriptedService, scriptedService, success } from '../../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const request = { promptVersionId: 'v', inputs: {} };

@@ -1,18 +1,18 @@
 import v8 from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
-import { type AgentOptions, openAgent } from '../net/agent.ts';
-import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../net/fault.ts';
-import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../net/proxy.ts';
-import { unlessAborted, withoutListenerLimit } from '../net/signals.ts';
-import { InvalidRequestError, NetworkError, PromptServiceError } from './errors.ts';
+import { type AgentOptions, openAgent } from '../../net/agent.ts';
+import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../../net/fault.ts';
+import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../../net/proxy.ts';
+import { unlessAborted, withoutListenerLimit } from '../../net/signals.ts';
+import { InvalidRequestError, NetworkError, PromptServiceError } from '../errors.ts';
 import type {
   RequestBody,
   Transport,
   TransportOptions,
   TransportRequest,
   TransportResponse,
-} from './transport.ts';
+} from '../transport.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

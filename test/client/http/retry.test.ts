@@ -6,8 +6,8 @@ import {
   ProtocolError,
   RateLimitError,
   ServiceError,
-} from '../../src/client/errors.ts';
-import { retryDelay } from '../../src/client/retry.ts';
+} from '../../../src/client/errors.ts';
+import { retryDelay } from '../../../src/client/http/retry.ts';
 
 const refused = new NetworkError('x', { nothingSent: true });
 const lost = new NetworkError('x', { nothingSent: false });

@@ -1,4 +1,4 @@
-import { Deadline, sleep as realSleep } from '../net/signals.ts';
+import { Deadline, sleep as realSleep } from '../../net/signals.ts';
 import {
   ACTION_REQUIRE_HEADER,
   CLI_AGENT_HEADER,
@@ -6,22 +6,22 @@ import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_SUPPORTED,
   RATE_LIMIT_POLICY_HEADER,
-} from '../wire/index.ts';
-import { baseUrlOf } from './base-url.ts';
-import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
-import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
-import { type AttemptOutcome, headerOf, isRedirect, parseResponse, type Received } from './parse-response.ts';
-import { Redaction } from './redaction.ts';
-import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
-import { beginningOf, notableHeaders } from './request-events.ts';
-import { retryDelay, withRetries } from './retry.ts';
+} from '../../wire/index.ts';
+import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from '../errors.ts';
+import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from '../request.ts';
 import {
   type AnswerHeaders,
   discardBody,
   type RequestBody,
   type Transport,
   type TransportResponse,
-} from './transport.ts';
+} from '../transport.ts';
+import { baseUrlOf } from './base-url.ts';
+import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
+import { type AttemptOutcome, headerOf, isRedirect, parseResponse, type Received } from './parse-response.ts';
+import { Redaction } from './redaction.ts';
+import { beginningOf, notableHeaders } from './request-events.ts';
+import { retryDelay, withRetries } from './retry.ts';
 import { createTransport } from './undici-transport.ts';
 
 /** Maximum silence before the headers of an answer. A creation may take two minutes to answer. */

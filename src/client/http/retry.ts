@@ -1,5 +1,5 @@
-import { type RetryPolicy, SERVICE_RETRIES, waitBeforeRetry } from '../net/retry.ts';
-import { NetworkError, ProtocolError, RateLimitError, ServiceError } from './errors.ts';
+import { type RetryPolicy, SERVICE_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
+import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../errors.ts';
 
 /** A failed attempt to send a request. */
 export interface FailedAttempt {

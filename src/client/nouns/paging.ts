@@ -1,5 +1,5 @@
-import { MAX_LIST_LIMIT } from '../wire/index.ts';
-import { ProtocolError } from './errors.ts';
+import { MAX_LIST_LIMIT } from '../../wire/index.ts';
+import { ProtocolError } from '../errors.ts';
 
 /** A list query whose `limit` counts the rows of all pages together; undefined lists every row. */
 export interface PagedQuery {

@@ -1,6 +1,6 @@
-import { withoutTrailingSlashes } from '../wire/addresses.ts';
-import { PATH_PREFIX } from '../wire/index.ts';
-import { InvalidRequestError } from './errors.ts';
+import { withoutTrailingSlashes } from '../../wire/addresses.ts';
+import { PATH_PREFIX } from '../../wire/index.ts';
+import { InvalidRequestError } from '../errors.ts';
 
 /**
  * Returns a base URL in the form that requests are built on: with `/v1` at the end and no slash after it.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pagesOf } from '../../src/client/paging.ts';
+import { pagesOf } from '../../../src/client/nouns/paging.ts';
 
 it('stops at a list that never ends, and holds one page at a time', async () => {
   let sent = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ProtocolError } from '../../src/client/errors.ts';
-import { Redaction } from '../../src/client/redaction.ts';
-import { errorOf, KEY, scriptedClient, type TestClient } from '../support/client.ts';
+import { ProtocolError } from '../../../src/client/errors.ts';
+import { Redaction } from '../../../src/client/http/redaction.ts';
+import { errorOf, KEY, scriptedClient, type TestClient } from '../../support/client.ts';
 import {
   type Exchange,
   failure,
@@ -9,7 +9,7 @@ import {
   type PlainAnswer,
   type ScriptedService,
   success,
-} from '../support/scripted-service.ts';
+} from '../../support/scripted-service.ts';
 
 const once = { retries: 0 };
 

@@ -1,8 +1,8 @@
-import type { UncheckedObject } from '../wire/bounded-json.ts';
-import { isJsonObject } from '../wire/bounded-json.ts';
-import type { Resources } from '../wire/index.ts';
+import type { UncheckedObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { Resources } from '../../wire/index.ts';
+import type { ReadOptions } from '../request.ts';
 import { Endpoints, strings } from './answer-data.ts';
-import type { ReadOptions } from './request.ts';
 
 /** The endpoint for models and the run options that they accept. */
 export class ResourcesApi extends Endpoints {

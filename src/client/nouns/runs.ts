@@ -1,10 +1,10 @@
-import type { UncheckedObject } from '../wire/bounded-json.ts';
-import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wire/index.ts';
+import type { UncheckedObject } from '../../wire/bounded-json.ts';
+import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../../wire/index.ts';
+import { path } from '../path.ts';
+import type { ReadOptions, RequestOptions } from '../request.ts';
+import type { RequestBody } from '../transport.ts';
 import { Endpoints, listFault, strings, withoutSavedTo } from './answer-data.ts';
 import { eachRow, pagesOf } from './paging.ts';
-import { path } from './path.ts';
-import type { ReadOptions, RequestOptions } from './request.ts';
-import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */
 export interface EncodedBody {

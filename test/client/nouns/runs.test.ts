@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequestError, NotFoundError, ProtocolError } from '../../src/client/errors.ts';
-import type { RunRow } from '../../src/wire/index.ts';
-import { errorOf, KEY, scriptedClient, type TestClient, testClient } from '../support/client.ts';
-import { type Exchange, failure, type ScriptedService, success } from '../support/scripted-service.ts';
+import { InvalidRequestError, NotFoundError, ProtocolError } from '../../../src/client/errors.ts';
+import type { RunRow } from '../../../src/wire/index.ts';
+import { errorOf, KEY, scriptedClient, type TestClient, testClient } from '../../support/client.ts';
+import { type Exchange, failure, type ScriptedService, success } from '../../support/scripted-service.ts';
 
 let service: ScriptedService;
 let client: TestClient;

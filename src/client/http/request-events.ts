@@ -1,6 +1,6 @@
+import type { RequestEvent } from '../request.ts';
+import type { AnswerHeaders, RequestBody } from '../transport.ts';
 import { headerOf } from './parse-response.ts';
-import type { RequestEvent } from './request.ts';
-import type { AnswerHeaders, RequestBody } from './transport.ts';
 
 /** Maximum size of a body in an event. */
 const MAX_SHOWN_BYTES = 4096;
