@@ -8,6 +8,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
   EPIPE: 'connection closed while sending',
   ETIMEDOUT: 'connection timed out',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS; its address may begin with http://',
   UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
   UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
   UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',

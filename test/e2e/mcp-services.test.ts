@@ -125,6 +125,17 @@ describe('an agent of a service elsewhere', () => {
     expect(messages.join('\n')).toContain(RUN);
   });
 
+  it('learns whose key was refused', async () => {
+    const { env } = await scripted({
+      answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key'),
+      times: 'any',
+    });
+    const { call } = await startAgent([], { env });
+    const { isError, content } = await call('run_prompt', { prompt: VERSION });
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toContain('(UNAUTHORIZED_ERROR)\nThe key in PROMPTRUN_API_KEY was refused');
+  });
+
   it('learns of an unknown input or option before anything is created, cached or not', async () => {
     const { service, env } = await scripted(ofVersion, {
       expect: { path: '/resources' },

@@ -23,6 +23,7 @@ import { collectInputs } from '../inputs/text-inputs.ts';
 import { pacedConnection } from '../jobs/paced-connection.ts';
 import { connectionFor } from '../targets/prompt-file.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import type { BatchOptions } from './options.ts';
 
 /** The parts of a batch that all rows share. */
@@ -131,9 +132,13 @@ export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row:
   );
   if (stray !== undefined) {
     const [name] = stray;
+    const [separator] = /[|:~^]/u.exec(name) ?? [];
     throw usageError(
       `${source.name}: the prompt has no input for the column ${JSON.stringify(name)}${didYouMean(name, keys)}`,
-      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${name}.`,
+      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${shellWord(name)}.`,
+      ...(separator === undefined
+        ? []
+        : [`If ${separator} separates the columns, add --delimiter ${shellWord(separator)}.`]),
     );
   }
 }

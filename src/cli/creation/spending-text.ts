@@ -22,7 +22,10 @@ export function spendingText(totals: Totals, { isCapped = false } = {}): string[
     const amounts = sumsText(own, { isHere: true, withCredits: isCapped });
     return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });
-  const tokenText = `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
+  const tokenText =
+    tokensUnknown === all.runs
+      ? 'an unknown number of tokens'
+      : `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
   const amounts = sumsText(sums, {
     isHere: models.length > 0,
     withCredits: isCapped || hasPaidCredits(totals),

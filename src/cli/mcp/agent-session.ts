@@ -141,7 +141,15 @@ export class AgentSession {
   #explain(error: unknown): string {
     if (error instanceof ProtocolError) return error.message;
     const { message, status, hints } = failureOf(error);
-    const useful = hints.filter(hint => !FLAG.test(hint));
+    // An agent has no command line, but the rest of a hint may help it.
+    const useful = hints
+      .map(hint =>
+        hint
+          .split(/(?<=\.) /u)
+          .filter(sentence => !FLAG.test(sentence))
+          .join(' '),
+      )
+      .filter(hint => hint !== '');
     return [`error: ${withoutFlags(oneLine(message))} (${status})`, ...useful.map(oneLine)].join('\n');
   }
 }

@@ -321,6 +321,17 @@ test.each([
   },
 );
 
+test('a header with another separator names both ways to go on, as a shell takes them', async () => {
+  const { env } = await localService();
+  const home = homeWith({ 'rows.csv': 'id|name\n1|Ada\n' });
+  const args = ['hello', '--from', 'rows.csv', '--dry-run'];
+  const { exitCode, stderr } = await runBatchCommand(args, { env, home });
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(
+    /--ignore-columns (['"])id\|name\1\.\nIf \| separates the columns, add --delimiter (['"])\|\2\.$/mu,
+  );
+});
+
 test.each([
   ['a column without an input', 'nam\nAda\n'],
   ['a column that is named twice', 'name,name\nAda,Bo\n'],
@@ -422,6 +433,7 @@ describe('wrong use', () => {
         ] as [string[], string][])
       : []),
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'no such directory'],
+    [['--from', 'names.csv', '--out', 'r.xlsx'], 'JSONL or CSV, not as .xlsx'],
     ...(isPosix
       ? ([
           [

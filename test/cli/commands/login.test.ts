@@ -51,6 +51,17 @@ describe('login', () => {
     expect([exitCode, existsSync(path.join(home, 'config', 'credentials.json'))]).toEqual([3, false]);
   });
 
+  it('names the address if the service has no such path', async () => {
+    const { origin } = await scriptedServiceForTest({
+      answer: failure(404, 'NOT_FOUND_ERROR', 'the route does not exist'),
+    });
+    const { exitCode, stderr } = await runInProcess(['login', '--base-url', `${origin}/v2`], { stdin: 'k' });
+    expect([exitCode, stderr()]).toEqual([
+      4,
+      `error: the route does not exist (NOT_FOUND_ERROR)\nThere may be no service at ${origin}/v2/v1: check --base-url. Nothing was stored.\n`,
+    ]);
+  });
+
   it('asks on a terminal, for the service it will be sent to', async () => {
     const { origin } = await scriptedServiceForTest(ASKED);
     const asked: string[] = [];

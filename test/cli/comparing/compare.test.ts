@@ -168,6 +168,13 @@ describe('compare', () => {
     expect(stderr()).toContain('note: 3 runs took 84 tokens (unknown for 1), cost unknown\n');
     const [row] = JSON.parse(stdout()) as { results: { tokens: number }[] }[];
     expect(row?.results.map(({ tokens }) => tokens)).toEqual([42, 42, 0]);
+    provider.reset({ body: 'garbage' }, { body: 'garbage' });
+    const unknown = await runInProcess([...compare.slice(0, 2), '-m', 'm1,m2', '-i', 'text=hello'], {
+      home: project.home,
+      local: localService,
+      env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
+    });
+    expect(unknown.stderr()).toContain('note: 2 runs took an unknown number of tokens, cost unknown\n');
   });
 
   it('names the runs that an unanswered creation may have made', async () => {

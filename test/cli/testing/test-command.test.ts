@@ -508,6 +508,30 @@ cases:
     expect(JSON.parse(stdout())).toMatchObject({ properties: { cases: { type: 'array' } } });
   });
 
+  it('finds the tests of a prompt file under both of their endings', async () => {
+    const source = 'cases:\n  - inputs: { text: a }\n';
+    const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yml': source, 'alone.prompt': ECHO });
+    expect((await project.run(['test', 'echo.prompt'])).exitCode).toBe(0);
+    const { exitCode, stderr } = await project.run(['test', 'alone.prompt']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error: alone\.prompt has no tests: there is no alone\.test\.yaml next to it .*\n.*help/u,
+      ),
+    ]);
+  });
+
+  it('suggests to rename the tests of a prompt that was renamed', async () => {
+    const project = new Project({ 'new.prompt': ECHO, 'old.test.yaml': 'cases:\n  - inputs: { text: a }\n' });
+    const { exitCode, stderr } = await project.run(['test']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error: old\.test\.yaml:1: the prompt file .*\nRename the test file with its prompt, or /u,
+      ),
+    ]);
+  });
+
   it('suggests the file whose ending was left out', async () => {
     const project = projectOf('  - inputs: { text: a }\n');
     const { exitCode, stderr } = await project.run(['test', 'echo']);

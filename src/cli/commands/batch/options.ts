@@ -31,6 +31,13 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
       'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
     );
   }
+  const [foreign] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
+  if (foreign !== undefined) {
+    throw usageError(
+      `--out: results are written as JSONL or CSV, not as ${foreign}`,
+      'For a spreadsheet: --out results.csv --excel',
+    );
+  }
   if (flags.excel === true && !isTable(flags.out ?? '')) {
     throw usageError(
       '--excel needs --out with the name of a CSV file',

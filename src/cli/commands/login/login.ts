@@ -1,4 +1,4 @@
-import { UnauthorizedError } from '../../../client/errors.ts';
+import { NotFoundError, UnauthorizedError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -43,11 +43,18 @@ async function acceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
       await resources.refresh({ signal: ctx.signal });
       return apiKey;
     } catch (error) {
+      if (error instanceof NotFoundError) throw wrongAddress(error, target);
       if (!(error instanceof UnauthorizedError)) throw error;
       if (!isTyped(ctx)) throw refusedKey(error);
       ctx.io.error(`The service refused this key: ${oneLine(error.message)}`);
     }
   }
+}
+
+function wrongAddress(error: NotFoundError, { baseUrl }: LoginTarget): CliError {
+  const { message, ...failure } = failureOf(error);
+  const hints = [`There may be no service at ${baseUrl}: check --base-url. Nothing was stored.`];
+  return new CliError(message, { ...failure, hints, cause: error });
 }
 
 /** Returns the error for a key that was not typed. The profile may not exist yet, so the hint names none. */

@@ -81,17 +81,23 @@ async function findNamed(
     throw usageError(`${name} does not exist${suggest(meant)}`);
   });
   if (stats.isDirectory()) return { place, isDirectory: true };
-  const beside = testFileBeside(name);
-  const isThere = beside !== name && existsSync(path.resolve(ctx.cwd, beside));
-  if (name.endsWith('.prompt') || isThere) return findNamed(ctx, beside);
+  const beside = testFilesBeside(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
+  if (beside !== undefined) return findNamed(ctx, beside);
+  if (name.endsWith('.prompt')) {
+    throw usageError(
+      `${name} has no tests: there is no ${path.basename(testFilesBeside(name)[0] ?? '')} next to it`,
+      'promptrun help tests-and-recordings shows how to write them.',
+    );
+  }
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
   return { place, isDirectory: false };
 }
 
-/** Returns the name of the test file next to a prompt file. A file with tests of its own is returned unchanged. */
-function testFileBeside(name: string): string {
-  if (isTestFile(name) || FOREIGN.test(name) || isPromptfooFile(name)) return name;
-  return name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '.test.yaml');
+/** Returns the names that the test file of a prompt file may have; none for a file with tests of its own. */
+function testFilesBeside(name: string): string[] {
+  if (isTestFile(name) || FOREIGN.test(name) || isPromptfooFile(name)) return [];
+  const stem = name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '');
+  return stem === name ? [] : SUFFIXES.map(suffix => stem + suffix);
 }
 
 async function inDirectory(
