@@ -89,6 +89,8 @@ export interface ConversionNote {
   readonly message: string;
   /** True if it changes no test. */
   readonly isHarmless?: boolean;
+  /** True if it changes no test, and whoever runs them should know it. */
+  readonly isWarning?: boolean;
   /** True if it works once programs and addresses are allowed. */
   readonly needsCommands?: boolean;
 }

@@ -40,7 +40,7 @@ export function detectFormat(file: string, text: string): FileFormat {
   const parsed = parseYamlOrFault(text);
   const { root, whole } = parsed instanceof FileFault ? { root: null, whole: undefined } : parsed;
   if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
-  if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo', root };
+  if (whole !== undefined && isPromptfooConfig(whole, file)) return { kind: 'promptfoo', root };
   if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
   if (isJsonObject(whole) && isLlmTemplate(whole)) {
     if (YAML_NAME.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
@@ -84,10 +84,12 @@ function explainFormat(form: FileFormat, file: string): string {
   return `this is ${name}, not a prompt file`;
 }
 
-function isPromptfooConfig(whole: JsonValue): boolean {
+function isPromptfooConfig(whole: JsonValue, file: string): boolean {
   if (!isJsonObject(whole)) return false;
   const has = (name: string): boolean => Object.hasOwn(whole, name);
   const [hasModels, hasTests] = [has('providers') || has('targets'), has('tests') || has('scenarios')];
+  // promptfoo has a prompt of its own for a configuration without one.
+  if (hasModels && path.basename(file).includes('promptfooconfig')) return true;
   return has('prompts') ? hasModels || hasTests : hasModels && hasTests;
 }
 

@@ -55,13 +55,17 @@ export async function renderPrompt(
   const pictures = images.map(image => descriptions.get(image) ?? '');
   const written = await render({ definition: rendered, textInputs, pictures });
   const all = await Promise.all(written.map(message => forEngine(message, images)));
-  const messages = all.filter(({ parts }) => parts.length > 0);
+  const filled = all.filter(({ parts }) => parts.length > 0);
+  const messages = filled.length > 0 ? filled : [NOTHING];
   const asText = async (part: MessagePart): Promise<string> =>
     'text' in part ? part.text : (descriptions.get(part.image) ?? (await describe(part.image)));
   const texts: string[] = [];
   for (const { parts } of messages) texts.push((await Promise.all(parts.map(asText))).join(''));
   return { messages, text: oneText(texts) };
 }
+
+/** The message of a prompt that renders nothing: no provider takes a request without one. */
+const NOTHING: Message = { role: 'user', parts: [{ text: '' }] };
 
 interface RenderOptions extends Partial<Limits> {
   /** Time to check values, in milliseconds. */

@@ -69,6 +69,41 @@ redteam: { purpose: p }
     });
   });
 
+  it('asks once if it is a red team without tests and prompts, and says that nothing is attacked', async () => {
+    // promptfoo sends one empty message there.
+    const text = 'targets: [openai:chat:gpt-4o-mini]\nredteam: { purpose: p }\n';
+    const asked = await besideServer({ choices: [{ message: { content: 'Hi' } }] }, async address => {
+      const project = new Project({ 'promptfooconfig.yaml': text });
+      vi.stubEnv('OPENAI_API_KEY', 'k');
+      vi.stubEnv('OPENAI_BASE_URL', address);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const { exitCode, stdout, stderr } = await runInProcess(['test'], {
+        home: project.home,
+        local: localService,
+      });
+      expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
+      expect(stderr()).toContain(
+        'note: promptfooconfig.yaml:2: `redteam` without `tests`: nothing is attacked',
+      );
+    });
+    expect(asked.map(({ body }) => (JSON.parse(body) as { messages: unknown }).messages)).toEqual([
+      [{ role: 'user', content: '' }],
+    ]);
+  });
+
+  it('refuses a variable from a PDF, of which promptfoo sends the text', async () => {
+    const text = `prompts: ['Read {{a}}']
+providers: [echo]
+tests: [{ vars: { a: file://bill.pdf } }]
+`;
+    const { exitCode, stdout, stderr } = await tested({
+      'promptfooconfig.yaml': text,
+      'bill.pdf': '%PDF-1.4',
+    });
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('promptfooconfig.yaml:3: file://bill.pdf is a PDF');
+  });
+
   it('asks each provider and runs each test with the prompts that it names', async () => {
     const config = `prompts:
   - { id: file://say.txt, label: say }

@@ -20,6 +20,11 @@ describe('rendering', () => {
     );
   });
 
+  it('gives one empty message if nothing is rendered, since no provider takes a request without one', async () => {
+    const { messages, text } = await render('{{name}}', { name: '' });
+    expect([messages, text]).toEqual([[{ role: 'user', parts: [{ text: '' }] }], '']);
+  });
+
   it('takes defaults for what is missing, and nothing for what is optional', async () => {
     const source =
       '---\ninput:\n  schema:\n    a: string\n    b?: string\n  default: {a: one}\n---\n[{{a}}][{{b}}]';

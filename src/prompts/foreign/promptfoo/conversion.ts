@@ -183,6 +183,11 @@ export class Conversion {
     this.#note(at, message, { isHarmless: true });
   }
 
+  /** Notes what changes no test, but matters to whoever runs them. */
+  warn(at: Located, message: string): void {
+    this.#note(at, message, { isHarmless: true, isWarning: true });
+  }
+
   /** Returns the line of a position in the configuration; undefined if it is in another file. */
   ownLine({ file = this.#file, line }: Located): number | undefined {
     return file === this.#file ? line : undefined;
@@ -191,7 +196,7 @@ export class Conversion {
   #note(
     { file = this.#file, line }: Located,
     message: string,
-    kind: { isHarmless?: true; needsCommands?: true },
+    kind: { isHarmless?: true; isWarning?: true; needsCommands?: true },
   ): void {
     const isKnown = this.notes.some(
       note => note.file === file && note.line === line && note.message === message,

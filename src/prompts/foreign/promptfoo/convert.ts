@@ -95,6 +95,7 @@ async function convertConfiguration(
   conversion.noteKeys(entries, KEYS, '');
   noteEnvironment(entries.get('env'), conversion);
   noteExtensions(entries.get('extensions'), conversion);
+  warnOfRedTeam(entries, conversion);
   const prompts = readPrompts(entries.get('prompts'), root, conversion);
   const prompt = chosenPrompt(entries.get('prompts') ?? root, prompts, options, conversion);
   const written = promptBody(prompt, conversion);
@@ -130,6 +131,13 @@ async function convertConfiguration(
     testPrograms: conversion.testPrograms,
     ...makerOf(prompt, { head, body, models, optional: needs.inputs }, conversion),
   };
+}
+
+/** Warns that nothing attacks the models of a red team: `promptfoo eval` asks each prompt once there as well. */
+function warnOfRedTeam(entries: ReadonlyMap<string, YamlValue>, conversion: Conversion): void {
+  const redTeam = entries.get('redteam');
+  if (!redTeam || entries.has('tests') || entries.has('scenarios')) return;
+  conversion.warn(redTeam, '`redteam` without `tests`: nothing is attacked, and each prompt is asked once');
 }
 
 /** Returns the settings of a prompt and of all tests, which win over those of the providers. */

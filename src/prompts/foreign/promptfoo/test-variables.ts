@@ -77,6 +77,10 @@ export function variableText(text: string, at: Located, conversion: Conversion):
     conversion.note(at, `${text} is a program, which has no equivalent: the variable is empty`);
     return '';
   }
+  if (/\.pdf$/iu.test(text)) {
+    conversion.note(at, `${text} is a PDF, whose text can't be taken out: the variable is empty`);
+    return '';
+  }
   const media = mediaVariable(text, at, conversion);
   if (media !== undefined) return media;
   if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.yaml(text, at).json());

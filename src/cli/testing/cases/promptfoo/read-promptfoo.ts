@@ -73,6 +73,8 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
   const converted = await convertPrompts(ctx, config, await converterOf(tasks, ctx, config));
   reportUnsupported(ctx, converted, skipUnsupported);
   const [first] = converted;
+  const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
+  for (const warning of warnings) ctx.io.noteOnce(`note: ${textOfNote(warning)}`);
   if (!hasModels && first?.isWithoutModel) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
   }
