@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from './write-below.ts';
+import { makeDirectory } from './writing/write-below.ts';
 
 /** The data directory or its store can't be used. The message names it and what to do. */
 export class DataDirectoryError extends Error {

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { groupedDigits } from '../wire/numbers.ts';
 import { codeOf } from './error-utils.ts';
-import { isLink } from './write-below.ts';
+import { isLink } from './writing/write-below.ts';
 
 /** The reason not to open a named file. `file count` and `total size` mean that the files exceed a maximum together. */
 export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'file count' | 'total size';

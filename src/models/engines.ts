@@ -1,5 +1,5 @@
+import type { Env } from '../files/env.ts';
 import { installedBytes } from '../files/installed/installed-file.ts';
-import type { Env } from '../files/programs.ts';
 import {
   type Engine,
   type EngineJob,

@@ -1,4 +1,4 @@
-import type { Env } from '../files/programs.ts';
+import type { Env } from '../files/env.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import { loadModels } from '../models/catalogue/table.ts';
 import { InvalidInputs } from '../prompts/definition.ts';

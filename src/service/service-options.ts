@@ -1,4 +1,4 @@
-import type { Env } from '../files/programs.ts';
+import type { Env } from '../files/env.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { FetchImageOptions } from '../models/outgoing/fetch-image.ts';
 import type { Clock } from './core/clock.ts';

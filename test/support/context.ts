@@ -6,12 +6,13 @@ import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import type { LocalService } from '../../src/cli/core/local-service.ts';
-import type { Clock, Env, GlobalOptions } from '../../src/cli/core/types.ts';
+import type { Clock, GlobalOptions } from '../../src/cli/core/types.ts';
 import type { Prompter } from '../../src/cli/questions/types.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createContext, type Surroundings } from '../../src/cli/runtime/create-context.ts';
 import type { EndingSignal } from '../../src/cli/runtime/signals.ts';
 import { plainIo, type Sink } from '../../src/cli/terminal/io.ts';
+import type { Env } from '../../src/files/env.ts';
 import { environmentWithin } from './environment.ts';
 import { isPosix } from './system.ts';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Release } from '../../files/lock.ts';
-import { fileIn } from '../../files/write-below.ts';
+import type { Release } from '../../files/writing/lock.ts';
+import { fileIn } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import type { RowSource } from '../inputs/rows/source.ts';
 import { BatchJournal } from '../jobs/job-journal.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../files/error-utils.ts';
-import { PathFault } from '../../files/write-below.ts';
+import { PathFault } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

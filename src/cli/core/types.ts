@@ -1,5 +1,3 @@
-export type { Env } from '../../files/programs.ts';
-
 /** The flags every command takes, before and after its name. */
 export interface GlobalOptions {
   readonly profile?: string;

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../files/error-utils.ts';
 import { parseJson } from '../../files/json.ts';
-import { type FileBelow, openBelow } from '../../files/write-below.ts';
+import { type FileBelow, openBelow } from '../../files/writing/write-below.ts';
 import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';

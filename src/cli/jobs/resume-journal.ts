@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { DYING_MS, waitForLock } from '../../files/lock.ts';
-import { makeFolderBelow } from '../../files/write-below.ts';
+import { DYING_MS, waitForLock } from '../../files/writing/lock.ts';
+import { makeFolderBelow } from '../../files/writing/write-below.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { BatchJournal } from './job-journal.ts';

@@ -1,5 +1,5 @@
+import type { Env } from '../../files/env.ts';
 import { failureOf } from '../core/failure.ts';
-import type { Env } from '../core/types.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import type { PlainIo, Sink } from '../terminal/io.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { NO_CURRENT_DIRECTORY, shellProgram, windowsProgram } from '../../files/programs.ts';
-import type { Env } from '../core/types.ts';
+import type { Env } from '../../files/env.ts';
+import { NO_CURRENT_DIRECTORY, shellProgram, windowsProgram } from '../../files/programs/programs.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 

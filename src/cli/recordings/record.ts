@@ -3,7 +3,7 @@ import { Redaction } from '../../client/http/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { textOrNothing } from '../../files/json-fields.ts';
-import { LinkFault } from '../../files/write-below.ts';
+import { LinkFault } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { within } from '../../net/signals.ts';
 import {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
-import { isDirectory } from '../../files/write-below.ts';
+import { isDirectory } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { valueAt } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';

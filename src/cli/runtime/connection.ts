@@ -6,11 +6,12 @@ import path from 'node:path';
 import type { PromptService } from '../../client/client.ts';
 import type { RequestEvent } from '../../client/request.ts';
 import type { Transport } from '../../client/transport.ts';
+import type { Env } from '../../files/env.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Recorder, Recordings } from '../core/recorder.ts';
-import type { Advise, Env } from '../core/types.ts';
+import type { Advise } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import {

@@ -1,11 +1,12 @@
 import path from 'node:path';
+import type { Env } from '../../files/env.ts';
 import type { ModelsText } from '../../models/catalogue/models-file.ts';
 import { sleep } from '../../net/signals.ts';
 import type { Checks } from '../checks/checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
-import type { Advise, Clock, Env, GlobalOptions } from '../core/types.ts';
+import type { Advise, Clock, GlobalOptions } from '../core/types.ts';
 import { stopperOf, TimeIsUp, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usesLocalService } from '../settings/config/address.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import { type Release, waitForLock } from '../../files/lock.ts';
-import { fileIn, makeDirectory } from '../../files/write-below.ts';
-import { replaceFileSync } from '../../files/write-file.ts';
+import { type Release, waitForLock } from '../../files/writing/lock.ts';
+import { fileIn, makeDirectory } from '../../files/writing/write-below.ts';
+import { replaceFileSync } from '../../files/writing/write-file.ts';
 import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { Clock } from '../core/types.ts';
 import { configError, unwritable } from '../errors.ts';

@@ -1,7 +1,7 @@
+import type { Env } from '../../files/env.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Context } from '../context.ts';
 import type { DatabaseFlags } from '../core/shared-flags.ts';
-import type { Env } from '../core/types.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 
 /** Returns the requested database URL; undefined means the file in the data directory. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { NO_CURRENT_DIRECTORY, resolveProgram, shellProgram } from '../../files/programs.ts';
-import type { Env } from '../core/types.ts';
+import type { Env } from '../../files/env.ts';
+import { NO_CURRENT_DIRECTORY, resolveProgram, shellProgram } from '../../files/programs/programs.ts';
 import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';
 

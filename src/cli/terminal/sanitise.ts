@@ -1,4 +1,4 @@
-import { isDeviceName } from '../../files/device-name.ts';
+import { isDeviceName } from '../../files/writing/device-name.ts';
 
 // C0 without tab and newline, DEL, C1, and the characters that reorder text.
 const HOSTILE =

@@ -1,4 +1,5 @@
-import type { Advise, Env, GlobalOptions } from '../core/types.ts';
+import type { Env } from '../../files/env.ts';
+import type { Advise, GlobalOptions } from '../core/types.ts';
 import { oneLine, visible } from './sanitise.ts';
 
 /** A shell with its own quoting rules. Windows PowerShell 5 passes quotes to programs differently from its successor. */

@@ -1,4 +1,5 @@
-import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import type { Env } from '../../files/env.ts';
+import type { Clock, GlobalOptions } from '../core/types.ts';
 import type { Io } from './io.ts';
 
 /** The part of a command's context that output to a terminal needs. */

@@ -3,9 +3,9 @@ import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Env } from '../../files/env.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { findProgram, windowsProgram } from '../../files/programs.ts';
-import type { Env } from '../core/types.ts';
+import { findProgram, windowsProgram } from '../../files/programs/programs.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 

@@ -1,10 +1,10 @@
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
+import type { Env } from '../env.ts';
 import { codeOf, messageOf } from '../error-utils.ts';
-import type { Env } from '../programs.ts';
-import { renameOverSync } from '../rename.ts';
 import { userFolder } from '../user-folders.ts';
+import { renameOverSync } from '../writing/rename.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
 
 /** The asset with the hexadecimal digests of unpackable files, by name. */

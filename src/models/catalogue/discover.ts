@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
+import type { Env } from '../../files/env.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import type { Env } from '../../files/programs.ts';
-import { fileIn } from '../../files/write-below.ts';
-import { replaceFile } from '../../files/write-file.ts';
+import { fileIn } from '../../files/writing/write-below.ts';
+import { replaceFile } from '../../files/writing/write-file.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 import { askForModels, type EndpointModels, EndpointRefusal } from '../providers/endpoints.ts';
 import {

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import type { Env } from '../../files/env.ts';
 import { FileFault } from '../../files/file-fault.ts';
-import type { Env } from '../../files/programs.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { YamlFields } from '../../files/yaml-fields.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../entry.ts';

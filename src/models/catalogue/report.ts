@@ -1,6 +1,6 @@
 import path from 'node:path';
+import type { Env } from '../../files/env.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import type { Env } from '../../files/programs.ts';
 import { variablesOf } from '../declared.ts';
 import { type Provider, shutdownOf } from '../entry.ts';
 import { askForModels } from '../providers/endpoints.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
+import type { Env } from '../../files/env.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { didYouMean, nearest, suggest } from '../../files/nearest.ts';
-import type { Env } from '../../files/programs.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { type Declared, variablesOf } from '../declared.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Env } from '../../files/programs.ts';
+import type { Env } from '../../files/env.ts';
 import { causeOf } from '../../net/fault.ts';
 import { unlessAborted } from '../../net/signals.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';

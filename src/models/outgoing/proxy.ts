@@ -1,4 +1,4 @@
-import type { Env } from '../../files/programs.ts';
+import type { Env } from '../../files/env.ts';
 import { proxiesOf, proxyFor as proxyIn } from '../../net/proxy.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 

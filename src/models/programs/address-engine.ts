@@ -1,5 +1,5 @@
+import type { Env } from '../../files/env.ts';
 import type { JsonValue } from '../../files/json.ts';
-import type { Env } from '../../files/programs.ts';
 import { type DeclaredAddress, usesPlaceholder, variablesOf } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { endOrphanedTree, type TreeRoot } from '../../files/bounds/process-tree.ts';
 import { type JsonObject, ownValue, parseJson } from '../../files/json.ts';
-import { lastAlive, lockFile } from '../../files/lock.ts';
-import { makeDirectory } from '../../files/write-below.ts';
+import { lastAlive, lockFile } from '../../files/writing/lock.ts';
+import { makeDirectory } from '../../files/writing/write-below.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 
 /** The variable with the path of the run's file. Child processes inherit it, so that they can be found by it. */

@@ -1,5 +1,5 @@
+import type { Env } from '../../files/env.ts';
 import type { JsonValue } from '../../files/json.ts';
-import type { Env } from '../../files/programs.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { type Declared, type Placeholder, usesPlaceholder } from '../declared.ts';

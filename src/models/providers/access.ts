@@ -1,4 +1,4 @@
-import type { Env } from '../../files/programs.ts';
+import type { Env } from '../../files/env.ts';
 import type { Provider } from '../entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 

@@ -1,4 +1,4 @@
-import type { Env } from '../../files/programs.ts';
+import type { Env } from '../../files/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../entry.ts';

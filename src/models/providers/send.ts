@@ -1,4 +1,4 @@
-import type { Env } from '../../files/programs.ts';
+import type { Env } from '../../files/env.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from '../outgoing/request.ts';
 import type { Access } from './access.ts';

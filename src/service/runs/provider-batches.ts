@@ -1,4 +1,4 @@
-import type { Env } from '../../files/programs.ts';
+import type { Env } from '../../files/env.ts';
 import type { EngineJob, PromptJob } from '../../models/engine.ts';
 import { anthropicBatches } from '../../models/provider-batches/anthropic-batches.ts';
 import {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { replaceFile } from '../../files/write-file.ts';
+import { replaceFile } from '../../files/writing/write-file.ts';
 
 /** The error of a run whose answer is not asked for again. */
 export const UNSTORED_REASON =

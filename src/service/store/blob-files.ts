@@ -1,8 +1,8 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, hasNoSpace } from '../../files/error-utils.ts';
-import { makeFolderBelow } from '../../files/write-below.ts';
-import { replaceFile } from '../../files/write-file.ts';
+import { makeFolderBelow } from '../../files/writing/write-below.ts';
+import { replaceFile } from '../../files/writing/write-file.ts';
 import type { Blobs } from './blobs.ts';
 import { DiskFullError } from './errors.ts';
 

@@ -11,8 +11,8 @@ import {
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
-import { lockFile } from '../../../src/files/lock.ts';
-import { fileIn } from '../../../src/files/write-below.ts';
+import { lockFile } from '../../../src/files/writing/lock.ts';
+import { fileIn } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { TEST_NOW } from '../../support/context.ts';
 import {

@@ -11,7 +11,7 @@ import { BatchSession } from '../../../src/cli/jobs/provider-batch/batch-session
 import type { BatchHandover } from '../../../src/cli/jobs/provider-batch/handover.ts';
 import { throughProvider } from '../../../src/cli/jobs/provider-batch/through-provider.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
-import { fileIn } from '../../../src/files/write-below.ts';
+import { fileIn } from '../../../src/files/writing/write-below.ts';
 import {
   BatchFault,
   type BatchProvider,

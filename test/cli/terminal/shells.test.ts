@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isWritable, readingFrom, shellOf, shellWord } from '../../../src/cli/terminal/shell-word.ts';
-import { windowsProgram } from '../../../src/files/programs.ts';
+import { windowsProgram } from '../../../src/files/programs/programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const WINDOWS_POWERSHELL = windowsProgram(String.raw`WindowsPowerShell\v1.0\powershell.exe`, process.env);

@@ -1,4 +1,4 @@
-import { LinkFault } from '../../../files/write-below.ts';
+import { LinkFault } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';

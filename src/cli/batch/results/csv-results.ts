@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { fileIn, flushHandle } from '../../../files/write-below.ts';
-import { replaceFile } from '../../../files/write-file.ts';
+import { fileIn, flushHandle } from '../../../files/writing/write-below.ts';
+import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';

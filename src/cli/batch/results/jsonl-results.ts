@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { AppendLog } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
+import { AppendLog } from '../../../files/writing/append-log.ts';
 import {
   fileIn,
   flushData,
@@ -10,8 +10,8 @@ import {
   openBelow,
   PathFault,
   truncateBelow,
-} from '../../../files/write-below.ts';
-import { replaceFile } from '../../../files/write-file.ts';
+} from '../../../files/writing/write-below.ts';
+import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
-import { DYING_MS, type Release, waitForLock } from '../../../files/lock.ts';
 import { isSlip, suggest } from '../../../files/nearest.ts';
-import { checkBelow, fileIn, makeDirectory } from '../../../files/write-below.ts';
+import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
+import { checkBelow, fileIn, makeDirectory } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';

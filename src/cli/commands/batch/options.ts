@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isSpecial } from '../../../files/write-file.ts';
+import { isSpecial } from '../../../files/writing/write-file.ts';
 import { type BatchOptions, isTable } from '../../batch/options.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';

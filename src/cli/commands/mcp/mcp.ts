@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isDirectory } from '../../../files/write-below.ts';
+import { isDirectory } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { checkCostCap, parseCaps } from '../../creation/caps.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isDirectory } from '../../../files/write-below.ts';
+import { isDirectory } from '../../../files/writing/write-below.ts';
 import type { Finding } from '../../../prompts/findings.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';

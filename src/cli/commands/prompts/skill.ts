@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { checkBelow, type FileBelow } from '../../../files/write-below.ts';
-import { replaceFile } from '../../../files/write-file.ts';
+import { checkBelow, type FileBelow } from '../../../files/writing/write-below.ts';
+import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';

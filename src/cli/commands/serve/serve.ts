@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isDirectory } from '../../../files/write-below.ts';
+import { isDirectory } from '../../../files/writing/write-below.ts';
 import type { ServedRequest } from '../../../service/http/server.ts';
 import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { NotFoundError } from '../../../client/errors.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { dataText } from '../../../files/json-fields.ts';
-import { LinkFault, makeDirectory } from '../../../files/write-below.ts';
+import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../../errors.ts';

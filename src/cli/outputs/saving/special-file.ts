@@ -1,7 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
-import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/write-file.ts';
+import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { visible } from '../../terminal/sanitise.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
-import { isDirectory, isLink, refuseDeviceName } from '../../../files/write-below.ts';
-import { checkNamedForWriting } from '../../../files/write-file.ts';
+import { isDirectory, isLink, refuseDeviceName } from '../../../files/writing/write-below.ts';
+import { checkNamedForWriting } from '../../../files/writing/write-file.ts';
 import { type CliError, unwritable, usageError } from '../../errors.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileContent, writeUnderFreeName } from '../../../files/write-file.ts';
+import { type FileContent, writeUnderFreeName } from '../../../files/writing/write-file.ts';
 
 export interface WrittenFile {
   /** The file's final name. */

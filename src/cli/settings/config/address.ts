@@ -1,7 +1,8 @@
 import { InvalidRequestError } from '../../../client/errors.ts';
 import { baseUrlOf } from '../../../client/http/base-url.ts';
+import type { Env } from '../../../files/env.ts';
 import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
-import type { Env, GlobalOptions } from '../../core/types.ts';
+import type { GlobalOptions } from '../../core/types.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AppendLog, type LineOptions, linesBackwards, openForAppend } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
-import { renameOver } from '../../../files/rename.ts';
-import { fileIn } from '../../../files/write-below.ts';
+import {
+  AppendLog,
+  type LineOptions,
+  linesBackwards,
+  openForAppend,
+} from '../../../files/writing/append-log.ts';
+import { renameOver } from '../../../files/writing/rename.ts';
+import { fileIn } from '../../../files/writing/write-below.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 

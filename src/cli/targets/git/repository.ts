@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { Env } from '../../../files/env.ts';
 import { sharedPath } from '../../core/paths.ts';
-import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { isSafeDirectory } from './safe-directories.ts';

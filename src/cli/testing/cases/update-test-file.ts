@@ -13,8 +13,8 @@ import {
   visit,
 } from 'yaml';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
-import { checkBelow, fileIn, PathFault } from '../../../files/write-below.ts';
-import { replaceFile } from '../../../files/write-file.ts';
+import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-below.ts';
+import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';

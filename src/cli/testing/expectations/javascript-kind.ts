@@ -1,5 +1,5 @@
 import { ownValue } from '../../../files/json.ts';
-import { usedOfNode } from '../../../files/node-only.ts';
+import { usedOfNode } from '../../../files/programs/node-only.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { JavaScript, JavaScriptResult } from '../../checks/javascript.ts';
 import { textIn } from '../cases/test-values.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { importsSomething, needsNode, usedOfNode } from '../../../files/node-only.ts';
+import { importsSomething, needsNode, usedOfNode } from '../../../files/programs/node-only.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { JavaScript } from '../../checks/javascript.ts';
 import { syntaxFault } from '../../checks/javascript-body.ts';

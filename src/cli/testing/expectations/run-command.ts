@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProcessTree, type ProgramEnd } from '../../../files/bounds/process-tree.ts';
+import type { Env } from '../../../files/env.ts';
 import { messageOf } from '../../../files/error-utils.ts';
-import { environmentWithoutKeys } from '../../../files/programs.ts';
+import { environmentWithoutKeys } from '../../../files/programs/programs.ts';
 import { within } from '../../../net/signals.ts';
-import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import type { CommandFailure } from './expectation.ts';
 

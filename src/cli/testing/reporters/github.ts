@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../../files/error-utils.ts';
-import { appendToNamedFile } from '../../../files/write-file.ts';
+import { appendToNamedFile } from '../../../files/writing/write-file.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { baselineLines } from '../baseline/compare-with-baseline.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import path from 'node:path';
-import { openForAppend } from '../../../files/append-log.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { parseJson } from '../../../files/json.ts';
-import { waitForLock } from '../../../files/lock.ts';
-import { type FileBelow, makeFolderBelow, openBelow } from '../../../files/write-below.ts';
-import { replaceFile } from '../../../files/write-file.ts';
+import { openForAppend } from '../../../files/writing/append-log.ts';
+import { waitForLock } from '../../../files/writing/lock.ts';
+import { type FileBelow, makeFolderBelow, openBelow } from '../../../files/writing/write-below.ts';
+import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { EntryResult } from '../result.ts';

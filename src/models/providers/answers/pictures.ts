@@ -1,6 +1,6 @@
+import type { Env } from '../../../files/env.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import { imageType } from '../../../files/image-type.ts';
-import type { Env } from '../../../files/programs.ts';
 import { isSameOrigin } from '../../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../../engine.ts';

@@ -1,7 +1,7 @@
 import { FileFault } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../../../files/json.ts';
 import { textOrNothing } from '../../../files/json-fields.ts';
-import { needsNode, usedOfNode } from '../../../files/node-only.ts';
+import { needsNode, usedOfNode } from '../../../files/programs/node-only.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED_NOTE } from '../converted.ts';

@@ -10,7 +10,7 @@ import {
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
-import { usedOfNode } from '../../../files/node-only.ts';
+import { usedOfNode } from '../../../files/programs/node-only.ts';
 import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import { isJsonList, parseJson } from '../../../files/json.ts';
-import { loadsTypes } from '../../../files/node-loader.ts';
+import { loadsTypes } from '../../../files/programs/node-loader.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { PYTHON } from '../python.ts';

@@ -1,4 +1,4 @@
-import type { Env } from '../../../files/programs.ts';
+import type { Env } from '../../../files/env.ts';
 import { outgoingProxy } from '../../../models/outgoing/proxy.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { MediaUrlError } from '../errors.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext, rootCertificates } from 'node:tls';
 import type { ClientConfig } from 'pg';
+import type { Env } from '../../../files/env.ts';
 import { messageOf } from '../../../files/error-utils.ts';
-import type { Env } from '../../../files/programs.ts';
 import { DatabaseUrlError } from '../errors.ts';
 
 /** One of the servers of a database. */

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
-import { createFile } from '../../../files/write-file.ts';
+import { createFile } from '../../../files/writing/write-file.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
 /** A file with a random id that identifies the directory. */

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { flushData } from '../../../files/write-below.ts';
+import { flushData } from '../../../files/writing/write-below.ts';
 import { type SqliteDatabase, whenUnlocked } from './binding.ts';
 
 const LOG = `

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
-import { makeDirectory } from '../../../files/write-below.ts';
+import { makeDirectory } from '../../../files/writing/write-below.ts';
 import type { Clock } from '../../core/clock.ts';
 import { writtenBefore } from '../blob-files.ts';
 import type { WorkerKind } from '../store.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { ProcessTree } from '../../../../files/bounds/process-tree.ts';
 import { messageOf } from '../../../../files/error-utils.ts';
-import { environmentWithoutKeys } from '../../../../files/programs.ts';
+import { environmentWithoutKeys } from '../../../../files/programs/programs.ts';
 import { within } from '../../../../net/signals.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renameOver } from '../../src/files/rename.ts';
+import { renameOver } from '../../../src/files/writing/rename.ts';
 
 /** Renames over a file that stays open for some tries; returns the outcome and the time waited, in milliseconds. */
 async function renameOverOpenFile(

@@ -1,8 +1,8 @@
 import { constants, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { fileIn, openBelow, truncateBelow } from '../../src/files/write-below.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { fileIn, openBelow, truncateBelow } from '../../../src/files/writing/write-below.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 
 const { O_RDWR, O_APPEND, O_CREAT } = constants;
 

@@ -15,8 +15,8 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { codeOf } from '../error-utils.ts';
 import { isDeviceName } from './device-name.ts';
-import { codeOf } from './error-utils.ts';
 
 // Node has no `openat`, so each part of a path is checked just before its use. A program that swaps a folder for a link in
 // between runs as the same user, which SECURITY.md excludes.

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from './error-utils.ts';
+import { codeOf } from '../error-utils.ts';
 
 /** Maximum time to wait for another program to close the file, in milliseconds. */
 const TIMEOUT_MS = 1000;

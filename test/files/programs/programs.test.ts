@@ -6,9 +6,9 @@ import {
   findProgram,
   resolveProgram,
   windowsProgram,
-} from '../../src/files/programs.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { isPosix } from '../support/system.ts';
+} from '../../../src/files/programs/programs.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 let home = '';
 beforeEach(() => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, readlinkSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { codeOf } from './error-utils.ts';
-import { parseJson } from './json.ts';
-import { readIfReadable } from './read-text.ts';
+import { codeOf } from '../error-utils.ts';
+import { parseJson } from '../json.ts';
+import { readIfReadable } from '../read-text.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 
 /** Interval at which the holder renews the lock, in milliseconds. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from './error-utils.ts';
+import { codeOf } from '../error-utils.ts';
 import { renameOver, renameOverSync } from './rename.ts';
 import {
   checkBelow,

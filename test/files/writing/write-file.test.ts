@@ -13,7 +13,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileIn } from '../../src/files/write-below.ts';
+import { fileIn } from '../../../src/files/writing/write-below.ts';
 import {
   appendToNamedFile,
   checkNamedForWriting,
@@ -21,9 +21,9 @@ import {
   replaceFile,
   replaceNamedFile,
   writeUnderFreeName,
-} from '../../src/files/write-file.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { hasLinks, isPosix } from '../support/system.ts';
+} from '../../../src/files/writing/write-file.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { hasLinks, isPosix } from '../../support/system.ts';
 
 describe('replacing a file', () => {
   it.runIf(isPosix)('takes text, bytes, or what writes it piece by piece', async () => {

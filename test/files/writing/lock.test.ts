@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DYING_MS, lockFile, waitForLock } from '../../src/files/lock.ts';
-import { fileIn } from '../../src/files/write-below.ts';
-import { temporaryDirectory, testClock } from '../support/context.ts';
+import { DYING_MS, lockFile, waitForLock } from '../../../src/files/writing/lock.ts';
+import { fileIn } from '../../../src/files/writing/write-below.ts';
+import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 const lockable = (): { file: string; lock: string } => {
   const file = path.join(temporaryDirectory(), 'results.jsonl');

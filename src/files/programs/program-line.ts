@@ -1,4 +1,4 @@
-import type { Env } from './programs.ts';
+import type { Env } from '../env.ts';
 import { isBatchFile, resolveProgram, windowsProgram } from './programs.ts';
 
 /** A program to start. */

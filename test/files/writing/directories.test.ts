@@ -2,9 +2,9 @@ import fs, { mkdirSync, readlinkSync, realpathSync, statSync, symlinkSync, write
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { makeDirectory } from '../../src/files/write-below.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { isPosix } from '../support/system.ts';
+import { makeDirectory } from '../../../src/files/writing/write-below.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

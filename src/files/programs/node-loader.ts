@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isSingleFile } from './installed/single-file.ts';
+import { isSingleFile } from '../installed/single-file.ts';
 
 /** Returns the file of the jiti that is installed with promptrun; empty if there is none, as in the single executable. */
 function installedJiti(): string[] {

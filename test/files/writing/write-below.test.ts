@@ -10,18 +10,18 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openForAppend } from '../../src/files/append-log.ts';
-import { lockFile } from '../../src/files/lock.ts';
+import { openForAppend } from '../../../src/files/writing/append-log.ts';
+import { lockFile } from '../../../src/files/writing/lock.ts';
 import {
   type FileBelow,
   makeDirectory,
   makeFolderBelow,
   openBelow,
   refuseDeviceName,
-} from '../../src/files/write-below.ts';
-import { createFile, replaceFile, writeUnderFreeName } from '../../src/files/write-file.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { hasLinks, isPosix } from '../support/system.ts';
+} from '../../../src/files/writing/write-below.ts';
+import { createFile, replaceFile, writeUnderFreeName } from '../../../src/files/writing/write-file.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { hasLinks, isPosix } from '../../support/system.ts';
 
 const NEW_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 

@@ -3,9 +3,9 @@ import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { AppendLog, openForAppend } from '../../src/files/append-log.ts';
-import { fileIn } from '../../src/files/write-below.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { AppendLog, openForAppend } from '../../../src/files/writing/append-log.ts';
+import { fileIn } from '../../../src/files/writing/write-below.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 
 describe('a file of lines', () => {
   it('keeps the order of lines that come at once', async () => {

@@ -1,10 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from './error-utils.ts';
-import { isLink } from './write-below.ts';
-
-/** Environment variables by name. */
-export type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '../env.ts';
+import { codeOf } from '../error-utils.ts';
+import { isLink } from '../writing/write-below.ts';
 
 /**
  * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`, because the working
