@@ -20,13 +20,14 @@ const VIEWS: Readonly<
   usage: { title: 'Usage', show: showUsage },
 };
 
-let left = new AbortController();
+/** Aborted when the view is left. */
+let leaving = new AbortController();
 let service: BrowserService | undefined;
 
 /** Shows the view of the address, or asks for a key. */
 function showView(): void {
-  left.abort();
-  left = new AbortController();
+  leaving.abort();
+  leaving = new AbortController();
   const key = sessionStorage.getItem(KEY);
   if (key === null) return showSignIn();
   service ??= new BrowserService(key);
@@ -42,7 +43,7 @@ function showView(): void {
   const main = el('main', {}, heading, content);
   document.body.replaceChildren(header(view.title), main);
   heading.focus();
-  const { signal } = left;
+  const { signal } = leaving;
   const guard: ViewContext['guard'] = (work, at = content) => {
     work.catch((error: unknown) => {
       if (signal.aborted) return;
@@ -92,7 +93,7 @@ function showSignIn(message = ''): void {
     fault.textContent = '';
     try {
       const tried = new BrowserService(key.value.trim());
-      await tried.account.get({ signal: left.signal });
+      await tried.account.get({ signal: leaving.signal });
       sessionStorage.setItem(KEY, key.value.trim());
       service = tried;
       showView();
@@ -119,8 +120,8 @@ function showSignIn(message = ''): void {
 function signOut(message = ''): void {
   sessionStorage.removeItem(KEY);
   service = undefined;
-  left.abort();
-  left = new AbortController();
+  leaving.abort();
+  leaving = new AbortController();
   history.replaceState(null, '', '#/');
   showSignIn(message);
 }

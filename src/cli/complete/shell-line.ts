@@ -19,9 +19,9 @@ export interface BashLine extends ShellLine {
 interface Word {
   value: string;
   /** The length of `value` at the last start of a readline word. */
-  broken: number;
+  breakAt: number;
   /** The length of `value` at the last opening quote. */
-  opened: number;
+  quoteAt: number;
 }
 
 /**
@@ -41,22 +41,22 @@ export function parseBashLine(left: string, breaks: string): BashLine {
       word = undefined;
       continue;
     }
-    word ??= { value: '', broken: 0, opened: 0 };
+    word ??= { value: '', breakAt: 0, quoteAt: 0 };
     if (character === quote) {
       quote = '';
     } else if (quote === '' && (character === "'" || character === '"')) {
       quote = character;
-      word.opened = word.value.length;
+      word.quoteAt = word.value.length;
     } else if (character === '\\' && isEscape(quote, left.charAt(at + 1))) {
       at += 1;
       word.value += left.charAt(at);
     } else {
       word.value += character;
-      if (quote === '' && breaks.includes(character)) word.broken = word.value.length;
+      if (quote === '' && breaks.includes(character)) word.breakAt = word.value.length;
     }
   }
-  const { value = '', broken = 0, opened = 0 } = word ?? {};
-  return { words: argumentsOf(words), current: value, kept: quote === '' ? broken : opened, quote };
+  const { value = '', breakAt = 0, quoteAt = 0 } = word ?? {};
+  return { words: argumentsOf(words), current: value, kept: quote === '' ? breakAt : quoteAt, quote };
 }
 
 /** Removes the quotes of a word, even of an unfinished one. */

@@ -103,7 +103,7 @@ export class ResumableRequests {
    */
   async run<J extends Job>(
     jobs: readonly J[],
-    onResult: (job: J, result: RequestResult, isEarlier: boolean) => Promise<void>,
+    onResult: (job: J, result: RequestResult, about: { readonly isEarlier: boolean }) => Promise<void>,
   ): Promise<void> {
     const { concurrency, budget, journal, stop } = this.#options;
     const planned: { readonly job: J; readonly plan: JobPlan }[] = [];
@@ -115,7 +115,7 @@ export class ResumableRequests {
       } else {
         const { run } = plan;
         if (run !== undefined && (await this.#adopt(job, run.runId))) await this.#readAgain(run.runId);
-        await onResult(job, plan, run !== undefined);
+        await onResult(job, plan, { isEarlier: run !== undefined });
       }
     }
     this.#noteDoublePayments(planned);
@@ -128,7 +128,7 @@ export class ResumableRequests {
       ...(groups && { through: (_, settle) => throughProviders(groups, this.#handoverParts(settle)) }),
       onResult: async (job, result, outcome) => {
         await journalEnd(this.#options.journal, this.#connection, { job, result, outcome });
-        await onResult(job, result, false);
+        await onResult(job, result, { isEarlier: false });
       },
     });
   }

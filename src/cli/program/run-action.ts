@@ -30,12 +30,9 @@ export async function runAction({
   io,
   reportError,
 }: ParsedCommand): Promise<ExitCode> {
-  const { ctx, close } = await createContext(
-    surroundings,
-    globalOptions(command),
-    io,
-    !HOMELESS.test(command.name()),
-  );
+  const { ctx, close } = await createContext(surroundings, globalOptions(command), io, {
+    needsHome: !HOMELESS.test(command.name()),
+  });
   const code = await runForExitCode(ctx, run, reportError);
   try {
     await close();

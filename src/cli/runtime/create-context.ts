@@ -49,11 +49,11 @@ export async function createContext(
   surroundings: Surroundings,
   globals: GlobalOptions,
   plain: PlainIo,
-  needsHome = true,
+  { needsHome = true }: { readonly needsHome?: boolean } = {},
 ): Promise<OpenContext> {
   const { env, cwd, clock = systemClock, process: host, local, version } = surroundings;
   const io = await colouredIo(surroundings, globals, plain);
-  const { config, data: dataDir, state: stateDir } = directories(env, cwd, process.platform, needsHome);
+  const { config, data: dataDir, state: stateDir } = directories(env, cwd, { needsHome });
   const settings = new Settings(config, clock);
   const recordings = recordingsOf(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';

@@ -16,16 +16,17 @@ export interface Directories {
 /** The home of accounts without one, as Debian writes it. */
 const NO_HOME = '/nonexistent';
 
-/**
- * Returns the directories of the platform, or those that the environment names.
- *
- * @param needsHome false for a command that keeps nothing; default true
- */
+interface DirectoryOptions {
+  readonly platform?: NodeJS.Platform;
+  /** False for a command that keeps nothing; default true. */
+  readonly needsHome?: boolean;
+}
+
+/** Returns the directories of the platform, or those that the environment names. */
 export function directories(
   env: Env,
   cwd: string,
-  platform: NodeJS.Platform = process.platform,
-  needsHome = true,
+  { platform = process.platform, needsHome = true }: DirectoryOptions = {},
 ): Directories {
   const place = (kind: keyof Directories): string => {
     const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];

@@ -70,10 +70,11 @@ export function accessFault(provider: Provider, env: Env): AccessFault | undefin
   const { name, baseUrl, needsKey, keyVariables, missing, fault } = provider;
   if (fault !== undefined) return { kind: 'configuration', message: fault };
   const variable = keyVariable(provider, env);
-  const isClear = missing === undefined && new URL(baseUrl).protocol === 'http:' && !isLoopback(baseUrl);
+  const isUnencrypted =
+    missing === undefined && new URL(baseUrl).protocol === 'http:' && !isLoopback(baseUrl);
   if (variable === undefined && needsKey) {
     const also = missing ? `, and ${missing.join(' or ')}` : '';
-    const secured = isClear ? `, and give ${name} an address that begins with https://` : '';
+    const secured = isUnencrypted ? `, and give ${name} an address that begins with https://` : '';
     const message = `no key for ${name}: set ${keyVariables.join(' or ')}${also}${secured}`;
     return { kind: 'key', message };
   }
@@ -85,7 +86,7 @@ export function accessFault(provider: Provider, env: Env): AccessFault | undefin
       message: `the key in ${variable} can't be sent: it holds a blank, a line break or something else that is not visible ASCII`,
     };
   }
-  if (!isClear) return undefined;
+  if (!isUnencrypted) return undefined;
   return {
     kind: 'configuration',
     message: `the key of ${name} would travel in the clear to ${new URL(baseUrl).hostname}: give it an address that begins with https://`,

@@ -34,7 +34,9 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
       path = match?.route.path;
       // A request to a route that does not exist needs no key, but a key that it has is checked.
       if (!match || isKeyed(match.route)) {
-        sender = await senderOf(request.headers, auth, match?.route.checksKey);
+        sender = await senderOf(request.headers, auth, {
+          mayBeRemembered: match?.route.checksKey,
+        });
       }
       if (sender.caller) await admit(sender.caller, auth);
       if (!match) throw notFound('the route does not exist');

@@ -58,7 +58,7 @@ export interface Sender {
 export async function senderOf(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
-  mayBeRemembered = false,
+  { mayBeRemembered = false }: { readonly mayBeRemembered?: boolean | undefined } = {},
 ): Promise<Sender> {
   const key = bearerToken(headers.authorization);
   const hash = key === undefined ? undefined : keyHash(key);

@@ -111,14 +111,17 @@ function metricsServer({ contentType }: Pick<Registry, 'contentType'>, read: () 
         .end('only GET /metrics is here\n');
       return;
     }
-    void answer(response, request.method === 'HEAD');
+    void answer(response, { headOnly: request.method === 'HEAD' });
   });
 
-  async function answer(response: ServerResponse, isBare: boolean): Promise<void> {
+  async function answer(
+    response: ServerResponse,
+    { headOnly }: { readonly headOnly: boolean },
+  ): Promise<void> {
     try {
       const text = await read();
       response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' });
-      response.end(isBare ? undefined : text);
+      response.end(headOnly ? undefined : text);
     } catch {
       response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
       response.end('the store does not answer\n');

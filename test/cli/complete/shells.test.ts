@@ -10,7 +10,7 @@ interface Completed extends ShellLine {
 }
 
 /** Returns what a shell prints when these values fit. */
-async function told(
+async function complete(
   shell: string,
   words: readonly string[],
   ...values: readonly (string | Candidate)[]
@@ -24,7 +24,7 @@ async function told(
 }
 
 const bash = (left: string, ...values: readonly (string | Candidate)[]): Promise<Completed> =>
-  told('bash', [left, BREAKS], ...values);
+  complete('bash', [left, BREAKS], ...values);
 
 describe('bash', () => {
   it.each([
@@ -82,19 +82,19 @@ describe('the other shells', () => {
   const place: Candidate = { value: 'place=', description: 'where\tto\n\u001b[2J', isPartial: true };
 
   it('prints values and descriptions for fish', async () => {
-    const { words, current, lines } = await told('fish', ['run', "'a b"], place, 'x y');
+    const { words, current, lines } = await complete('fish', ['run', "'a b"], place, 'x y');
     expect({ words, current }).toEqual({ words: ['run'], current: 'a b' });
     expect(lines).toEqual(['place=\twhere to ^[[2J', 'x y\t']);
   });
 
   it('also says for zsh if the word continues', async () => {
-    const { lines } = await told('zsh', ['run', 'p'], place, 'x y');
+    const { lines } = await complete('zsh', ['run', 'p'], place, 'x y');
     expect(lines).toEqual(['open\tplace=\twhere to ^[[2J', 'done\tx y\t']);
   });
 
   it('prints quoted words for PowerShell, and never an empty field', async () => {
     const line = Buffer.from(JSON.stringify(['run', 'a b', ''])).toString('base64');
-    const completed = await told('powershell', [line], 'in\\plain=1', "it's ‘$(x)'", 'a,b', place);
+    const completed = await complete('powershell', [line], 'in\\plain=1', "it's ‘$(x)'", 'a,b', place);
     expect({ words: completed.words, current: completed.current }).toEqual({
       words: ['run', 'a b'],
       current: '',
@@ -109,12 +109,12 @@ describe('the other shells', () => {
 
   it('prints ASCII for PowerShell, whose console may have any code page', async () => {
     const line = Buffer.from(JSON.stringify(['run', ''])).toString('base64');
-    const { lines } = await told('powershell', [line], { value: 'grüße', description: '✉️ an 😀' });
+    const { lines } = await complete('powershell', [line], { value: 'grüße', description: '✉️ an 😀' });
     expect(lines.join('')).toMatch(/^[ -~]+$/u);
     expect(JSON.parse(lines[0] ?? '')).toEqual(["'grüße'", 'grüße', '✉️ an 😀']);
   });
 
   it('says nothing to a shell it does not know', async () => {
-    expect((await told('tcsh', ['run'], 'x')).lines).toEqual([]);
+    expect((await complete('tcsh', ['run'], 'x')).lines).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { answerTo } from '../../support/providers/answers.ts';
 import { jobOf } from '../job.ts';
 import { askedAt } from './asked-for.ts';
 
-// The counts of answers are compared with those of somebody else's package.
+// Compares the counts of answers with those of @pydantic/genai-prices.
 
 let provider: FakeProvider;
 
@@ -256,7 +256,7 @@ describe.each(COUNTED)('$provider, $model: $what', ({ provider: name, model, ora
   const [input, output, cached, written] = tokens;
   const key = 'promptTokenCount' in counts ? 'usageMetadata' : 'usage';
 
-  it('is counted so', async () => {
+  it('is counted as the provider counts', async () => {
     const { entry, env } = askedAt(provider.baseUrl, name, model);
     provider.reset((response, request) => {
       const answer = answerTo(request);
@@ -268,7 +268,7 @@ describe.each(COUNTED)('$provider, $model: $what', ({ provider: name, model, ora
     expect([usage?.input, usage?.output, usage?.cached, usage?.cacheWritten ?? 0]).toEqual(tokens);
   });
 
-  it('is counted so by others too', () => {
+  it('is counted the same by genai-prices', () => {
     const [providerId, form] = oracle;
     const known = findProvider({ providerId });
     if (!known) throw new Error(`the package does not know ${providerId}`);

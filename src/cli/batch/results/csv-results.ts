@@ -81,7 +81,7 @@ export class CsvResults implements ResultsFile {
     before: ReadonlyMap<string, JobState>,
   ): Promise<CsvResults> {
     const file = path.resolve(ctx.cwd, out);
-    const handle = await openResultsFile(file, out, resume);
+    const handle = await openResultsFile(file, out, { resume });
     try {
       const journaled = [...before].flatMap(([id, { result }]) =>
         isTableRow(result) ? [[id, result] as const] : [],
@@ -105,7 +105,7 @@ export class CsvResults implements ResultsFile {
     const all = [...this.#unclaimed, ...this.#kept.values()];
     this.#columns = columnsOf(all, { own: [], outputs: 0, excel: this.#excel });
     await this.#replace(all);
-    this.#handle = await openResultsFile(this.#file, name, true);
+    this.#handle = await openResultsFile(this.#file, name, { resume: true });
     this.#size = (await this.#handle.stat()).size;
   }
 

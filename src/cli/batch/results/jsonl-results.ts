@@ -54,7 +54,7 @@ export class JsonlResults implements ResultsFile {
     { out, resume }: { readonly out: string; readonly resume: boolean },
   ): Promise<JsonlResults> {
     const file = path.resolve(ctx.cwd, out);
-    const handle = await openResultsFile(file, out, resume);
+    const handle = await openResultsFile(file, out, { resume });
     try {
       return new JsonlResults(
         file,
@@ -118,7 +118,11 @@ export class JsonlResults implements ResultsFile {
 }
 
 /** Opens a file of results; creates it unless the batch is resumed. @throws {CliError} if that fails */
-export async function openResultsFile(file: string, name: string, resume: boolean): Promise<FileHandle> {
+export async function openResultsFile(
+  file: string,
+  name: string,
+  { resume }: { readonly resume: boolean },
+): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
     return await openBelow(fileIn(file), O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL));

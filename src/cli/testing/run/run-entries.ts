@@ -111,7 +111,7 @@ async function runIndependent(
   const independent = jobs.filter(({ prepared: { entry } }) => {
     return entry.testCase.fault === undefined && !entry.testCase.turn;
   });
-  await requests.run(independent, async (job, result, isEarlier) => {
+  await requests.run(independent, async (job, result, { isEarlier }) => {
     if (requests.handsOver) unchecked.push({ job, result, isEarlier });
     else await checks.check({ job, result, isEarlier });
   });
@@ -157,7 +157,7 @@ async function runTurns(
     }
     const { answered, creates, ...next } = made;
     const request = async () => ({ ...next.prepared.request, repetition: job.repetition });
-    await requests.run([{ ...job, ...next, creates, request }], async (job, result, isEarlier) => {
+    await requests.run([{ ...job, ...next, creates, request }], async (job, result, { isEarlier }) => {
       let hasAnswer = false;
       const onAnswer: typeof answered = (...answer) => {
         hasAnswer = true;

@@ -92,7 +92,7 @@ export class WatchedTests {
       file => isYaml(file) && existsSync(file) && !read.some(testFile => testFile.file === file),
     );
     const count = this.#casesConcernedBy(changed);
-    noteChange(this.#ctx, changed, count, hasFault);
+    noteChange(this.#ctx, changed, { count, hasFault });
     return count > 0 || hasFault ? changed : undefined;
   }
 
@@ -138,8 +138,7 @@ function withFormer(read: readonly TestFile[], former: readonly TestFile[]): Tes
 function noteChange(
   { cwd, io }: Context,
   changed: ReadonlySet<string>,
-  count: number,
-  hasFault: boolean,
+  { count, hasFault }: { readonly count: number; readonly hasFault: boolean },
 ): void {
   const present = [...changed].filter(file => existsSync(file));
   const deleted = [...changed].filter(file => !present.includes(file));

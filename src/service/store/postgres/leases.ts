@@ -29,7 +29,7 @@ export function leases(db: Db): Workers {
       await sleep(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
       if (stop.signal.aborted) return;
       // Other workers may reach the database again later than this one, and are not dead.
-      const isRenewed: Promise<boolean> = renew(db, name, wasUnavailable).then(
+      const isRenewed: Promise<boolean> = renew(db, name, { wasAway: wasUnavailable }).then(
         () => true,
         () => false,
       );
@@ -61,7 +61,7 @@ export function leases(db: Db): Workers {
   };
 }
 
-async function renew(db: Db, name: string, wasAway = false): Promise<void> {
+async function renew(db: Db, name: string, { wasAway = false } = {}): Promise<void> {
   await sql`
     insert into "workers" ("id", "aliveSince", "expiresAt")
     values (${name}, clock_timestamp(), clock_timestamp() + ${LEASE})
