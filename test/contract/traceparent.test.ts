@@ -76,6 +76,7 @@ test('it is in the event of its request, for the log, and one that is malformed 
   events.length = 0;
   await service.get('/me', { headers: { traceparent: TRACEPARENT } });
   await service.get('/me', { headers: { traceparent: 'x y' } });
+  await service.get('/me', { headers: { traceparent: `${TRACEPARENT}-more` } });
   expect((await create('program', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).outputs[0]?.data).toBe('none');
   const traces = events.map(({ path, traceparent }) => [path, traceparent]);
   expect(traces).toContainEqual(['/v1/me', TRACEPARENT]);

@@ -53,6 +53,7 @@ it('revokes a key by the beginning of its id, if no other begins so', async () =
   const id = (await runInProcess(['keys', 'list', '--query', '[0].id'], within)).stdout().trim();
   const revoke = async (name: string) => (await runInProcess(['keys', 'revoke', name], within)).exitCode;
   expect(await revoke('zzzz')).toBe(4);
+  expect(await revoke('')).toBe(2);
   expect(await revoke(id.slice(0, 8))).toBe(0);
   for (let key = 0; key < 10; key += 1) await runInProcess(['keys', 'create'], within);
   for (let user = 0; user < 7; user += 1)

@@ -72,7 +72,8 @@ export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlag
 }
 
 function keyNamed(keys: readonly KeyView[], name: string): string {
-  const fitting = keys.filter(({ id }) => name !== '' && id.startsWith(name.toLowerCase()));
+  if (name === '') throw usageError('the id of the key is empty', 'See promptrun keys list.');
+  const fitting = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [only, ...others] = fitting;
   if (only === undefined) throw noSuchKey(name);
   if (others.length === 0) return only.id;
