@@ -141,12 +141,17 @@ describe('every answer is in the envelope', () => {
     expect(answers).toContain('"PAYLOAD_TOO_LARGE_ERROR"');
   });
 
-  test('413 for a body of too many values, before they take any time', async () => {
-    const body = `{"inputs":{},"more":[${'{},'.repeat(MAX_BODY_VALUES)}{}]}`;
+  test.each([
+    ['values', '{},'.repeat(MAX_BODY_VALUES), '', 'holds more than 100,000 values'],
+    // Above and below the size at which another thread parses the body.
+    ['levels', '['.repeat(100_000), ']'.repeat(100_000), 'has more than 500 levels'],
+    ['levels, if it is short', '['.repeat(8000), ']'.repeat(8000), 'has more than 500 levels'],
+  ])('413 for a body of too many %s, before they take any time', async (_, beginning, end, what) => {
+    const body = `{"inputs":{},"more":[${beginning}{}${end}]}`;
     expect(await service.post('/runs', body)).toMatchObject({
       http: 413,
       status: 'PAYLOAD_TOO_LARGE_ERROR',
-      message: 'the request body holds more than 100,000 values',
+      message: `the request body ${what}`,
     });
   });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sortKeys } from '../../files/json.ts';
-import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { ApiError, badRequest, tooLarge } from './api-error.ts';
 
@@ -39,7 +39,7 @@ function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     const json = UTF8.decode(bytes);
     if (json.includes('\\u0000') && NUL_IN_JSON.test(json)) throw nulError('the body');
-    return parseBoundedJson(json, { values: MAX_BODY_VALUES });
+    return parseBoundedJson(json, { ...MAX_JSON, values: MAX_BODY_VALUES });
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (error instanceof JsonPastBound) throw tooLarge(error.message);
