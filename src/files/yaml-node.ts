@@ -112,8 +112,8 @@ function withoutChildren(node: Node, { line, column }: Position): YamlNode {
 /** Maximum nesting: the parser is recursive, and thousands of levels would overflow the stack. */
 const MAX_LEVELS = 1000;
 
-/** Returns true if a text is nested too deeply. The lexer is not recursive. */
-function isNestedTooDeeply(text: string): boolean {
+/** Returns true if a text is nested too deeply for the parser. The lexer is not recursive. */
+export function isNestedTooDeeply(text: string): boolean {
   if (/(?:[-?:][ \t]+){200}/.test(text) || /^[ \t]{1000}/m.test(text)) return true;
   if (text.split(/[[{]/).length <= MAX_LEVELS) return false;
   let level = 0;

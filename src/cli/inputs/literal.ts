@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 
 /** A number or boolean of JSON or YAML as written: `1.50` is not `1.5`, and no digit is lost. */
 export class Literal {
@@ -54,16 +54,30 @@ function jsonLiteral({ source, value }: Literal): string {
   return String(Number.isFinite(value) || typeof value === 'boolean' ? value : false);
 }
 
-/** Parses JSON with every number and boolean as a `Literal`; undefined if the source is not JSON. */
+/**
+ * Parses JSON with every number and boolean as a `Literal`; undefined if the source is not JSON.
+ *
+ * @throws {JsonPastBound} for JSON that is nested too deeply to be visited, or has too many values
+ */
 export function parseJsonAsWritten(source: string): unknown {
   try {
-    JSON.parse(source);
-  } catch {
+    parseBoundedJson(source, MAX_JSON);
+  } catch (error) {
+    if (error instanceof JsonPastBound && isJson(source)) throw error;
     return undefined;
   }
   const mark = `a literal ${randomUUID()}`;
   const marked = markLiterals(source, JSON.stringify(mark));
   return JSON.parse(marked, (_, value: unknown) => literalOf(value, mark) ?? value) as unknown;
+}
+
+function isJson(source: string): boolean {
+  try {
+    JSON.parse(source);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function literalOf(value: unknown, mark: string): Literal | undefined {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../files/json.ts';
-import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts';
@@ -61,8 +61,12 @@ function inputsFilePrefix({ inputsFile = '' }: InputFlags): string {
 /** Parses JSON or YAML, with numbers and booleans as `Literal`s. @throws {CliError} USAGE_ERROR */
 export async function parseInputs(source: string, what: string): Promise<unknown> {
   const text = source.replace(/^\uFEFF/u, '');
-  const json = parseJsonAsWritten(text);
-  if (json !== undefined) return json;
+  try {
+    const json = parseJsonAsWritten(text);
+    if (json !== undefined) return json;
+  } catch (error) {
+    throw error instanceof JsonPastBound ? usageError(`${what} ${error.message}`) : error;
+  }
   const { parseYamlAsWritten } = await import('./yaml-as-written.ts');
   return parseYamlAsWritten(text, what);
 }

@@ -1,9 +1,11 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { isNestedTooDeeply } from '../../files/yaml-node.ts';
 import { usageError } from '../errors.ts';
 import { Literal } from './literal.ts';
 
 /** Parses YAML with every number and boolean as a `Literal`. @throws {CliError} USAGE_ERROR if the source is not YAML */
 export function parseYamlAsWritten(source: string, what: string): unknown {
+  if (isNestedTooDeeply(source)) throw usageError(`${what} is nested too deeply`);
   const lines = new LineCounter();
   const document = parseDocument(source, { schema: 'core', lineCounter: lines, prettyErrors: false });
   const [fault] = document.errors;

@@ -174,7 +174,8 @@ describe('JSONL', () => {
   test('what is not a row is a fault of its line and stops no other', async () => {
     const rows = await rowsOf(
       'jsonl',
-      '{"a":\n[1]\n{"a":null}\n{"a":{"b":1}}\n{"id":null}\n{"textInputs":{},"x":"y"}\n{"a":"b"}',
+      '{"a":\n[1]\n{"a":null}\n{"a":{"b":1}}\n{"id":null}\n{"textInputs":{},"x":"y"}\n' +
+        `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n{"a":"b"}`,
     );
     expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
       'it is not valid JSON',
@@ -183,9 +184,10 @@ describe('JSONL', () => {
       { a: '{"b":1}', images: [] },
       'its id is neither text nor a number',
       '"x" is not allowed next to textInputs and imageInputs',
+      'it has more than 500 levels',
       { a: 'b', images: [] },
     ]);
-    expect(rows.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(rows.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   test('whatever is written comes back, however it is cut into pieces', async () => {

@@ -85,6 +85,14 @@ describe('--inputs', () => {
     await expect(parse(source)).rejects.toThrow(why);
   });
 
+  it.each([
+    ['JSON', '{"a": _}', 'has more than 500 levels'],
+    ['YAML', 'a: _', 'is nested too deeply'],
+  ])('refuses %s of many thousand levels', async (_, source, why) => {
+    const deep = source.replace('_', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    await expect(parse(deep)).rejects.toThrow(why);
+  });
+
   it('takes a flat map that happens to have a text called textInputs', async () => {
     expect(await textOf('{"textInputs": "x", "b": "y"}')).toEqual({ textInputs: 'x', b: 'y' });
   });

@@ -1,4 +1,4 @@
-import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import { CliError } from '../../errors.ts';
 import { Literal, parseJsonAsWritten } from '../literal.ts';
 import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
@@ -28,7 +28,13 @@ function readObject(
   place: { row: number; line: number },
   { unwraps }: { readonly unwraps: boolean },
 ): SourceRow {
-  const read = parseJsonAsWritten(source);
+  let read: unknown;
+  try {
+    read = parseJsonAsWritten(source);
+  } catch (error) {
+    if (error instanceof JsonPastBound) return faultyRow(place, `it ${error.message}`);
+    throw error;
+  }
   const value = unwraps ? unwrapped(read) : read;
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');
   if (!isJsonObject(value)) return faultyRow(place, 'it is not a JSON object');
