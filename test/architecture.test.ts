@@ -61,6 +61,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'env.ts',
       'error-utils.ts',
       'file-fault.ts',
+      'first-defined.ts',
       'image-type.ts',
       'jmespath.ts',
       'json-fields.ts',

@@ -35,6 +35,11 @@ export function pointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
+/** Returns the name in a step of a JSON Pointer. */
+export function nameOfStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 /** Returns the kind of a value for messages, such as `a list` or `a number`. */
 export function kindOf(value: JsonValue): string {
   if (value === null) return 'null';

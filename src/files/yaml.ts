@@ -1,5 +1,5 @@
 import { type FileFault, type FilePosition, faultAt } from './file-fault.ts';
-import type { JsonValue } from './json.ts';
+import { type JsonValue, nameOfStep } from './json.ts';
 import { type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
 
 /**
@@ -160,8 +160,7 @@ export class YamlValue implements FilePosition {
   /** Returns the value at a JSON Pointer, or its nearest existing ancestor. */
   at(pointer: string): YamlValue {
     const [, step, ...rest] = pointer.split('/');
-    const child =
-      step === undefined ? undefined : this.#child(step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const child = step === undefined ? undefined : this.#child(nameOfStep(step));
     return child ? child.at(['', ...rest].join('/')) : this;
   }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isBelow } from '../../files/named-file.ts';
-import { withoutListenerLimit } from '../../net/signals.ts';
+import { unlessAborted, withoutListenerLimit } from '../../net/signals.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
@@ -110,7 +110,7 @@ async function createAndFollow(
 ): Promise<Run> {
   const identity: RunIdentity = { runId: undefined, key: undefined };
   let lastHint: string | undefined;
-  const adviseWay = async (): Promise<void> => {
+  const noteRun = async (): Promise<void> => {
     if (identity.key === undefined) return;
     const isStopped = (call.isSessionOver() || ctx.signal.aborted) && connection.embedded;
     identity.runId ??= await findRunIdByKey(connection, identity.key, ctx.signal).catch(() => undefined);
@@ -121,7 +121,7 @@ async function createAndFollow(
   return await withProgress(ctx, connection, identity, call, async ended => {
     // The run of a cancelled call goes on until the session ends, whose signal has any number of calls.
     for (const signal of [call.signal, withoutListenerLimit(ctx.signal)]) {
-      signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
+      signal.addEventListener('abort', () => void noteRun(), { signal: ended });
     }
     const created = await createAndWait(ctx, connection, request, {
       reservation: call.reservation,
@@ -132,7 +132,7 @@ async function createAndFollow(
       onRunId: runId => {
         identity.runId = runId;
         call.progress(`run ${runId} is running`);
-        if (call.signal.aborted) void adviseWay();
+        if (call.signal.aborted) void noteRun();
       },
     });
     if (created.kind === 'ended') return created.run;
@@ -207,13 +207,9 @@ async function findRunIdByKey(
 
 /** Returns the result of work; throws if the call is cancelled before. */
 async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  work.catch(() => {});
-  const givenUp = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(new Error('the call was cancelled'));
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
+  return await unlessAborted(work, signal).catch((error: unknown) => {
+    throw signal.aborted ? new Error('the call was cancelled') : error;
   });
-  return await Promise.race([work, givenUp]);
 }
 
 function requiredText(args: Readonly<Record<string, unknown>>, key: string): string {

@@ -1,3 +1,4 @@
+import { firstDefined } from '../../files/first-defined.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { PROVIDER_FAULTS } from '../exit-codes.ts';
 
@@ -41,32 +42,24 @@ function oneOf(known: readonly string[]): FieldCheck {
 function list(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!Array.isArray(value)) return `${name} is not a list`;
-    return first(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
+    return firstDefined(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
   };
 }
 
 function map(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
-    return first(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
+    return firstDefined(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
   };
 }
 
 function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
-    return first(Object.entries(checks), ([key, check]) =>
+    return firstDefined(Object.entries(checks), ([key, check]) =>
       check(Object.hasOwn(value, key) ? value[key] : undefined, name === 'it' ? key : `${name}.${key}`),
     );
   };
-}
-
-function first<T>(items: Iterable<T>, fault: (item: T) => string | undefined): string | undefined {
-  for (const item of items) {
-    const found = fault(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that could be replayed. */

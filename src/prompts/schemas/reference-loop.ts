@@ -1,4 +1,11 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue, pointerStep } from '../../files/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  nameOfStep,
+  ownValue,
+  pointerStep,
+} from '../../files/json.ts';
 
 /** Keywords whose schemas apply to the same value as the schema around them: one, a list or a map of schemas. */
 const SAME_VALUE = new Set([
@@ -131,7 +138,7 @@ function withoutHash(uri: string): string {
 
 /** Decodes a step of a JSON Pointer in a URI. */
 export function unescapedStep(step: string): string {
-  const text = step.replaceAll('~1', '/').replaceAll('~0', '~');
+  const text = nameOfStep(step);
   try {
     return decodeURIComponent(text);
   } catch {

@@ -152,7 +152,7 @@ async function answer(
     await discardRest(request);
   }
   cutOffStalled(response, stalledMs);
-  await sendAnswer(response, result, method === 'HEAD').catch(() => response.destroy());
+  await sendAnswer(response, result, { headOnly: method === 'HEAD' }).catch(() => response.destroy());
   onRequest?.({
     user: result.user,
     method,
@@ -179,14 +179,18 @@ function cutOffStalled(response: ServerResponse, stalledMs: number): void {
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
-async function sendAnswer(response: ServerResponse, { httpStatus, headers, body }: ApiAnswer, bare: boolean) {
+async function sendAnswer(
+  response: ServerResponse,
+  { httpStatus, headers, body }: ApiAnswer,
+  { headOnly }: { readonly headOnly: boolean },
+) {
   if (typeof body === 'string') {
     response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
-    response.end(bare ? undefined : body);
+    response.end(headOnly ? undefined : body);
     return;
   }
   response.writeHead(httpStatus, headers);
-  if (!bare) return await pipeline(body, response);
+  if (!headOnly) return await pipeline(body, response);
   body.destroy();
   response.end();
 }

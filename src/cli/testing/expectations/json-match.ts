@@ -1,4 +1,5 @@
-import { readJson } from '../../../files/json.ts';
+import { firstDefined } from '../../../files/first-defined.ts';
+import { pointerStep, readJson } from '../../../files/json.ts';
 import { shortened } from '../../../files/shortened.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 
@@ -28,30 +29,20 @@ export function firstDifference(
 ): JsonDifference | undefined {
   if (isJsonObject(expected) && isJsonObject(actual)) {
     return firstDefined(Object.entries(expected), ([key, value]) => {
-      const inner = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const inner = pointer + pointerStep(key);
       return Object.hasOwn(actual, key)
         ? firstDifference(value, actual[key], inner)
         : { pointer: inner, message: 'it is missing' };
     });
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
-    return firstDefined([...expected.entries()], ([at, value]) =>
+    return firstDefined(expected.entries(), ([at, value]) =>
       firstDifference(value, actual[at], `${pointer}/${at}`),
     );
   }
   return Object.is(expected, actual) || (expected === 0 && actual === 0)
     ? undefined
     : { pointer, message: `expected ${shortJson(expected)}, got ${shortJson(actual)}` };
-}
-
-function firstDefined<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) {
-      return found;
-    }
-  }
-  return undefined;
 }
 
 /** Returns the expected fields with their actual values; leaves out missing fields. */

@@ -1,4 +1,5 @@
 import { FileFault } from '../../../files/file-fault.ts';
+import { nameOfStep } from '../../../files/json.ts';
 import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
 import { type YamlNode, type YamlPair, yamlNodeOf } from '../../../files/yaml-node.ts';
 
@@ -95,15 +96,11 @@ class References {
   #nodeAt(pointer: string): YamlNode | null | undefined {
     if (!pointer.startsWith('#/')) return undefined;
     let node: YamlNode | null | undefined = this.#root;
-    for (const word of pointer.slice(2).split('/').map(withoutEscapes)) {
+    for (const word of pointer.slice(2).split('/').map(nameOfStep)) {
       if (node?.kind === 'map') node = node.entries.find(({ key }) => key === word)?.value;
       else if (node?.kind === 'list') node = /^\d+$/u.test(word) ? node.items[Number(word)] : undefined;
       else return undefined;
     }
     return node;
   }
-}
-
-function withoutEscapes(word: string): string {
-  return word.replaceAll('~1', '/').replaceAll('~0', '~');
 }
