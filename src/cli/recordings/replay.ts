@@ -101,7 +101,7 @@ function nearestHint(nearest: Awaited<ReturnType<typeof nearestRecording>>): str
   if (nearest === undefined) return 'This prompt has no recording.';
   const { file, isOfVersion, difference } = nearest;
   if (isOfVersion) return `The nearest is ${file}; it differs in ${difference}.`;
-  return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another prompt; it differs in ${difference}.`;
+  return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another model or prompt; it differs in ${difference}.`;
 }
 
 interface Replaying {

@@ -254,6 +254,7 @@ function noSuchLabel(
   const names = labels.map(entry => oneLine(entry.label));
   return notFoundError(
     `${slug} has no label or version ${JSON.stringify(label)}${didYouMean(label, names)}`,
+    ...(label === 'latest' ? [`Without a label, ${slug} is its latest version.`] : []),
     names.length > 0
       ? `Its labels: ${names.join(', ')}`
       : `Its versions: ${connection.advise('versions', 'list', slug)}`,

@@ -147,6 +147,13 @@ describe('a batch on the local service', () => {
     expect(new Set(linesOf(stdout).map(({ id }) => id))).toEqual(new Set(['a', 'b']));
   });
 
+  test('counts the rows of standard input that succeeded before a cap', async () => {
+    const { env } = await localService();
+    const args = ['hello', '--from', '-', '--format', 'csv', '--max-credits', '1'];
+    const { exitCode, stderr } = await runBatchCommand(args, { env, stdin: 'name\nAda\nBo\n' });
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining('note: 1 row succeeded\n')]);
+  });
+
   test('a bad row is reported with its line, and the others run', async () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n' });

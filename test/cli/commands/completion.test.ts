@@ -29,7 +29,7 @@ describe('promptrun completion', () => {
 
   it('suggests the nearest shell', async () => {
     const { stderr, exitCode } = await runInProcess(['completion', 'bahs']);
-    expect(stderr()).toMatch(/^error: unknown completion "bahs"; did you mean bash\? \(USAGE_ERROR\)\n/u);
+    expect(stderr()).toMatch(/^error: unknown shell "bahs"; did you mean bash\? \(USAGE_ERROR\)\n/u);
     expect(exitCode).toBe(2);
   });
 

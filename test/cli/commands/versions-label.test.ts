@@ -62,6 +62,11 @@ describe('versions label', () => {
     const run = await promptrun(['run', 'summary@old', '-i', 'x=1']);
     expect(run.exitCode).toBe(4);
     expect(run.stderr).toContain('summary has no label or version "old"');
+    const latest = await promptrun(['run', 'summary@latest', '-i', 'x=1']);
+    expect([latest.exitCode, latest.stderr]).toEqual([
+      4,
+      expect.stringContaining('\nWithout a label, summary is its latest version.\n'),
+    ]);
     expect((await promptrun(['versions', 'label', 'summary', 'ffffffff', 'old'])).exitCode).toBe(4);
     expect((await promptrun(['versions', 'label', 'nobodys', first, 'old'])).exitCode).toBe(4);
   });

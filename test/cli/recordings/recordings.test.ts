@@ -147,7 +147,7 @@ describe('recordings', () => {
     project.write('echo.prompt', `${ECHO}!`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
     expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('it differs in the prompt version')]);
-    expect(stdout()).toContain('the prompt file has changed since');
+    expect(stdout()).toContain('the prompt file has changed since, or it is another model or prompt');
   });
 
   it('also answer run and batch, by slug, without key, cache or journal', async () => {

@@ -141,14 +141,15 @@ function summaryText(
   { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
   before: Tally['before'],
 ): string {
-  const of = rows === null ? '' : ` of ${rows}`;
+  const now = succeeded - before.succeeded;
+  const rowsNow = rows === null ? counted(now, 'row') : `${now} of ${rows} rows`;
   const parts = [
     [inDoubt, 'in doubt'],
     [goingOn, 'going on'],
     [notDone ?? 0, 'not done'],
   ] as const;
   return [
-    nowAndBefore(`${succeeded - before.succeeded}${of} rows succeeded`, before.succeeded),
+    nowAndBefore(`${rowsNow} succeeded`, before.succeeded),
     ...(failed > 0 ? [nowAndBefore(`${failed - before.failed} failed`, before.failed)] : []),
     ...parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`),
   ].join(', ');

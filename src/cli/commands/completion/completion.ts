@@ -13,6 +13,6 @@ const SCRIPTS = new Map([
 
 export async function completion(ctx: Context, shell: string): Promise<void> {
   const script = SCRIPTS.get(shell);
-  if (script === undefined) throw usageError(...unknownName('completion', shell, [...SCRIPTS.keys()]));
+  if (script === undefined) throw usageError(...unknownName('shell', shell, [...SCRIPTS.keys()]));
   await ctx.io.out(installedText(`completions/${script}`));
 }
