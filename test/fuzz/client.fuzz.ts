@@ -10,6 +10,7 @@ import { findLostRun } from '../../src/client/recover.ts';
 import type { TransportResponse } from '../../src/client/transport.ts';
 import { retryAfter } from '../../src/net/retry.ts';
 import { isPrivateHost } from '../../src/wire/addresses.ts';
+import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 
 const KEY = 'key-of-the-fuzzer-0123456789';
@@ -38,7 +39,7 @@ const envelope = fc.record(
 const text = fc.oneof(
   envelope.map(value => JSON.stringify(value)),
   json.map(value => JSON.stringify(value)),
-  fc.string({ unit: 'binary', maxLength: 200 }),
+  anyText({ maxLength: 200 }),
   fc
     .tuple(fc.constantFrom('[', '{"a":', '{"status":"', ' ', '\\', '<'), fc.integer({ min: 1, max: 30_000 }))
     .map(([piece, times]) => piece.repeat(times)),

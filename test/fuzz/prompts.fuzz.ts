@@ -9,6 +9,7 @@ import { parsePrompt } from '../../src/prompts/parse/parse.ts';
 import { checkOutput } from '../../src/prompts/render/output.ts';
 import { previewPrompt } from '../../src/prompts/render/preview.ts';
 import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
+import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 
 // Handlebars sets a prototype where a partial is given a `__proto__`.
@@ -165,7 +166,7 @@ const head = fc
   .map(lines => lines.join('\n'));
 const source = fc.oneof(
   fc.tuple(head, template).map(([front, body]) => `---\n${front}\n---\n${body}`),
-  fc.tuple(head, fc.string({ unit: 'binary' })).map(([front, body]) => `---\n${front}\n---\n${body}`),
+  fc.tuple(head, anyText()).map(([front, body]) => `---\n${front}\n---\n${body}`),
   fc
     .array(
       fc.constantFrom(

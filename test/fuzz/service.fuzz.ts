@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import type { Schema } from '../../src/service/http/schema.ts';
+import { anyText } from '../support/any-text.ts';
 import { InterfaceDescription } from '../support/interface-description.ts';
 import { TestService } from '../support/local-service.ts';
 import { type Effort, type Fuzzed, fuzzed, soon } from './fuzzed.ts';
@@ -102,7 +103,7 @@ function fitting(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   }
   if (schema.type === 'array') return fc.array(valueOf(schema.items ?? {}, known), { maxLength: 3 });
   if (schema.type === 'integer') return fc.integer({ min: -1, max: 60 });
-  return fc.oneof(fc.constantFrom(...VALUES), fc.string({ unit: 'binary' }));
+  return fc.oneof(fc.constantFrom(...VALUES), anyText());
 }
 
 /** Replaces lone surrogates, which can't be part of a URL. */

@@ -4,6 +4,7 @@ import { readCsv } from '../../src/cli/inputs/rows/csv.ts';
 import { readJsonl } from '../../src/cli/inputs/rows/jsonl.ts';
 import { oneLine, safeFileName, visible } from '../../src/cli/terminal/sanitise.ts';
 import { shellWord } from '../../src/cli/terminal/shell-word.ts';
+import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 
 const HOSTILE = [
@@ -29,7 +30,7 @@ const HOSTILE = [
 ];
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...HOSTILE), maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  anyText({ maxLength: 60 }),
   fc
     .tuple(fc.constantFrom(...HOSTILE), fc.integer({ min: 1, max: 50_000 }))
     .map(([piece, times]) => piece.repeat(times)),

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
 import { buildRunBody, type RunBody, type RunRequest } from '../../../src/cli/inputs/request-body.ts';
+import { anyText } from '../../support/any-text.ts';
 
 const promptVersionId = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const EMPTY: RunRequest = { promptVersionId, text: new Map(), images: [], options: new Map() };
@@ -30,12 +31,7 @@ function image(bytes: Uint8Array): ImageSource {
 
 const bytes = fc.uint8Array({ maxLength: 100 });
 const map = fc
-  .array(
-    fc.tuple(
-      fc.oneof(fc.string({ unit: 'binary' }), fc.constant('__proto__')),
-      fc.string({ unit: 'binary' }),
-    ),
-  )
+  .array(fc.tuple(fc.oneof(anyText(), fc.constant('__proto__')), anyText()))
   .map(entries => new Map(entries));
 
 describe('the body of a run', () => {

@@ -2,16 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { jsonInputs, parseInputs } from '../../../src/cli/inputs/text-inputs.ts';
+import { anyText } from '../../support/any-text.ts';
 
 const parse = async (source: string) => jsonInputs(await parseInputs(source, '--inputs x'), '--inputs x: ');
 const textOf = async (source: string) => Object.fromEntries((await parse(source)).text);
 
 const texts = fc.dictionary(
-  fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom('__proto__', 'constructor', 'textInputs', '\u0000', '\u0000\u0000'),
-  ),
-  fc.string({ unit: 'binary' }),
+  fc.oneof(anyText(), fc.constantFrom('__proto__', 'constructor', 'textInputs', '\u0000', '\u0000\u0000')),
+  anyText(),
   { noNullPrototype: true },
 );
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
 import { type RenderedPrompt, renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
+import { anyText } from '../../support/any-text.ts';
 import { png } from '../../support/pictures.ts';
 
 function render(
@@ -119,7 +120,7 @@ describe('a value', () => {
     '$& $1 $$',
   );
   const value = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.array(fc.oneof(hostile, fc.string()), { maxLength: 5 }).map(parts => parts.join('')),
   );
 
