@@ -1,4 +1,4 @@
-import type { ValidateFunction } from 'ajv';
+import type { Options, ValidateFunction } from 'ajv';
 import { messageOf } from '../../files/error-utils.ts';
 import type { ExpressionFault, Selection } from '../../files/jmespath.ts';
 import type { JsonObject } from '../../files/json.ts';
@@ -72,11 +72,17 @@ export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
 export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
   schemaFault: async () => {
     const { REFERENCE_LOOP, referenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
-    const compile = await schemaCompiler();
+    const { newCompiler, compile } = await schemaCompilers();
+    // Optimising the code of a dialect takes longer than the few checks that it makes.
+    const newDialect = (name: Dialect) => newCompiler(name, { code: { optimize: false } });
+    const dialects = { 'draft-07': newDialect('draft-07'), '2020-12': newDialect('2020-12') };
+    // Compiles the usual dialect, which must not count against the schema.
+    void dialects['2020-12'].validateSchema({});
     return schema => {
       const loop = referenceLoop(schema as JsonObject | boolean);
       if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
       try {
+        void dialects[dialectOf(schema)].validateSchema(schema, true);
         compile(schema);
         return undefined;
       } catch (error) {
@@ -86,7 +92,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   },
   schemaMismatch: async () => {
     const { firstMismatch } = await import('../../prompts/schemas/mismatch.ts');
-    const compile = await schemaCompiler();
+    const { compile } = await schemaCompilers();
     const compiled = new Map<string, ReturnType<typeof compile>>();
     return (schema, value) => {
       const key = JSON.stringify(schema);
@@ -96,7 +102,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   containsJson: async () => {
-    const compile = await schemaCompiler();
+    const { compile } = await schemaCompilers();
     return (text, schema = true) => {
       const validate = compile(schema);
       for (const value of jsonWithin(text)) if (validate(value)) return true;
@@ -104,7 +110,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   containsLooseJson: async () => {
-    const compile = await schemaCompiler();
+    const { compile } = await schemaCompilers();
     const { looseObjectsIn } = await import('./loose-json.ts');
     return (text, schema) => {
       const validate = compile(schema);
@@ -144,25 +150,26 @@ const MAX_LINES = 2000;
 /** Longer texts are compared by lines. */
 const MAX_LENGTH_BY_WORDS = 50_000;
 
-async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateFunction> {
+type Dialect = 'draft-07' | '2020-12';
+
+function dialectOf(schema: object | boolean): Dialect {
+  const name = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
+  return name.includes('draft-07') ? 'draft-07' : '2020-12';
+}
+
+/** Loads the compilers of schemas. `compile` expects a schema in which `schemaFault` found no fault. */
+async function schemaCompilers() {
   const { default: formats } = await import('ajv-formats');
   const { Ajv } = await import('ajv');
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const options = { strict: false, allErrors: false, logger: false } as const;
-  // Optimising the code of a dialect takes longer than the few checks that it makes.
-  const ofDialect = { ...options, code: { optimize: false } };
-  const draft07 = { Compiler: Ajv, dialect: formats.default(new Ajv(ofDialect)) };
-  const draft2020 = { Compiler: Ajv2020, dialect: formats.default(new Ajv2020(ofDialect)) };
-  const compile = (schema: object | boolean): ValidateFunction => {
-    const name = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
-    const { Compiler, dialect } = name.includes('draft-07') ? draft07 : draft2020;
-    // The dialect is compiled once; each schema has a compiler of its own, so that names in it can't meet another's.
-    void dialect.validateSchema(schema, true);
-    return formats.default(new Compiler({ ...options, validateSchema: false })).compile(schema);
+  const newCompiler = (dialect: Dialect, own: Options) => {
+    const options = { strict: false, allErrors: false, logger: false, ...own } as const;
+    return formats.default(dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options));
   };
-  // The first compilation compiles the dialect itself, which must not count against the schema.
-  compile({ type: 'object', properties: { a: { type: 'string', format: 'date' } } });
-  return compile;
+  // Each schema has a compiler of its own, so that names in it can't meet another's.
+  const compile = (schema: object | boolean): ValidateFunction =>
+    newCompiler(dialectOf(schema), { validateSchema: false }).compile(schema);
+  return { newCompiler, compile };
 }
 
 /** Yields the JSON values in a text: the whole text, then every object and array, nested ones too. */
