@@ -18,32 +18,8 @@ export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string }
 export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
   const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
   const destination = destinationOf(ctx, flags.out);
-  if (resume && destination.out === undefined) {
-    throw usageError('--resume needs --out with the results file of the interrupted batch');
-  }
   refuseWithoutResume(flags);
-  if (flags.sorted === true && destination.out === undefined) {
-    throw usageError('--sorted needs --out with a file: elsewhere, results come as they end');
-  }
-  if (flags.out === undefined && ctx.io.stdout.isTerminal && !dryRun) {
-    throw usageError(
-      '--out is missing: name a file for the results',
-      'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
-    );
-  }
-  const [foreign] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
-  if (foreign !== undefined) {
-    throw usageError(
-      `--out: results are written as JSONL or CSV, not as ${foreign}`,
-      'For a spreadsheet: --out results.csv --excel',
-    );
-  }
-  if (flags.excel === true && !isTable(flags.out ?? '')) {
-    throw usageError(
-      '--excel needs --out with the name of a CSV file',
-      'For example: --out results.csv --excel',
-    );
-  }
+  refuseUnusableOut(ctx, flags, destination);
   refuseOtherReaders(flags);
   return {
     target,
@@ -85,6 +61,35 @@ function destinationOf({ cwd }: Context, name: string | undefined): Pick<BatchOp
     return { out: undefined, stream: undefined };
   const stream = isSpecial(path.resolve(cwd, name)) ? name : undefined;
   return { out: stream === undefined ? name : undefined, stream };
+}
+
+/** Refuses an `--out` that can't hold the results in the form that the other flags ask for. */
+function refuseUnusableOut(ctx: Context, flags: BatchFlags, { out: file }: Pick<BatchOptions, 'out'>): void {
+  if (flags.resume === true && file === undefined) {
+    throw usageError('--resume needs --out with the results file of the interrupted batch');
+  }
+  if (flags.sorted === true && file === undefined) {
+    throw usageError('--sorted needs --out with a file: elsewhere, results come as they end');
+  }
+  if (flags.out === undefined && ctx.io.stdout.isTerminal && flags.dryRun !== true) {
+    throw usageError(
+      '--out is missing: name a file for the results',
+      'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
+    );
+  }
+  const [foreign] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
+  if (foreign !== undefined) {
+    throw usageError(
+      `--out: results are written as JSONL or CSV, not as ${foreign}`,
+      'For a spreadsheet: --out results.csv --excel',
+    );
+  }
+  if (flags.excel === true && !isTable(flags.out ?? '')) {
+    throw usageError(
+      '--excel needs --out with the name of a CSV file',
+      'For example: --out results.csv --excel',
+    );
+  }
 }
 
 function refuseWithoutResume(flags: BatchFlags): void {

@@ -70,6 +70,10 @@ interface PreparedQuestion
   readonly connection: Connection;
 }
 
+interface AskedQuestion extends PreparedQuestion {
+  readonly body: ReturnType<typeof buildRunBody>;
+}
+
 /** The model that a question names. */
 type RequestedModel = Pick<ModelQuestion, 'model' | 'rank' | 'judgeConfig'>;
 
@@ -131,38 +135,56 @@ export class Judge {
    * Answers a question, with the answer of an earlier invocation if that asked it for the same repetition.
    *
    * @param rounds asks it together with questions about other repetitions
-   *
    * @throws {CliError} if the model does not exist, or the run failed
    */
   async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
-    const { connection, request, estimatedCredits, declarationDigest } = await this.prepare(question);
-    const body = buildRunBody(request);
-    const earlier = log.take(body, declarationDigest);
-    if (earlier?.runId !== undefined) {
-      const { runId } = earlier;
-      const read = (): Promise<Run> =>
-        waitForKnownRun(this.#ctx, connection, runId, { idFromService: false });
-      const run = await read();
-      if (run.runStatus === 'succeeded' || !log.asksAgain) {
-        if (connection.recorder?.adopt === undefined) return answerIn(run);
-        // Read once more, because only an answer that counts must be recorded.
-        connection.recorder.adopt(runId, body.recorded);
-        return answerIn(await read());
-      }
-    }
-    if (rounds !== undefined && earlier?.entry === undefined) {
-      const result = await rounds.ask({ asker: log.asker, request, estimatedCredits });
-      if (result.fault) throw new CliError(result.fault.message, result.fault);
-      if (result.run) return answerIn(result.run);
-    }
+    const prepared = await this.prepare(question);
+    const body = buildRunBody(prepared.request);
+    const { runId, entry } = log.take(body, prepared.declarationDigest) ?? {};
+    const answered =
+      runId === undefined ? undefined : await this.#earlierRun(runId, { ...prepared, body }, log);
+    if (answered !== undefined) return answerIn(answered);
+    const { request, estimatedCredits } = prepared;
+    const inRound =
+      entry === undefined ? await rounds?.ask({ asker: log.asker, request, estimatedCredits }) : undefined;
+    if (inRound?.fault) throw new CliError(inRound.fault.message, inRound.fault);
+    return answerIn(inRound?.run ?? (await this.#askAlone({ ...prepared, body, entry }, log)));
+  }
+
+  /** Returns the run of an earlier invocation; undefined if it failed and its question is to be asked again. */
+  async #earlierRun(
+    runId: string,
+    { connection, body }: AskedQuestion,
+    log: JudgeLog,
+  ): Promise<Run | undefined> {
+    const read = (): Promise<Run> => waitForKnownRun(this.#ctx, connection, runId, { idFromService: false });
+    const run = await read();
+    if (run.runStatus !== 'succeeded' && log.asksAgain) return undefined;
+    if (connection.recorder?.adopt === undefined) return run;
+    // Read once more, because only an answer that counts must be recorded.
+    connection.recorder.adopt(runId, body.recorded);
+    return await read();
+  }
+
+  /** Creates a run for a question, or sends the creation `entry` of an earlier invocation again, and waits for it. */
+  async #askAlone(
+    {
+      connection,
+      body,
+      entry,
+      estimatedCredits,
+      declarationDigest,
+    }: AskedQuestion & { readonly entry: JournalEntry | undefined },
+    log: JudgeLog,
+  ): Promise<Run> {
     let creation = '';
     const created = await createAndWait(this.#ctx, connection, body, {
       budget: this.#budget,
       estimatedCredits,
-      entry: earlier?.entry && { ...earlier.entry, baseUrl: connection.service },
-      onBegin: entry => {
-        creation = entry.id;
-        return log.begin(entry, declarationDigest);
+      entry: entry && { ...entry, baseUrl: connection.service },
+      onBegin: begun => {
+        creation = begun.id;
+        return log.begin(begun, declarationDigest);
       },
     }).catch(async (error: unknown) => {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
@@ -173,7 +195,7 @@ export class Judge {
     const fault = providerFaultOf(connection, run);
     await log.end(creation, fault === undefined ? run.runId : null);
     if (fault) throw fault;
-    return answerIn(run);
+    return run;
   }
 
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
