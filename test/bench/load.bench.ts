@@ -191,7 +191,7 @@ function pgbench(database: string): number {
     'array[null]',
     'array[null]',
     'array[false]',
-    1,
+    'array[1]',
     0,
     now * 1000,
     10_000,

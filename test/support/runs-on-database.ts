@@ -13,6 +13,22 @@ export async function keyIn(database: string): Promise<string> {
   }
 }
 
+/** Creates users with these credits, and returns a key of each. */
+export async function keysIn<User extends string>(
+  database: string,
+  users: Readonly<Record<User, number>>,
+): Promise<Record<User, string>> {
+  const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+  try {
+    const keys: Record<string, string> = {};
+    for (const [user, credits] of Object.entries<number>(users))
+      keys[user] = (await store.createKey({ user, credits })).key;
+    return keys;
+  } finally {
+    await store.close();
+  }
+}
+
 /** Creates a run and returns its id; rejects if the service does not acknowledge it. */
 export async function createAt({ url }: ServingProcess, key: string, body: object): Promise<string> {
   const headers = { authorization: `Bearer ${key}` };

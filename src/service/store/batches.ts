@@ -8,11 +8,12 @@ interface QueuedItem<T, R> {
 }
 
 /**
- * Batches items by key: items that arrive while a batch of their key is processed form the next one. A key thus uses one
- * connection at a time, and waiting items use none.
+ * Batches items by lane: items that arrive while a batch of their lane is processed form the next one. A lane thus uses one
+ * connection at a time, and waiting items use none. Owners who share a lane take turns.
  */
 export class Batches<T, R> {
-  readonly #waiting = new Map<string, QueuedItem<T, R>[]>();
+  /** The waiting items of each working lane, by owner. */
+  readonly #lanes = new Map<string, Map<string, QueuedItem<T, R>[]>>();
   readonly #processBatch: ProcessBatch<T, R>;
   readonly #maxSize: number;
 
@@ -21,24 +22,30 @@ export class Batches<T, R> {
     this.#maxSize = maxSize;
   }
 
-  add(key: string, item: T): Promise<R> {
+  /** Returns true while items of a lane wait or are processed. */
+  isWorking(lane: string): boolean {
+    return this.#lanes.has(lane);
+  }
+
+  add(lane: string, item: T, owner = lane): Promise<R> {
     return new Promise((resolve, reject) => {
-      const waiting = this.#waiting.get(key);
-      if (waiting) {
-        waiting.push({ item, resolve, reject });
-        return;
-      }
-      this.#waiting.set(key, [{ item, resolve, reject }]);
+      const known = this.#lanes.get(lane);
+      const waiting = known ?? new Map<string, QueuedItem<T, R>[]>();
+      const own = waiting.get(owner) ?? [];
+      own.push({ item, resolve, reject });
+      waiting.set(owner, own);
+      if (known) return;
+      this.#lanes.set(lane, waiting);
       // Items added in the same turn of the event loop join this batch.
-      setImmediate(() => void this.#work(key));
+      setImmediate(() => void this.#work(lane, waiting));
     });
   }
 
-  async #work(key: string): Promise<void> {
+  async #work(lane: string, waiting: Map<string, QueuedItem<T, R>[]>): Promise<void> {
     for (;;) {
-      const batch = this.#waiting.get(key)?.splice(0, this.#maxSize) ?? [];
+      const batch = takeInTurn(waiting, this.#maxSize);
       if (batch.length === 0) {
-        this.#waiting.delete(key);
+        this.#lanes.delete(lane);
         return;
       }
       try {
@@ -49,4 +56,17 @@ export class Batches<T, R> {
       }
     }
   }
+}
+
+/** Takes at most `max` items, one of each owner after the other. */
+function takeInTurn<T>(waiting: Map<string, T[]>, max: number): T[] {
+  const taken: T[] = [];
+  for (const [owner, items] of waiting) {
+    if (taken.length === max) break;
+    taken.push(...items.splice(0, 1));
+    // Set again, the owner comes after all others.
+    waiting.delete(owner);
+    if (items.length > 0) waiting.set(owner, items);
+  }
+  return taken;
 }

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/service/index.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
@@ -7,7 +8,7 @@ import { temporaryDirectory } from '../../support/context.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 import { png } from '../../support/pictures.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
-import { createAt, keyIn, slow } from '../../support/runs-on-database.ts';
+import { createAt, keyIn, keysIn, slow } from '../../support/runs-on-database.ts';
 import { serveInProcess } from '../../support/serving-process.ts';
 import { makeDatabase } from '../../support/test-database.ts';
 
@@ -56,6 +57,47 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     expect(url.pathname).toBe(new URL(here?.outputs[0]?.data ?? '').pathname);
     expect(await two.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - 4 });
     await Promise.all([one.close(), two.close()]);
+  });
+
+  describe('creations of several users at once', () => {
+    const HELLO = { inputs: { textInputs: { name: 'Ada' } } };
+
+    test('take from each user what is theirs, and are refused each for itself', async () => {
+      const database = await makeDatabase(cluster.url, 'together');
+      const service = await start(database);
+      const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
+      const keys = await keysIn(database, { rich: 100, scant: 3, poor: 0 });
+      const users = [keys.rich, keys.scant, keys.poor].flatMap(key => Array<string>(8).fill(key));
+      const answers = await Promise.all(users.map(key => service.post<Run>('/runs', body, { key })));
+      const made = (from: number): number =>
+        answers.slice(from, from + 8).filter(({ http }) => http === 200).length;
+      expect([made(0), made(8), made(16)]).toEqual([8, 3, 0]);
+      expect(new Set(answers.map(({ http }) => http))).toEqual(new Set([200, 402]));
+      for (const [key, credits] of [[keys.rich, 92] as const, [keys.scant, 0] as const]) {
+        expect(await service.data('/me/credits', { key })).toEqual({ credits });
+        const { rows } = await service.data<RunPage>('/runs', { key });
+        expect(rows.length).toBe(key === keys.rich ? 8 : 3);
+      }
+      await service.close();
+    });
+
+    test('do not wait for a user whom somebody has locked in the database', async () => {
+      const database = await makeDatabase(cluster.url, 'locked');
+      const service = await start(database);
+      const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
+      const { ada, bob } = await keysIn(database, { ada: 10, bob: 10 });
+      const client = new pg.Client(database);
+      await client.connect();
+      await client.query(`begin; select from users where name = 'bob' for update`);
+      const [locked, free] = [bob, ada].map(key => service.post<Run>('/runs', body, { key }));
+      const late = free?.then(() => service.post<Run>('/runs', body, { key: ada }));
+      expect([(await free)?.http, (await late)?.http]).toEqual([200, 200]);
+      expect((await service.data<RunPage>('/runs', { key: bob })).rows).toEqual([]);
+      await client.query('commit');
+      expect((await locked)?.http).toBe(200);
+      await client.end();
+      await service.close();
+    });
   });
 
   test('a queued run is carried out by whichever is free, and the caller gets the end at once', async () => {

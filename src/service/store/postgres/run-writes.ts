@@ -30,21 +30,30 @@ const MAX_BATCH = 64;
 /** Interval of writing the uses of prompts. Written with each creation, they would make all users wait for each other. */
 const WRITE_USES_EVERY_MS = 1000;
 
-/** Creates and ends runs in batches of one statement, which is its own transaction. */
+/** The id of a created run, or why it was not created. */
+type Created = string | CreationRefused;
+
+/**
+ * Creates and ends runs in batches of one statement, which is its own transaction. All users share the statements that
+ * create runs, except while another process has locked a user, who must not keep the others waiting.
+ */
 export function runWrites(db: Db, writer: Writer): RunWrites {
   const uses = collectedUses(db);
-  const creations = new Batches<RunInsert, string | CreationRefused>(
-    items => createAll(db, writer, uses, items),
+  const shared = new Batches<RunInsert, Created | undefined>(
+    items => createTogether(db, uses, items, CREATE_UNLESS_LOCKED),
     MAX_BATCH,
   );
+  const own = new Batches<RunInsert, Created>(items => createAll(db, writer, uses, items), MAX_BATCH);
   const endings = new Batches<Ending, boolean>(items => endAll(db, writer, items), MAX_BATCH);
   return {
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
       const creation = { run, limits, now };
+      const user = String(run.userId);
       // A run that has already ended is rare, and takes more than one statement.
-      const result = await (run.outcome
-        ? createAlone(writer, creation)
-        : creations.add(String(run.userId), creation));
+      const result = run.outcome
+        ? await createAlone(writer, creation)
+        : ((own.isWorking(user) ? undefined : await shared.add('', creation, user)) ??
+          (await own.add(user, creation)));
       if (result instanceof CreationRefused) throw result;
       return result;
     },
@@ -63,14 +72,11 @@ async function createAll(
   writer: Writer,
   uses: CollectedUses,
   items: readonly RunInsert[],
-): Promise<readonly (string | CreationRefused)[]> {
-  const ids = await createTogether(db, items).catch(fallBackIfRefused);
-  if (ids) {
-    for (const [index, { run }] of items.entries()) if (ids[index] === run.id) uses.add(run.promptId);
-    return ids;
-  }
-  const results: (string | CreationRefused)[] = [];
-  for (const item of items) results.push(await createAlone(writer, item));
+): Promise<readonly Created[]> {
+  const together = await createTogether(db, uses, items, CREATE);
+  const results: Created[] = [];
+  for (const [index, item] of items.entries())
+    results.push(together[index] ?? (await createAlone(writer, item)));
   return results;
 }
 
@@ -105,74 +111,81 @@ function fallBackIfRefused(error: unknown): undefined {
   if (codeOf(error) === undefined) throw error;
 }
 
-/** Creates runs of one user, or none. */
-export const CREATE = `
+/** Returns the statement that creates all runs of a user or none. @param locked the way in which it waits for a locked user */
+const creationOf = (locked: string): string => `
 with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[],
-    $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[]
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[], $15::bigint[]
   ) with ordinality as i(
     id, "promptVersionId", name, model, status, credits, "inputBytes", "textBytes", worker,
-    request, "keyId", "idempotencyKey", digest, "needsSpace", place
+    request, "keyId", "idempotencyKey", digest, "needsSpace", "userId", place
   )
 ), former as (
   select i.id, k."runId", k.digest = i.digest as same
-  from input i join "idempotencyKeys" k on k."userId" = $15 and k.key = i."idempotencyKey"
+  from input i join "idempotencyKeys" k on k."userId" = i."userId" and k.key = i."idempotencyKey"
   where k."createdAt" >= $16
 ), fresh as (
-  select i.*, row_number() over (order by i.place) as turn
+  select i.*, row_number() over (partition by i."userId" order by i.place) as turn
   from input i where not exists (select from former f where f.id = i.id)
 ), wanted as (
-  select count(*) as runs, coalesce(sum(credits), 0) as credits, coalesce(sum("inputBytes"), 0) as bytes,
+  select "userId", count(*) as runs, coalesce(sum(credits), 0) as credits, coalesce(sum("inputBytes"), 0) as bytes,
     coalesce(sum("textBytes"), 0) as texts, bool_or("needsSpace") as space,
     count(*) filter (where status = 'queued') as queued
-  from fresh
+  from fresh group by "userId"
+), free as (
+  select id from users where id = any($15::bigint[]) ${locked}
 ), taken as (
   update users u set
     credits = u.credits - w.credits,
     "mediaBytes" = u."mediaBytes" + w.bytes,
     "lastRunAt" = greatest(u."lastRunAt" + w.runs, $17::bigint + w.runs - 1)
-  from wanted w
-  where u.id = $15 and w.runs > 0 and u.plan <> 'none' and u.credits >= w.credits
+  from wanted w join free on free.id = w."userId"
+  where u.id = w."userId" and u.plan <> 'none' and u.credits >= w.credits
     and not exists (
-      select from fresh f where f."keyId" is not null
-        and not exists (select from keys k where k.id = f."keyId" and k."userId" = $15)
+      select from fresh f where f."userId" = u.id and f."keyId" is not null
+        and not exists (select from keys k where k.id = f."keyId" and k."userId" = u.id)
     )
     and not exists (
-      select from fresh f where not exists (
+      select from fresh f where f."userId" = u.id and not exists (
         select from "promptVersions" v join prompts p on p.id = v."promptId"
         where v.id = f."promptVersionId" and (p."latestVersionId" is not null or v.unlisted = 1)
       )
     )
     and (w.queued = 0 or w.queued + (
-      select count(*) from runs r where r."userId" = $15 and r.status = 'queued'
+      select count(*) from runs r where r."userId" = u.id and r.status = 'queued'
     ) <= $18::bigint)
     and (case
       when w.space then u."mediaBytes" + w.bytes + w.texts + (
         select coalesce(sum(r."textBytes"), 0) from runs r
-        where r."userId" = $15 and r.status in ('queued', 'running')
+        where r."userId" = u.id and r.status in ('queued', 'running')
       ) < $19::bigint
       when w.texts > 0 then w.texts + (
         select coalesce(sum(r."textBytes"), 0) from runs r
-        where r."userId" = $15 and r.status in ('queued', 'running')
+        where r."userId" = u.id and r.status in ('queued', 'running')
       ) <= greatest($19::bigint - u."mediaBytes", $20::bigint)
       else true
     end)
-  returning u."lastRunAt" - w.runs as "before"
+  returning u.id as "userId", u."lastRunAt" - w.runs as "before"
 ), made as (
   insert into runs (
     id, "userId", "promptVersionId", name, model, status, "createdAt", credits, "inputBytes", "textBytes", worker, request
   )
-  select f.id, $15, f."promptVersionId", f.name, f.model, f.status, t."before" + f.turn, f.credits, f."inputBytes",
-    f."textBytes", f.worker, f.request
-  from fresh f, taken t
+  select f.id, f."userId", f."promptVersionId", f.name, f.model, f.status, t."before" + f.turn, f.credits,
+    f."inputBytes", f."textBytes", f.worker, f.request
+  from fresh f join taken t using ("userId")
 ), claimed as (
   insert into "idempotencyKeys" ("userId", key, digest, "runId", "createdAt")
-  select $15, f."idempotencyKey", f.digest, f.id, $21::bigint from fresh f, taken t
+  select f."userId", f."idempotencyKey", f.digest, f.id, $21::bigint from fresh f join taken t using ("userId")
   where f."idempotencyKey" is not null
 )
-select i.id, f."runId", f.same, exists (select from taken) as taken
-from input i left join former f on f.id = i.id order by i.place`;
+select i.id, f."runId", f.same, t."userId" is not null as taken
+from input i left join former f on f.id = i.id left join taken t on t."userId" = i."userId" order by i.place`;
+
+/** Waits for a user whom another process has locked. */
+export const CREATE = creationOf('for no key update');
+/** Creates no run of a user whom another process has locked. */
+const CREATE_UNLESS_LOCKED = creationOf('for no key update skip locked');
 
 interface CreatedRow {
   readonly id: string;
@@ -182,15 +195,15 @@ interface CreatedRow {
   readonly taken: boolean;
 }
 
-/** Creates runs of one user and returns their ids; undefined if one of them can't be created. */
+/** Creates runs, and returns undefined for those that can't be created together with the others of their user. */
 async function createTogether(
   db: Db,
+  uses: CollectedUses,
   items: readonly RunInsert[],
-): Promise<readonly (string | CreationRefused)[] | undefined> {
-  const [{ run, limits, now }] = items as readonly [RunInsert, ...RunInsert[]];
-  const keys = items.flatMap(({ run }) => run.idempotency?.key ?? []);
-  if (new Set(keys).size < keys.length) return undefined;
-  const runs = items.map(item => item.run);
+  statement: string,
+): Promise<readonly (Created | undefined)[]> {
+  const [{ limits, now }] = items as readonly [RunInsert, ...RunInsert[]];
+  const runs = withoutRepeatedKeys(items).map(item => item.run);
   const parameters = [
     runs.map(({ id }) => id),
     runs.map(({ promptVersionId }) => promptVersionId),
@@ -206,7 +219,7 @@ async function createTogether(
     runs.map(({ idempotency }) => idempotency?.key ?? null),
     runs.map(({ idempotency }) => idempotency?.digest ?? null),
     runs.map(({ needsSpace }) => needsSpace),
-    run.userId,
+    runs.map(({ userId }) => userId),
     now - IDEMPOTENCY_LIFETIME_MS,
     now * 1000,
     limits.queued,
@@ -214,12 +227,25 @@ async function createTogether(
     Math.floor(limits.mediaBytes * TEXT_SHARE),
     now,
   ];
-  const { rows } = await db.executeQuery<CreatedRow>(CompiledQuery.raw(CREATE, parameters));
-  const isRefused = rows.some(({ runId, taken }) => runId === null && !taken);
-  if (isRefused) return undefined;
-  return rows.map(({ id, runId, same }) => {
-    if (runId === null) return id;
-    return same === true ? runId : new CreationRefused('key');
+  const creating = db.executeQuery<CreatedRow>(CompiledQuery.raw(statement, parameters));
+  const answer = await creating.catch(fallBackIfRefused);
+  const created = new Map(answer?.rows.map(row => [row.id, row]));
+  return items.map(({ run }) => {
+    const { runId, same, taken } = created.get(run.id) ?? { runId: null, same: null, taken: false };
+    if (runId !== null) return same === true ? runId : new CreationRefused('key');
+    if (!taken) return undefined;
+    uses.add(run.promptId);
+    return run.id;
+  });
+}
+
+/** Leaves out all but the first of those with the same idempotency key, which wait for the first one's answer. */
+function withoutRepeatedKeys(items: readonly RunInsert[]): readonly RunInsert[] {
+  const seen = new Set<string>();
+  return items.filter(({ run: { userId, idempotency } }) => {
+    if (idempotency === undefined) return true;
+    const key = `${userId} ${idempotency.key}`;
+    return !seen.has(key) && seen.add(key);
   });
 }
 
