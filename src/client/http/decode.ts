@@ -92,7 +92,7 @@ async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
   if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
   if (name === 'br') return zlib.createBrotliDecompress();
   if (name !== 'deflate') {
-    throw new ProtocolError(`the answer is encoded as ${name.slice(0, 40)}, which was not asked for`);
+    throw new ProtocolError(`the answer is encoded as ${name.slice(0, 40)}, which was not requested`);
   }
   // Some servers send raw deflate data under this name.
   return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();

@@ -65,7 +65,7 @@ function refuseEncoded(answer: HttpAnswer): void {
   const { 'content-encoding': encoding = 'identity' } = answer.headers;
   if (encoding.trim().toLowerCase() === 'identity') return;
   answer.discard();
-  throw new ProviderFault(`answered in the encoding ${encoding}, which it was not asked for`, {
+  throw new ProviderFault(`answered in the encoding ${encoding}, which was not requested`, {
     mayHaveCost: true,
   });
 }

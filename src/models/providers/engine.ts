@@ -153,9 +153,7 @@ class ProviderRun {
     const { model, runOptions } = this.#job;
     const requested = Number(runOptions['n']);
     if (count === 0 || count >= requested) return;
-    this.#warnings.push(
-      `${model.id ?? model.model} gave ${count} of the ${requested} answers that were asked for`,
-    );
+    this.#warnings.push(`${model.id ?? model.model} returned ${count} of the ${requested} requested answers`);
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {

@@ -83,7 +83,7 @@ export function accessFault(provider: Provider, env: Env): AccessFault | undefin
   if (!/^[\x21-\x7e]+$/.test(env[variable]?.trim() ?? '')) {
     return {
       kind: 'configuration',
-      message: `the key in ${variable} can't be sent: it holds a blank, a line break or something else that is not visible ASCII`,
+      message: `the key in ${variable} can't be sent: it contains a space, a line break or something else that is not visible ASCII`,
     };
   }
   if (!isUnencrypted) return undefined;

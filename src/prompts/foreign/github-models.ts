@@ -116,7 +116,7 @@ class GithubReader {
     const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
     const known = (entries ?? []).filter(entry => {
       const isKnown = PARAMETERS_READ.has(entry.key);
-      if (!isKnown) this.#findings.note(entry, `the parameter \`${entry.key}\` is not known: it is not sent`);
+      if (!isKnown) this.#findings.note(entry, `the parameter \`${entry.key}\` is unknown: it is not sent`);
       return isKnown;
     });
     const parameters = known.map(({ key, value, ...place }) => ({

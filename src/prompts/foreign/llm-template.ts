@@ -89,7 +89,7 @@ function refuseKey(entry: YamlEntry, findings: Findings): void {
   const refused = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined;
   const isEmpty = value.isEmpty || (isJsonList(value.json()) && value.items(key).length === 0);
   if (refused === undefined || isEmpty) return;
-  findings.fault(entry, `\`${key}\`: ${refused} of \`llm\` can't be carried out here`);
+  findings.fault(entry, `\`${key}\`: ${refused} of \`llm\` are not supported here`);
 }
 
 /** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */

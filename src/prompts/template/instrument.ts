@@ -120,6 +120,6 @@ function call(name: string, value: hbs.AST.Expression) {
 /** Parses a template that consists of one statement. */
 function statement(template: string): hbs.AST.Statement {
   const [only] = Handlebars.parse(template).body;
-  if (!only) throw new Error(`nothing stands in ${template}`);
+  if (!only) throw new Error(`${template} has no statement`);
   return only;
 }

@@ -150,7 +150,7 @@ function explainToken(token: string, text: string, at: number): Explanation {
   const named = tag === undefined ? 'this tag' : `\`${tag}\``;
   if (token === 'OPEN_ENDBLOCK') return { what: `${named} ends a block that was never opened`, at };
   if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') {
-    return { what: `${named} stands outside a block`, at };
+    return { what: `${named} is not inside a block`, at };
   }
   if (token === 'CLOSE') return { what: 'this tag is empty, or its last part has no value', at };
   return explainSign(text, at);
@@ -162,7 +162,7 @@ function explainSign(text: string, at: number): Explanation {
   const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
   const [sign] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text.slice(start, start + 3)) ?? [];
   if (sign === undefined) return { what: "the template can't be read here", at };
-  const what = `\`${sign}\` can't stand in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
+  const what = `\`${sign}\` isn't allowed in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
   return { what, at: start };
 }
 

@@ -96,7 +96,7 @@ export const runRoutes = [
       }
       if (!hasRoom(memory, outcome.outputs)) {
         const message =
-          'the run has ended, but its outputs do not fit into the memory for answers at present; get it by its runId';
+          'the run has ended, but its outputs do not fit into the memory for answers now; get it by its runId';
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { runId: id });
       }
       return runView({ id, ...outcome }, services, origin);

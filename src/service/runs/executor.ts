@@ -76,7 +76,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return await store(await runEngine({ ...options, onNotice, onAsked }, run, signal));
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
-      return await store(failedWith(`the run could not be carried out: ${messageOf(error)}`));
+      return await store(failedWith(`the run could not be executed: ${messageOf(error)}`));
     }
   };
 }

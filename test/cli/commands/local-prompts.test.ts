@@ -57,7 +57,7 @@ describe('a run of a file of another tool', () => {
     [
       'a.prompt.yml',
       'model: echo\nmodelParameters: { temperature: 0.5, foo: 3 }\nmessages: [{ role: user, content: a }]\n',
-      'note: a.prompt.yml:2: the parameter `foo` is not known: it is not sent',
+      'note: a.prompt.yml:2: the parameter `foo` is unknown: it is not sent',
     ],
     [
       'b.md',

@@ -45,7 +45,7 @@ describe('an answer', () => {
   it.each<[string, Uint8Array | string, RegExp]>([
     ['gzip', 'no gzip at all', /not encoded as its headers say/],
     ['gzip', gzipSync(json).subarray(0, 100), /not encoded as its headers say/],
-    ['zstd', 'x', /encoded as zstd, which was not asked for/],
+    ['zstd', 'x', /encoded as zstd, which was not requested/],
     ['gzip, gzip, gzip', 'x', /too many times/],
     ['gzip', '', /an empty answer/],
   ])('in broken %s is refused', async (encoding, body, message) => {

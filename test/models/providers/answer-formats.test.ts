@@ -337,7 +337,7 @@ describe('Chat Completions', () => {
       { body: { choices: [choice('One')] } },
     );
     expect(outputs).toEqual([{ type: 'text', text: 'One' }]);
-    expect(warnings).toEqual(['tiny gave 1 of the 2 answers that were asked for']);
+    expect(warnings).toEqual(['tiny returned 1 of the 2 requested answers']);
   });
 
   it.each(['model_length', 'insufficient_system_resource', 'length'])('cut off by %s fails', async reason => {

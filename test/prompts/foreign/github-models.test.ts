@@ -79,7 +79,7 @@ describe('a prompt of GitHub Models', () => {
 
   it('reports a parameter that is not known, and does not send it', () => {
     const strange = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  warmth: 3\n');
-    expect(faults(strange)).toEqual(['note 5: the parameter `warmth` is not known: it is not sent']);
+    expect(faults(strange)).toEqual(['note 5: the parameter `warmth` is unknown: it is not sent']);
     expect(parseAnyPrompt(strange, 'x.prompt.yml').definition?.config).not.toHaveProperty('warmth');
   });
 

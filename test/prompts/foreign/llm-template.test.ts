@@ -56,8 +56,8 @@ describe('a template of `llm`', () => {
   it('names and refuses what it cannot carry out', () => {
     const text = 'prompt: x\nfragments: [a.txt]\nsystem_fragments: []\ntools: [llm_time]\n';
     expect(findingsIn('t.yaml', text)).toEqual([
-      "fault 2: `fragments`: fragments of `llm` can't be carried out here",
-      "fault 4: `tools`: tools of `llm` can't be carried out here",
+      'fault 2: `fragments`: fragments of `llm` are not supported here',
+      'fault 4: `tools`: tools of `llm` are not supported here',
     ]);
   });
 

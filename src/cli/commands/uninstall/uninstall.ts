@@ -102,7 +102,7 @@ async function removeAll(items: readonly Item[]): Promise<void> {
   throw new CliError(`not all could be removed: ${faults.join('; ')}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: ['What could be removed is gone. Run it again for the rest.'],
+    hints: ['Everything else was removed. Run it again for the rest.'],
   });
 }
 

@@ -120,7 +120,7 @@ function filesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: stri
   const partials = [...files].filter(
     ([name, { mode }]) => mode !== LINK_MODE && name !== prompt && /^_[^\\]*\.prompt$/u.test(name),
   );
-  if (partials.length > MAX_PARTIALS) throw new Error(`more than ${MAX_PARTIALS} partials lie beside it`);
+  if (partials.length > MAX_PARTIALS) throw new Error(`it has more than ${MAX_PARTIALS} partials next to it`);
   return [[prompt, own.id], ...partials.map(([name, { id }]): [string, string] => [name, id])];
 }
 
