@@ -21,8 +21,9 @@ export async function keysIn<User extends string>(
   const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
   try {
     const keys: Record<string, string> = {};
-    for (const [user, credits] of Object.entries<number>(users))
+    for (const [user, credits] of Object.entries<number>(users)) {
       keys[user] = (await store.createKey({ user, credits })).key;
+    }
     return keys;
   } finally {
     await store.close();

@@ -75,8 +75,9 @@ async function createAll(
 ): Promise<readonly Created[]> {
   const together = await createTogether(db, uses, items, CREATE);
   const results: Created[] = [];
-  for (const [index, item] of items.entries())
+  for (const [index, item] of items.entries()) {
     results.push(together[index] ?? (await createAlone(writer, item)));
+  }
   return results;
 }
 
