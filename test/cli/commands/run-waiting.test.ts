@@ -520,6 +520,16 @@ describe('a creation that is not answered', () => {
       stdout: 'Hello, Ada!\n',
     });
   });
+
+  it.each(['wait', 'get', 'save', 'show'])('is marked if runs %s adopts the run', async verb => {
+    const home = temporaryDirectory();
+    const script = [unanswered('reset-after-body'), list(), list(row(RUN)), list(row(RUN)), poll({})];
+    const service = await serviceOf(...script, ...(verb === 'show' ? [list(row(RUN))] : []));
+    await command(service, RUN_IT, { home });
+    const argv = ['runs', verb, '--last', '--json', ...(verb === 'save' ? ['--to', home] : [])];
+    const { stdout } = await command(service, argv, { ...EXCLUSIVE, home });
+    expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
+  });
 });
 
 it.each([[[]], [['--json']], [['--no-wait']]])(

@@ -1,8 +1,10 @@
 import { NotFoundError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import type { CreatedRun } from '../../creation/creation.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
+import { wantsJson } from '../../outputs/json.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -52,6 +54,19 @@ export async function askOfRun<T>(
     const hints = [`The id asked for: ${oneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
     throw new CliError(message, { ...failure, hints, cause: error });
   }
+}
+
+/** Fetches a run. In JSON, marks one that was recovered after a lost answer. @throws as `askOfRun` */
+export async function readRun(
+  ctx: Context,
+  connection: Connection,
+  runId: string,
+  verb: string,
+): Promise<CreatedRun> {
+  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
+  const run = await askOfRun(ctx, connection, { verb, runId }, asking);
+  const entry = wantsJson(ctx) ? await ctx.journal.find(connection.service, run.runId) : undefined;
+  return entry?.recovered === true ? { ...run, recovered: true } : run;
 }
 
 /** Returns true for the error of `askOfRun` for a run that no known service has. */

@@ -15,7 +15,7 @@ import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
+import { askOfRun, checkRunsNamed, namedRun, readRun } from './named-run.ts';
 import type { RUNS_GET, RUNS_SAVE, RUNS_WAIT } from './spec.ts';
 
 /** Prints a run as it is: its outputs, or a note that it still goes on. */
@@ -40,11 +40,6 @@ export async function runsGet(
     ctx.io.note(`note: run ${oneLine(runId)} is ${oneLine(runStatus)}; wait for it with: ${wait}`);
   }
   return EXIT.ok;
-}
-
-async function readRun(ctx: Context, connection: Connection, runId: string, verb: string): Promise<Run> {
-  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
-  return askOfRun(ctx, connection, { verb, runId }, asking);
 }
 
 /** Returns the journal's facts about a run; empty if it was started elsewhere. */

@@ -15,7 +15,7 @@ import { present } from '../../outputs/present.ts';
 import { warningsOf } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
-import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
+import { checkRunsNamed, namedRun, readRun } from './named-run.ts';
 import type { RUNS_SHOW } from './spec.ts';
 
 /** Shows a run's status, prompt, name, times and costs, and its shortened outputs. */
@@ -27,8 +27,7 @@ export async function runsShow(
   checkRunsNamed(name === undefined ? [] : [name], flags);
   const connection = await ctx.connection();
   const runId = await namedRun(ctx, connection, name);
-  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
-  const run = await askOfRun(ctx, connection, { verb: 'show', runId }, asking);
+  const run = await readRun(ctx, connection, runId, 'show');
   const row = await findRunRow(ctx, connection, run.runId);
   const usage = shownUsage((await connection.costs?.of([run.runId]))?.get(run.runId));
   const { warnings: _, ...own } = run;
