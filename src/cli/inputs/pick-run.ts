@@ -106,7 +106,7 @@ const MAX_RECENT = 20;
 
 /** Searches while the user types. Without words, offers aliases, the local prompts or those used before, and prompt files. */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
-  const prompts = await offeredPrompts(ctx, connection);
+  const prompts = await promptChoices(ctx, connection);
   const refused = new AbortController();
   const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
@@ -133,10 +133,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
 }
 
 /** Returns the aliases, every prompt of the local service or the prompts used before on another one, and prompt files. */
-async function offeredPrompts(
-  ctx: Context,
-  connection: Connection,
-): Promise<readonly Choice<PickedPrompt>[]> {
+async function promptChoices(ctx: Context, connection: Connection): Promise<readonly Choice<PickedPrompt>[]> {
   const aliases = [...ctx.settings.aliases].map(([alias, target]) => ({
     value: { alias, promptId: '', promptVersionId: '' },
     name: alias,

@@ -38,7 +38,12 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
 };
 
 function noteWhatIsText(markdown: Markdown, findings: Findings): void {
-  noteLines(markdown, /!`[^`]+`/u, findings, found => `the command ${found} is not carried out: it is sent as text`);
+  noteLines(
+    markdown,
+    /!`[^`]+`/u,
+    findings,
+    found => `the command ${found} is not carried out: it is sent as text`,
+  );
   noteLines(
     markdown,
     /(?<![\w`@./])@(?=[\w./~-]*[./])[\w~./-]*[\w~/]/u,

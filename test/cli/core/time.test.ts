@@ -16,7 +16,7 @@ describe('a duration', () => {
   });
 
   it.each(['', '10', 's', '-5s', '5 s', '5s!', '1e3s', '5S', '99d'])(
-    '%j is refused, with what gave it',
+    '%j is refused, naming its flag',
     text => {
       expect(() => parseDuration(text, '--grace')).toThrow(/^--grace: /);
     },

@@ -69,7 +69,7 @@ describe('what the journal of a batch says', () => {
     await journal.append({ kind: 'handover progress', key: 'k', file: 'f' });
     await journal.append({ kind: 'handover progress', key: 'k', file: 'f', batch: 'b' });
     await journal.close();
-    const said = async (): Promise<unknown> => {
+    const reopened = async (): Promise<unknown> => {
       const read = await BatchJournal.open(place);
       const { states, extras, handovers } = read;
       const all = {
@@ -81,7 +81,7 @@ describe('what the journal of a batch says', () => {
       await read.close();
       return all;
     };
-    const first = await said();
+    const first = await reopened();
     expect(first).toMatchObject({
       states: [
         ['r1', { row: 1, step: 'running', entry, runId: 'run-1', runIds: ['run-1'], recovered: true }],
@@ -95,7 +95,7 @@ describe('what the journal of a batch says', () => {
         { handover: { key: 'k', promptVersionId: 'v', interface: '/v1/x', rows }, progress: { batch: 'b' } },
       ],
     });
-    expect(await said()).toEqual(first);
+    expect(await reopened()).toEqual(first);
   });
 
   function journalOf(lines: readonly object[]): string {

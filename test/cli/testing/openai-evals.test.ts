@@ -52,7 +52,7 @@ class Converted extends Project {
     return { prompt, cases: (parse(tests) as { cases: Files['cases'] }).cases };
   }
 
-  async said(...inputs: string[]): Promise<unknown> {
+  async rendered(...inputs: string[]): Promise<unknown> {
     const { stdout } = await this.run(['prompts', 'render', 'x.prompt', ...inputs, '--json']);
     return JSON.parse(stdout());
   }
@@ -77,7 +77,7 @@ describe("an evaluation of OpenAI's Evals", () => {
     expect(prompt).toContain(
       'title: Tickets\nmodel: openai/gpt-4o-mini\nconfig:\n  temperature: 0.5\n  maxOutputTokens: 9\n',
     );
-    expect(await project.said('-i', 'ticket=it')).toMatchObject({
+    expect(await project.rendered('-i', 'ticket=it')).toMatchObject({
       messages: [
         { role: 'system', content: [{ text: 'Label tickets' }] },
         { role: 'user', content: [{ text: 'Ticket: it' }] },
@@ -109,7 +109,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       testing_criteria: [check('ilike', 'a {{item.label}}')],
     });
     expect(project.files().prompt).toMatch(/required:\n {6}- ticket\n {6}- the-tone\n/u);
-    expect(await project.said('-i', 'ticket=Hm', '-i', 'the-tone=calm')).toMatchObject({
+    expect(await project.rendered('-i', 'ticket=Hm', '-i', 'the-tone=calm')).toMatchObject({
       messages: [{ role: 'user', content: [{ text: 'ticket: Hm\nthe-tone: calm' }] }],
     });
   });
