@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { postgresPrograms } from './test/support/postgres.ts';
+import { postgresPrograms } from './test/support/databases/postgres.ts';
 import { SlowFirst } from './test/support/slow-first.ts';
 
 /** What holds for either kind of store is tested on both. */
@@ -22,7 +22,7 @@ const onPostgres = {
     ...SHARED,
     name: 'on PostgreSQL',
     include: ON_BOTH_STORES,
-    globalSetup: [...SETUP, 'test/support/postgres-setup.ts'],
+    globalSetup: [...SETUP, 'test/support/databases/postgres-setup.ts'],
   },
 };
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { fill, type Measured, measure } from './service.bench.ts';
 import { creation, type Server, sampleVersion, startServer } from './service-server.ts';
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunPage, RunRow } from '../../src/wire/index.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/databases/postgres.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 10_000);
 const INSTANCES = 3;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
 import { CREATE } from '../../src/service/store/postgres/run-writes.ts';
-import { postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { cpuOf, postmasterOf } from './processor-time.ts';
 import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
 

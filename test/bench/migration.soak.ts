@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openStore } from '../../src/service/index.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/databases/postgres.ts';
 
 const RUNS = Number(process.env['RUNS'] ?? 1_000_000);
 const CALLERS = 8;

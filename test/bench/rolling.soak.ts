@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, startPostgres } from '../support/postgres.ts';
+import { freePort, startPostgres } from '../support/databases/postgres.ts';
 
 const INSTANCES = 3;
 const CALLERS = 20;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import pg from 'pg';
 import { openStore } from '../../src/service/index.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/databases/postgres.ts';
 import { cpuOf, postmasterOf } from './processor-time.ts';
 import { type Costs, predict, predictFleets } from './scale-model.ts';
 import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';

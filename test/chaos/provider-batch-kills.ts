@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { FakeProvider } from '../support/fake-provider.ts';
-import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
+import { FakeProvider } from '../support/providers/fake-provider.ts';
+import { ProviderLedger, type StopPoint } from '../support/providers/provider-ledger.ts';
 import { startCommand } from './start-command.ts';
 
 /** The requests of a batch in their order, and where the command is killed at each. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as library from '../../src/index.ts';
-import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificates/loopback-certificate.ts';
 import { deadBaseUrl } from '../support/scripted-service.ts';
 import { hasLinks } from '../support/system.ts';
 

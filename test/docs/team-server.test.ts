@@ -5,9 +5,9 @@ import { parse } from 'yaml';
 import { type RunningCommand, runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
+import { makeDatabase } from '../support/databases/test-database.ts';
 import { documentText, shellLines, wordsOf } from '../support/documents.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/postgres.ts';
-import { makeDatabase } from '../support/test-database.ts';
 
 // The lines of the guide, word for word, but for what docker does: here the container `one` is a process, the container
 // `database` a server of the tests' own, and the address that of the process.

@@ -6,7 +6,7 @@ import { localService } from '../cli/batch/support.ts';
 import { type CommandOutcome, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, said } from '../support/fake-provider.ts';
+import { FakeProvider, said } from '../support/providers/fake-provider.ts';
 
 /** In hundred-millionths of a dollar: what a token costs by models.yaml. */
 const [INPUT, OUTPUT] = [200, 800];

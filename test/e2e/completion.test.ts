@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LOCAL_SCOPE } from '../../src/cli/settings/caches/resource-cache.ts';
-import { type CompletingShell, completingShell, hasShell, type Shell } from '../support/shell.ts';
+import { type CompletingShell, completingShell, hasShell, type Shell } from '../support/terminals/shell.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const PROMPT = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';

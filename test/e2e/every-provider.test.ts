@@ -5,10 +5,10 @@ import { PROVIDERS } from '../../src/models/providers/provider-data.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, type ProviderHandler } from '../support/fake-provider.ts';
 import { png } from '../support/pictures.ts';
 import { answerTo } from '../support/providers/answers.ts';
 import type { ChatDialect } from '../support/providers/chat-dialects.ts';
+import { FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';
 
 // One prompt with every option of the guide, a picture and a schema, with every provider of the list.
 // The doubles refuse what the real services refuse, and each provider is asked once.

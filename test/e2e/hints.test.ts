@@ -3,7 +3,7 @@ import { startAgent } from '../support/agent.ts';
 import type { CommandOutcome } from '../support/command.ts';
 import { startCommandHere } from '../support/command-here.ts';
 import { wordsOf } from '../support/documents.ts';
-import { PaidModel } from '../support/paid-model.ts';
+import { PaidModel } from '../support/providers/paid-model.ts';
 import { type Exchange, failure, scriptedServiceOf, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 

@@ -6,7 +6,7 @@ import { OPENING, runCall, startAgent } from '../support/agent.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, said } from '../support/fake-provider.ts';
+import { FakeProvider, said } from '../support/providers/fake-provider.ts';
 import {
   type Exchange,
   failure,

@@ -6,8 +6,8 @@ import type { Run } from '../../src/wire/index.ts';
 import { COMMAND, type CommandOutcome, type RunningCommand, runCommand } from '../support/command.ts';
 import { serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { said } from '../support/fake-provider.ts';
-import { PaidModel } from '../support/paid-model.ts';
+import { said } from '../support/providers/fake-provider.ts';
+import { PaidModel } from '../support/providers/paid-model.ts';
 import { isPosix } from '../support/system.ts';
 
 // Each request to a provider is paid for: its ledger shows one request for one run, whatever ends the command.

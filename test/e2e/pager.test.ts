@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
-import type { TestTerminal } from '../support/terminal.ts';
-import { onTerminal } from '../support/terminal-command.ts';
+import type { TestTerminal } from '../support/terminals/terminal.ts';
+import { onTerminal } from '../support/terminals/terminal-command.ts';
 
 const MARKING = "sed 's/^/paged: /'";
 

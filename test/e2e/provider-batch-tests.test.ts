@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
 import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider } from '../support/fake-provider.ts';
-import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
+import { FakeProvider } from '../support/providers/fake-provider.ts';
+import { ProviderLedger, type StopPoint } from '../support/providers/provider-ledger.ts';
 import { isPosix } from '../support/system.ts';
 
 let provider: FakeProvider;

@@ -7,8 +7,8 @@ import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
 import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider } from '../support/fake-provider.ts';
-import { ProviderLedger } from '../support/provider-ledger.ts';
+import { FakeProvider } from '../support/providers/fake-provider.ts';
+import { ProviderLedger } from '../support/providers/provider-ledger.ts';
 import { isPosix } from '../support/system.ts';
 
 let provider: FakeProvider;

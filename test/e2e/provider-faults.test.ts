@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { said } from '../support/fake-provider.ts';
-import { PaidModel } from '../support/paid-model.ts';
+import { said } from '../support/providers/fake-provider.ts';
+import { PaidModel } from '../support/providers/paid-model.ts';
 
 const REFUSALS = [
   ['a bad key', { status: 401, body: { error: { message: 'Incorrect API key' } } }, 3],

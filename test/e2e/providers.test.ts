@@ -4,12 +4,12 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { certificate } from '../support/certificate.ts';
+import { certificate } from '../support/certificates/certificate.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, type ProviderHandler, said } from '../support/fake-provider.ts';
-import { onTerminal } from '../support/terminal-command.ts';
+import { FakeProvider, type ProviderHandler, said } from '../support/providers/fake-provider.ts';
+import { onTerminal } from '../support/terminals/terminal-command.ts';
 
 let provider: FakeProvider;
 

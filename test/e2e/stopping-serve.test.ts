@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Run, RunReference } from '../../src/wire/index.ts';
 import { type RunningCommand, startCommand } from '../support/command.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { isPosix } from '../support/system.ts';
 
 interface Serving extends RunningCommand {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
-import { onTerminal } from '../support/terminal-command.ts';
+import { onTerminal } from '../support/terminals/terminal-command.ts';
 
 const KEY = 'pr_a-key-nobody-may-see';
 

@@ -9,7 +9,7 @@ import {
   serviceWithPrompt,
   slowCreation,
   VERSION_ID,
-} from '../support/terminal-command.ts';
+} from '../support/terminals/terminal-command.ts';
 
 const NO_INPUTS = { textInputs: {}, imageInputs: [] };
 const ESCAPE = '\u001b';

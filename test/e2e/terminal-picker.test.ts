@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runInProcess, temporaryDirectory } from '../support/context.ts';
 import { failure, success } from '../support/scripted-service.ts';
-import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
+import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminals/terminal-command.ts';
 
 const OLDER_ID = '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const SEARCH_KEYS = '  type to search · ↑↓ navigate · ⏎ select';

@@ -6,8 +6,8 @@ import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
 import { png } from '../support/pictures.ts';
 import { isPosix } from '../support/system.ts';
-import { openTerminal } from '../support/terminal.ts';
-import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
+import { openTerminal } from '../support/terminals/terminal.ts';
+import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminals/terminal-command.ts';
 
 const PNG = png(2, 2);
 const LIST_KEYS = '  type to find · ↑↓ navigate · ⏎ select';

@@ -3,9 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { EngineResult } from '../../src/models/engine.ts';
 import { createEngines } from '../../src/models/engines.ts';
-import { FakeProvider, type ProviderAnswer, type ProviderHandler } from '../support/fake-provider.ts';
-import { message, messageStream, refusal, type StreamEnd } from '../support/messages-interface.ts';
 import { png } from '../support/pictures.ts';
+import {
+  FakeProvider,
+  type ProviderAnswer,
+  type ProviderHandler,
+} from '../support/providers/fake-provider.ts';
+import { message, messageStream, refusal, type StreamEnd } from '../support/providers/messages-interface.ts';
 import { type JobOptions, jobOf, providerAt } from './job.ts';
 
 const KEY = 'sk-ant-secret-0123456789';

@@ -6,8 +6,8 @@ import { createEngines } from '../../src/models/engines.ts';
 import type { ModelEntry, Provider } from '../../src/models/entry.ts';
 import { providerEngine } from '../../src/models/providers/engine.ts';
 import { knownProviders } from '../../src/models/providers/providers.ts';
-import { FakeProvider, type ProviderAnswer } from '../support/fake-provider.ts';
 import { png } from '../support/pictures.ts';
+import { FakeProvider, type ProviderAnswer } from '../support/providers/fake-provider.ts';
 import { type JobOptions, jobOf, providerAt } from './job.ts';
 
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;

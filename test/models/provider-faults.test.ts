@@ -4,10 +4,15 @@ import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EmbeddedService, type LocalStore, openStore, startEmbedded } from '../../src/service/index.ts';
 import type { TextPiece } from '../../src/service/runs/text-feed.ts';
-import { FakeProvider, type ProviderAnswer, type ProviderHandler, said } from '../support/fake-provider.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
+import {
+  FakeProvider,
+  type ProviderAnswer,
+  type ProviderHandler,
+  said,
+} from '../support/providers/fake-provider.ts';
 
 interface Run {
   runId: string;

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { FakeProvider, said } from '../support/fake-provider.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
+import { FakeProvider, said } from '../support/providers/fake-provider.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,

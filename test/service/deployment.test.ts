@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 import type { RunPage } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { freePort } from '../support/databases/postgres.ts';
 import { TestService } from '../support/local-service.ts';
-import { freePort } from '../support/postgres.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, 'deploy', file), 'utf8');

@@ -9,11 +9,11 @@ import { ObjectStore } from '../../src/service/store/objects/object-store.ts';
 import type { Run, RunPage } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { TestObjectStore } from '../support/databases/object-store.ts';
+import { slow } from '../support/databases/runs-on-database.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
-import { TestObjectStore } from '../support/object-store.ts';
 import { png } from '../support/pictures.ts';
-import { slow } from '../support/runs-on-database.ts';
 
 const MEDIA = 's3://team/pictures';
 const HOUR_MS = 60 * 60_000;

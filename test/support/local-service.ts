@@ -4,8 +4,8 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import type { Clock } from '../../src/service/core/clock.ts';
 import { openStore, type Service, type ServiceOptions, startService } from '../../src/service/index.ts';
+import { databaseBeside, databaseFor } from './databases/test-database.ts';
 import { InterfaceDescription } from './interface-description.ts';
-import { databaseBeside, databaseFor } from './test-database.ts';
 
 /** An answer of the service, its envelope taken apart. */
 export interface Answer<T = never> {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Run } from '../../src/wire/index.ts';
 import { startCommand } from './command.ts';
 import { temporaryDirectory } from './context.ts';
-import { FakeProvider, said } from './fake-provider.ts';
+import { FakeProvider, said } from './providers/fake-provider.ts';
 
 const CALLERS = 4;
 /** The longest that the model takes for an answer. */

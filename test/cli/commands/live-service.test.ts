@@ -1,8 +1,8 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/certificates/loopback-certificate.ts';
 import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
-import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/loopback-certificate.ts';
 import { against } from '../../support/one-command.ts';
 import {
   type Exchange,

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { anyText } from '../../support/any-text.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { FakeProvider, said } from '../../support/fake-provider.ts';
 import { png } from '../../support/pictures.ts';
+import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
 import { type Exchange, success } from '../../support/scripted-service.ts';
 import { command, creation, PROMPT, runOf, serviceOf, start, VERSION } from './run-support.ts';
 

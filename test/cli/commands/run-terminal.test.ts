@@ -7,9 +7,9 @@ import { promptFilesBelow } from '../../../src/cli/inputs/prompt-files-below.ts'
 import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
-import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
 import { failure, type ScriptedService, success } from '../../support/scripted-service.ts';
 import { hasLinks } from '../../support/system.ts';
+import { type Answer, scriptedPrompter } from '../../support/terminals/scripted-prompter.ts';
 import { command, creation, PROMPT, RUN, runOf, serviceOf, VERSION } from './run-support.ts';
 
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };

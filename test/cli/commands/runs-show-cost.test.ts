@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { FakeProvider } from '../../support/fake-provider.ts';
+import { FakeProvider } from '../../support/providers/fake-provider.ts';
 
 it('shows what a run of the embedded service cost', async () => {
   const provider = await FakeProvider.start();

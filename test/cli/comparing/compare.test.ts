@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
-import { FakeProvider, said } from '../../support/fake-provider.ts';
+import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
 import { failure, scriptedServiceOf, success, versionLookup } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
 import { serviceEnv } from '../batch/support.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FakeProvider } from '../../support/fake-provider.ts';
-import { ProviderLedger } from '../../support/provider-ledger.ts';
+import { FakeProvider } from '../../support/providers/fake-provider.ts';
+import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
 import { ECHO, Project } from '../testing/support.ts';
 
 const SILENT = ECHO.replace('{{text}}', 'nothing of {{#if text}}it{{/if}}');

@@ -7,7 +7,7 @@ import { askForInputs } from '../../../src/cli/inputs/ask.ts';
 import { openImage } from '../../../src/cli/inputs/images/image-source.ts';
 import type { PlacedInputs } from '../../../src/cli/inputs/images/place-images.ts';
 import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
-import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
+import { type Answer, scriptedPrompter } from '../../support/terminals/scripted-prompter.ts';
 
 const NOTHING: PlacedInputs = { text: new Map(), images: [] };
 const PNG = Buffer.from(

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { FakeProvider, said } from '../../support/fake-provider.ts';
-import { ProviderLedger } from '../../support/provider-ledger.ts';
+import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
+import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
 
 let provider: FakeProvider;
 let home: string;

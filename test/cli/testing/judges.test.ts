@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
-import { FakeProvider, said } from '../../support/fake-provider.ts';
+import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
 import { Project, projectOf } from './support.ts';
 
 const OWN = `    judge: of-case

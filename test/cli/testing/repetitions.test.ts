@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { type CommandResult, runInProcess } from '../../support/context.ts';
-import { FakeProvider, said } from '../../support/fake-provider.ts';
+import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
 import { Project } from './support.ts';
 
 let provider: FakeProvider;

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer as createPlainServer, type Sock
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, NetworkError } from '../../../src/client/errors.ts';
 import { createTransport } from '../../../src/client/http/undici-transport.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/certificates/loopback-certificate.ts';
 import { errorOf, TestClient } from '../../support/client.ts';
-import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/loopback-certificate.ts';
 import { deadBaseUrl, scriptedService, success } from '../../support/scripted-service.ts';
 
 const closers: (() => unknown)[] = [];

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Discovery, discoverModels } from '../../../src/models/catalogue/discover.ts';
 import { type ModelsReport, reportModels } from '../../../src/models/catalogue/report.ts';
 import { loadModels } from '../../../src/models/catalogue/table.ts';
-import { FakeProvider } from '../../support/fake-provider.ts';
+import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { isPosix } from '../../support/system.ts';
 
 const { signal } = new AbortController();

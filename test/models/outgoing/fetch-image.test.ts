@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FetchImageOptions, fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { openHttp } from '../../../src/models/outgoing/request.ts';
-import { certificate } from '../../support/certificate.ts';
+import { certificate } from '../../support/certificates/certificate.ts';
 import { png } from '../../support/pictures.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { outgoingProxy } from '../../../src/models/outgoing/proxy.ts';
 import { openHttp, readBody } from '../../../src/models/outgoing/request.ts';
-import { certificate } from '../../support/certificate.ts';
+import { certificate } from '../../support/certificates/certificate.ts';
 import { png } from '../../support/pictures.ts';
 
 const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import { anthropicBatches } from '../../../src/models/provider-batches/anthropic
 import { listedBatches } from '../../../src/models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
 import { statusIn } from '../../../src/models/providers/fault.ts';
-import { FakeProvider, type ProviderAnswer } from '../../support/fake-provider.ts';
+import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
 
 /** Returns the status of the fault that ends the collection of a batch's results. */
 async function faultOf(

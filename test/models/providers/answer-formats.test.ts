@@ -4,8 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
 import type { InterfaceName } from '../../../src/models/entry.ts';
-import { FakeProvider, type ProviderAnswer, type ProviderHandler } from '../../support/fake-provider.ts';
 import { png } from '../../support/pictures.ts';
+import {
+  FakeProvider,
+  type ProviderAnswer,
+  type ProviderHandler,
+} from '../../support/providers/fake-provider.ts';
 import { type JobOptions, jobOf, providerAt } from '../job.ts';
 
 let provider: FakeProvider;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ProviderAnswer } from '../../support/fake-provider.ts';
 import { CHAT_DIALECTS, type ChatDialect } from '../../support/providers/chat-dialects.ts';
 import { refusal } from '../../support/providers/double.ts';
+import type { ProviderAnswer } from '../../support/providers/fake-provider.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 
 // The doubles of the providers are checked here against errors that the real services sent to others.

@@ -4,7 +4,7 @@ import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
 import { ProviderFault } from '../../../src/models/providers/answers/refusal.ts';
 import { explainFault } from '../../../src/models/providers/fault.ts';
-import { FakeProvider, type ProviderHandler } from '../../support/fake-provider.ts';
+import { FakeProvider, type ProviderHandler } from '../../support/providers/fake-provider.ts';
 import { jobOf, providerAt } from '../job.ts';
 
 let provider: FakeProvider;

@@ -3,8 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
 import { guessedModality } from '../../../src/models/providers/guessed-model.ts';
-import { FakeProvider, type ProviderAnswer, type ProviderHandler } from '../../support/fake-provider.ts';
 import { png } from '../../support/pictures.ts';
+import {
+  FakeProvider,
+  type ProviderAnswer,
+  type ProviderHandler,
+} from '../../support/providers/fake-provider.ts';
 import { type JobOptions, jobOf } from '../job.ts';
 import { ASKED, askedAt } from './asked-for.ts';
 

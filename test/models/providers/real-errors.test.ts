@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineFault, EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
-import { FakeProvider } from '../../support/fake-provider.ts';
 import { answerTo } from '../../support/providers/answers.ts';
+import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { REFUSALS } from '../../support/providers/real-refusals.ts';

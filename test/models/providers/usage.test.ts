@@ -1,8 +1,8 @@
 import { extractUsage, findProvider } from '@pydantic/genai-prices';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
-import { FakeProvider } from '../../support/fake-provider.ts';
 import { answerTo } from '../../support/providers/answers.ts';
+import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { jobOf } from '../job.ts';
 import { askedAt } from './asked-for.ts';
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
-import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 import {
   type PostgresCluster,
   type PostgresStandby,
   postgresPrograms,
   startPostgres,
-} from '../../support/postgres.ts';
-import { slow } from '../../support/runs-on-database.ts';
-import { makeDatabase } from '../../support/test-database.ts';
+} from '../../support/databases/postgres.ts';
+import { slow } from '../../support/databases/runs-on-database.ts';
+import { makeDatabase } from '../../support/databases/test-database.ts';
+import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 
 /** Far less than a query may take, and more than a busy machine needs. */
 const ANSWERED_MS = 25_000;

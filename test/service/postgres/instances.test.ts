@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/service/index.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
+import { createAt, keyIn, keysIn, slow } from '../../support/databases/runs-on-database.ts';
+import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 import { png } from '../../support/pictures.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
-import { createAt, keyIn, keysIn, slow } from '../../support/runs-on-database.ts';
 import { serveInProcess } from '../../support/serving-process.ts';
-import { makeDatabase } from '../../support/test-database.ts';
 
 /** Long enough for a lease to end and its runs to be taken up; CONTRACT says 30 s. */
 const TAKEN_OVER_MS = 30_000;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../../src/wire/index.ts';
 import { runCommand } from '../../support/command.ts';
+import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../../support/databases/pgbouncer.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
+import { slow } from '../../support/databases/runs-on-database.ts';
+import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
-import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../../support/pgbouncer.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
-import { slow } from '../../support/runs-on-database.ts';
-import { makeDatabase } from '../../support/test-database.ts';
 
 describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)('a database behind PgBouncer', () => {
   let cluster: PostgresCluster;

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, type TestContext, test } from 'vitest';
 import { COMMAND, runCommand } from '../../support/command.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
+import { makeDatabase } from '../../support/databases/test-database.ts';
 import { buildNextVersion, buildVersion, previousVersion } from '../../support/other-versions.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { RollingFleet } from '../../support/rolling-fleet.ts';
-import { makeDatabase } from '../../support/test-database.ts';
 
 /** The credits of the first key's user, and of a run. */
 const [CREDITS, COST] = [1_000_000, 2];

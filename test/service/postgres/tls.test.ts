@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/index.ts';
+import { CERTIFICATE } from '../../support/certificates/loopback-certificate.ts';
 import { runCommand } from '../../support/command.ts';
 import { temporaryDirectory } from '../../support/context.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
 import { temporaryDataDir } from '../../support/local-service.ts';
-import { CERTIFICATE } from '../../support/loopback-certificate.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 
 // Only Linux has 127.0.0.2 without being told.
 const isMissing = postgresPrograms() === undefined || process.platform !== 'linux';

@@ -4,10 +4,10 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { runCommand } from '../../support/command.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
+import { slow } from '../../support/databases/runs-on-database.ts';
+import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
-import { slow } from '../../support/runs-on-database.ts';
-import { makeDatabase } from '../../support/test-database.ts';
 
 const DUMP = readFileSync(path.join(import.meta.dirname, 'version-5.sql'), 'utf8');
 

@@ -8,13 +8,13 @@ import {
   openStore,
   startEmbedded,
 } from '../../../src/service/index.ts';
+import { temporaryDataDir } from '../../support/local-service.ts';
 import {
   FakeProvider,
   type ProviderAnswer,
   type ProviderHandler,
   said,
-} from '../../support/fake-provider.ts';
-import { temporaryDataDir } from '../../support/local-service.ts';
+} from '../../support/providers/fake-provider.ts';
 
 let provider: FakeProvider;
 let service: EmbeddedService;

@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/service/core/clock.ts';
 import { openDatabase } from '../../../src/service/store/open.ts';
+import { postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
 import { temporaryDataDir } from '../../support/local-service.ts';
-import { postgresPrograms, startPostgres } from '../../support/postgres.ts';
 
 /** Longer than two parts of what the database keeps in parts. */
 const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `${at},`).join(''));

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
-import { type ProviderAnswer, type ProviderHandler, type ProviderRequest, said } from '../fake-provider.ts';
-import { message, messageStream } from '../messages-interface.ts';
 import { png } from '../pictures.ts';
+import { type ProviderAnswer, type ProviderHandler, type ProviderRequest, said } from './fake-provider.ts';
+import { message, messageStream } from './messages-interface.ts';
 import type { Body } from './service.ts';
 
 /** Returns an answer of OpenAI's Responses. */

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { ProviderAnswer, ProviderRequest } from '../fake-provider.ts';
+import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
 import {
   ANY,
   type Body,

@@ -1,9 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
-import type { ProviderAnswer, ProviderRequest } from '../fake-provider.ts';
 import { anthropicError } from './anthropic.ts';
 import type { ChatDialect } from './chat-dialects.ts';
 import { refusal } from './double.ts';
+import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
 import { openaiError } from './openai.ts';
 import {
   type Body,

@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components';
 import type { ChatRequest$Outbound } from '@openrouter/sdk/models';
 import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
-import type { ProviderAnswer } from '../fake-provider.ts';
+import type { ProviderAnswer } from './fake-provider.ts';
 import { inList, refuseGoogleParameter } from './google.ts';
 import {
   CHAT_PARAMETERS,

@@ -1,7 +1,7 @@
-import type { ProviderAnswer, ProviderRequest } from '../fake-provider.ts';
 import { BEDROCK_MESSAGES, MESSAGES } from './anthropic.ts';
 import { CHAT_DIALECTS, type ChatDialect } from './chat-dialects.ts';
 import { CONVERSE } from './converse.ts';
+import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
 import { GENERATE_CONTENT } from './google.ts';
 import { FIREWORKS_RESULT, FIREWORKS_WORKFLOW, IMAGES, NOVA_CANVAS } from './images.ts';
 import { openaiError } from './openai.ts';

@@ -1,5 +1,5 @@
 import type { GenerationConfig } from '@google/genai';
-import type { ProviderAnswer, ProviderRequest } from '../fake-provider.ts';
+import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
 import {
   ANY,
   FLAG,

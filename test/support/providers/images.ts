@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
-import type { ProviderAnswer } from '../fake-provider.ts';
 import type { ChatDialect } from './chat-dialects.ts';
+import type { ProviderAnswer } from './fake-provider.ts';
 import { needsKey, openaiError, wrongParameter } from './openai.ts';
 import {
   constant,

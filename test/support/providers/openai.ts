@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import type { ProviderAnswer } from '../fake-provider.ts';
+import type { ProviderAnswer } from './fake-provider.ts';
 import {
   ANY,
   type Body,

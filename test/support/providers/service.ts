@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import type { ProviderAnswer, ProviderRequest } from '../fake-provider.ts';
+import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
 
 /** Body of a request, as JSON. */
 export type Body = Readonly<Record<string, unknown>>;

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDatabaseUrl } from '../../../../src/service/store/postgres/database-url.ts';
+import { CERTIFICATE } from '../../../support/certificates/loopback-certificate.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
-import { CERTIFICATE } from '../../../support/loopback-certificate.ts';
 
 const hosts = (text: string) => readDatabaseUrl(text).hosts.map(({ config }) => config.connectionString);
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ChatDialect } from './providers/chat-dialects.ts';
-import { refusal } from './providers/double.ts';
+import type { ChatDialect } from './chat-dialects.ts';
+import { refusal } from './double.ts';
 
 /** A request that a provider received. */
 export interface ProviderRequest {

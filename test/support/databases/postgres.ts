@@ -12,8 +12,8 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { CERTIFICATE, CERTIFICATE_KEY } from './loopback-certificate.ts';
-import { OURS } from './temporary.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../certificates/loopback-certificate.ts';
+import { OURS } from '../temporary.ts';
 
 /** The directory of the server's programs in Debian's packages, which is not on the path. */
 const DEBIAN = '/usr/lib/postgresql';

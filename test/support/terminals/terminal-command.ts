@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { COMMAND } from './command.ts';
-import { temporaryDirectory } from './context.ts';
-import { commandEnvironment } from './environment.ts';
-import { type Exchange, type ScriptedService, scriptedServiceOf, success } from './scripted-service.ts';
+import { COMMAND } from '../command.ts';
+import { temporaryDirectory } from '../context.ts';
+import { commandEnvironment } from '../environment.ts';
+import { type Exchange, type ScriptedService, scriptedServiceOf, success } from '../scripted-service.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export interface OnTerminalOptions {

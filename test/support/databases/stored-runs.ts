@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../src/service/core/clock.ts';
-import { openDatabase } from '../../src/service/store/open.ts';
-import type { TestService } from './local-service.ts';
+import { systemClock } from '../../../src/service/core/clock.ts';
+import { openDatabase } from '../../../src/service/store/open.ts';
+import type { TestService } from '../local-service.ts';
 import { databaseFor } from './test-database.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { systemClock } from '../../src/service/core/clock.ts';
-import { openPostgresStore } from '../../src/service/store/postgres/open.ts';
+import { systemClock } from '../../../src/service/core/clock.ts';
+import { openPostgresStore } from '../../../src/service/store/postgres/open.ts';
 import { startPostgres } from './postgres.ts';
 import { makeDatabase } from './test-database.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { batchRefusal, linesIn } from './batches.ts';
+import type { ChatDialect } from './chat-dialects.ts';
 import type { ProviderHandler, ProviderRequest } from './fake-provider.ts';
-import { batchRefusal, linesIn } from './providers/batches.ts';
-import type { ChatDialect } from './providers/chat-dialects.ts';
 
 interface Entry {
   readonly custom_id: string;

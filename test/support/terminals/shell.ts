@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
-import { COMMAND } from './command.ts';
-import { runInProcess } from './context.ts';
-import { commandEnvironment } from './environment.ts';
-import { isPosix } from './system.ts';
+import { COMMAND } from '../command.ts';
+import { runInProcess } from '../context.ts';
+import { commandEnvironment } from '../environment.ts';
+import { isPosix } from '../system.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';

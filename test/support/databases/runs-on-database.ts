@@ -1,7 +1,7 @@
-import { openStore } from '../../src/service/index.ts';
-import type { RunReference } from '../../src/wire/index.ts';
-import { temporaryDataDir } from './local-service.ts';
-import type { ServingProcess } from './serving-process.ts';
+import { openStore } from '../../../src/service/index.ts';
+import type { RunReference } from '../../../src/wire/index.ts';
+import { temporaryDataDir } from '../local-service.ts';
+import type { ServingProcess } from '../serving-process.ts';
 
 /** Creates a key of an author as the operator of the service whose state is in the database. */
 export async function keyIn(database: string): Promise<string> {
