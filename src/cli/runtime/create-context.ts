@@ -105,7 +105,7 @@ export async function createContext(
       limit.stop();
       await journal.close();
       try {
-        await connections.close(ctx.signal);
+        await connections.close(ctx);
       } finally {
         interrupts.uninstall();
       }
@@ -183,12 +183,12 @@ function connectionsOf(sources: ConnectionSources) {
     to: (peer: Parameters<Context['connectTo']>[0]) =>
       opening(() => connectTo(sources, { ...peer, keySource: undefined })),
     /** Runs deferred refreshes, unless the command was interrupted, and closes the open connections. */
-    async close(signal: AbortSignal) {
+    async close({ signal, timeLeftMs }: Pick<Context, 'signal' | 'timeLeftMs'>) {
       isClosed = true;
       const faults: unknown[] = [];
       for (const open of await Promise.allSettled(opened)) {
         if (open.status === 'rejected') continue;
-        if (!signal.aborted) await open.value.connection.resources.settle(signal);
+        if (!signal.aborted) await open.value.connection.resources.settle(signal, timeLeftMs());
         const stopper = signal.aborted ? stopperOf(signal.reason) : undefined;
         await open.value.close(stopper).catch((error: unknown) => faults.push(error));
       }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/cli/runtime/create-context.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import {
@@ -45,6 +46,20 @@ describe('after the result', () => {
     });
     const { exitCode, stderr } = await runInProcess(['api', 'GET', '/me'], { env });
     expect([exitCode, stderr()]).toEqual([0, '']);
+  });
+
+  it('gives them no longer than --timeout leaves', async () => {
+    const env = await serviceOf(me({ 'action-require': '' }), {
+      expect: { path: '/resources' },
+      answer: 'silence',
+    });
+    const startedAt = performance.now();
+    const { exitCode } = await runInProcess(['api', 'GET', '/me', '--timeout', '1s'], {
+      env,
+      clock: systemClock,
+    });
+    expect(exitCode).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(4000);
   });
 
   it('renews them after a failure as well', async () => {

@@ -97,13 +97,16 @@ export class ResourceCache {
     this.#refreshWanted = agentForm !== 'neither' || !isTooSoon;
   }
 
-  /** Refreshes if the service asked for it, after the command's result is out: one request of at most 5 s, never a fault. */
-  async settle(signal?: AbortSignal): Promise<void> {
+  /**
+   * Refreshes if the service asked for it, after the command's result is out: one request of at most 5 s, never a fault.
+   *
+   * @param timeLeftMs ends the request earlier; default unlimited
+   */
+  async settle(signal?: AbortSignal, timeLeftMs = Number.POSITIVE_INFINITY): Promise<void> {
     if (!this.#refreshWanted) return;
+    const timeoutMs = Math.min(SETTLE_TIMEOUT_MS, timeLeftMs);
     try {
-      await within(SETTLE_TIMEOUT_MS, signal, limited =>
-        this.refresh({ timeoutMs: SETTLE_TIMEOUT_MS, retries: 0, signal: limited }),
-      );
+      await within(timeoutMs, signal, limited => this.refresh({ timeoutMs, retries: 0, signal: limited }));
     } catch (error) {
       this.#refreshWanted = false;
       this.#options.onProblem(`models could not be refreshed: ${oneLine(String(error))}`);
