@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf } from '../../files/error-utils.ts';
-import { encodingFault, isUtf16 } from '../../files/read-text.ts';
+import { binaryKind, encodingFault, isUtf16 } from '../../files/read-text.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
@@ -34,15 +34,16 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw usageError(
-      `${what} is ${encodingFault(bytes)}`,
-      ...(isUtf16(bytes)
-        ? []
-        : [
-            'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.',
-          ]),
-    );
+    throw usageError(`${what} is ${encodingFault(bytes)}`, ...encodingHints(bytes));
   }
+}
+
+function encodingHints(bytes: Uint8Array): string[] {
+  if (isUtf16(bytes)) return [];
+  return [
+    ...(binaryKind(bytes) === undefined ? ['Save text as UTF-8, then try again.'] : []),
+    'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.',
+  ];
 }
 
 /** Returns a one-line error that explains why a file can't be used. */

@@ -142,7 +142,10 @@ describe('what `run` refuses before anything is sent', () => {
     [['-i', 'name'], '--input needs key=value'],
     [['-i', 'a=@missing.txt'], '--input a: missing.txt does not exist'],
     [['-i', 'a=@.'], '--input a: . is a directory'],
-    [['-i', 'a=@latin1.txt'], '--input a: latin1.txt is not valid UTF-8'],
+    [
+      ['-i', 'a=@latin1.txt'],
+      '--input a: latin1.txt is not valid UTF-8 text (USAGE_ERROR)\nSave text as UTF-8, then try again.',
+    ],
     [['-i', 'a=@utf16.txt'], '--input a: utf16.txt is UTF-16 text, as Windows PowerShell 5 writes it'],
     [['-i', 'a=@'], '--input a names no file'],
     [['--inputs', 'missing.json'], '--inputs: missing.json does not exist'],
