@@ -1,4 +1,5 @@
 import { FileFault } from './file-fault.ts';
+import { didYouMean } from './nearest.ts';
 import type { YamlEntry, YamlValue } from './yaml.ts';
 
 /** A format for a field's text; the rule is a sentence without the field's name. */
@@ -33,7 +34,7 @@ export class YamlFields {
     for (const { key, line } of entries.filter(({ key }) => !names.includes(key))) {
       const fault = new FileFault(
         line,
-        `\`${key}\` is not a key of ${owner}, which takes ${names.join(', ')}`,
+        `\`${key}\` is not a key of ${owner}, which takes ${names.join(', ')}${didYouMean(key, names)}`,
       );
       if (!faults) throw fault;
       faults.push(fault);

@@ -1,5 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { nearest } from '../../files/nearest.ts';
 import { isDirectory } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -25,7 +26,12 @@ export async function withLikelyFile(
   const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
   const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
   const found = path.resolve(ctx.cwd, file);
-  if (!isFile(found)) return error;
+  if (!isFile(found)) {
+    const meant = source === 'command line' && !message.includes('did you mean') && similarFile(found);
+    if (typeof meant !== 'string') return error;
+    const hint = `Did you mean the file ${oneLine(path.join(path.dirname(file), meant))}?`;
+    return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
+  }
   const isCommitted =
     source === 'command line' &&
     revision !== undefined &&
@@ -34,6 +40,18 @@ export async function withLikelyFile(
   // The file exists, but the name goes on after it.
   const what = file === name ? `the prompt "${oneLine(target)}" does not exist` : message;
   return new CliError(what, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
+}
+
+/** Returns the name of the prompt file in the same directory whose name is nearest; undefined if none is near. */
+function similarFile(file: string): string | undefined {
+  try {
+    const names = readdirSync(path.dirname(file)).filter(name => name.endsWith(PROMPT_EXTENSION));
+    const stems = names.map(name => path.basename(name, PROMPT_EXTENSION));
+    const meant = nearest(path.basename(file, PROMPT_EXTENSION), stems);
+    return meant && meant + PROMPT_EXTENSION;
+  } catch {
+    return undefined;
+  }
 }
 
 function isFile(file: string): boolean {

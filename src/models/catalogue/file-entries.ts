@@ -1,4 +1,5 @@
 import { FileFault } from '../../files/file-fault.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
 import type { RunOption } from '../../wire/index.ts';
@@ -146,7 +147,10 @@ export function readModel(
   const fields = YamlFields.of(item, 'a model', MODEL_FIELDS);
   const providerName = fields.required('provider');
   const provider = providers.get(providerName);
-  if (!provider) throw fields.fault('provider', `\`${providerName}\` is not described under providers`);
+  if (!provider) {
+    const meant = didYouMean(providerName, [...providers.keys()]);
+    throw fields.fault('provider', `\`${providerName}\` is not described under providers${meant}`);
+  }
   const model = readName(fields);
   const id = fields.text('id');
   const modality = fields.oneOf('modality', ['text', 'image']) ?? guessedModality(id ?? model);

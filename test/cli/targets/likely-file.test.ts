@@ -42,6 +42,13 @@ describe('a name that stands for nothing', () => {
     expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
   });
 
+  it.each(['ntoe.prompt', './noet.prompt', 'notes'])('%s is a slip of a file', async target => {
+    const home = homeWithNote(NOTE);
+    const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
+    expect(exitCode).toBe(4);
+    expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
+  });
+
   it("has no hint if the file doesn't exist", async () => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });

@@ -247,6 +247,17 @@ describe('models.yaml', () => {
     expect(faults).toEqual([expect.stringMatching(/:2: `command` is not a key .* program, address/)]);
   });
 
+  it.each([
+    ['  - {modle: x, provider: here}', /:3: `modle` is not a key of a model, .*; did you mean model\?/],
+    [
+      '  - {model: x, provider: heer}',
+      /:3: provider `heer` is not described under providers; did you mean here\?/,
+    ],
+  ])('suggests what a misspelt %s may mean', (entry, fault) => {
+    const text = lines('providers: {here: {baseUrl: "http://localhost/v1"}}', 'models:', entry);
+    expect(parseModelsFile(text, 'm.yaml', []).faults).toEqual([expect.stringMatching(fault)]);
+  });
+
   const here = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
   it.each([
     ['YAML', 'models: [', 1],
