@@ -121,7 +121,12 @@ export class Forecast {
       isMixed && amounts.length === 1 ? `, ${cost === undefined ? 'dollars' : 'credits'} unknown` : '';
     if (this.#creations === 0) return '0 creations: nothing to pay for';
     const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}${unknown}`;
-    return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${total}`;
+    const passed = [
+      ...(exceeds(cost, caps.cost) ? ['--max-cost'] : []),
+      ...(exceeds(credits, caps.credits) ? ['--max-credits'] : []),
+    ];
+    const excess = passed.length === 0 ? '' : `, more than ${passed.join(' and ')} allows`;
+    return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${total}${excess}`;
   }
 
   #sums(): { cost: number | undefined; credits: number | undefined; tableDate: string | undefined } {
@@ -132,6 +137,10 @@ export class Forecast {
         ?.tableDate,
     };
   }
+}
+
+function exceeds(amount: number | undefined, cap: number | undefined): boolean {
+  return amount !== undefined && cap !== undefined && amount > cap;
 }
 
 function costOf(forecasts: readonly { readonly estimate: CostEstimate | undefined }[]): number | undefined {

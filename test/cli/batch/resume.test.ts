@@ -629,6 +629,21 @@ describe('a table of results', () => {
     },
   );
 
+  test('puts its results before those of a batch of more rows that died', async () => {
+    const home = homeWith({ 'names.csv': 'name\nAda\n' });
+    await runBatchCommand(args, { env: service.env, home });
+    const [, ada] = table(home);
+    writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nCy\n');
+    const runId = randomUUID();
+    const result = { row: 2, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
+    const end = { row: 2, id: '2', state: 'succeeded', runId, error: null, result };
+    writeJournal(home, await versionOf('hello'), [await creating(2, 'Cy'), end], 'results.csv');
+    const { stderr } = await runBatchCommand([...args, '--resume'], { env: service.env, home });
+    expect(stderr).toContain('note: 0 of 2 rows succeeded now, 2 before');
+    expect(table(home).slice(1)).toEqual([ada, ['Cy', runId, 'succeeded', '', 'Hello']]);
+    expect(await created()).toBe(1);
+  });
+
   test.each([';', '\t'])(
     'can be resumed after a spreadsheet has saved it with %j between its cells',
     async separator => {

@@ -21,7 +21,9 @@ it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above 
   const home = homeWith(FILES);
   const run = (...flags: string[]): Promise<CommandResult> =>
     runInProcess([...args, ...flags], { env, home, clock: hastyClock() });
-  expect((await run('--dry-run')).stderr()).toMatch(/about \d credits?/u);
+  expect((await run('--dry-run', '--max-credits', '9')).stderr()).toMatch(/about \d credits?(?!, more)/u);
+  const rehearsed = await run('--dry-run', '--max-credits', '0.5');
+  expect(rehearsed.stderr()).toMatch(/about \d credits?, more than --max-credits allows/u);
   const { exitCode, stderr } = await run('--max-credits', '0.5');
   expect(exitCode).toBe(8);
   expect(stderr()).toContain(

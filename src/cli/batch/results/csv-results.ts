@@ -53,6 +53,8 @@ export class CsvResults implements ResultsFile {
   readonly journalPart = journalPart;
   readonly #file: string;
   #handle: FileHandle;
+  /** Earlier results that the journal lacks, because they ended before its batch began. */
+  readonly #earlier = new Map<string, TableRow>();
   readonly #kept = new Map<string, TableRow | BytePosition>();
   readonly #unclaimed: TableRow[];
   #size = 0;
@@ -114,12 +116,15 @@ export class CsvResults implements ResultsFile {
     if (this.states.has(id)) return;
     const at = this.#unclaimed.findIndex(kept => sameCells(kept.cells, cells));
     const [kept] = at === -1 ? [] : this.#unclaimed.splice(at, 1);
-    if (kept !== undefined) this.#keep(id, { ...kept, row }, { ...kept, row });
+    if (kept === undefined) return;
+    this.#earlier.set(id, { ...kept, row });
+    this.states.set(id, stateOf({ ...kept, row }));
   }
 
   drop(ids: ReadonlySet<string>): void {
     for (const id of ids) {
       this.states.delete(id);
+      this.#earlier.delete(id);
       this.#kept.delete(id);
       this.#isWhole = false;
     }
@@ -161,6 +166,7 @@ export class CsvResults implements ResultsFile {
   }
 
   #keep(id: string, row: TableRow, kept: TableRow | BytePosition): void {
+    this.#earlier.delete(id);
     this.#kept.delete(id);
     this.#kept.set(id, kept);
     this.states.set(id, stateOf(row));
@@ -170,7 +176,7 @@ export class CsvResults implements ResultsFile {
     await this.#writing;
     await refuseReplaced(this.#file, this.#handle);
     if (this.#isWhole && !sorted && !this.existed) return flushHandle(this.#handle);
-    const all = [...this.#kept.values()];
+    const all = [...this.#earlier.values(), ...this.#kept.values()];
     if (sorted) all.sort((one, other) => one.row - other.row);
     await this.#replace(all);
   }
