@@ -241,6 +241,20 @@ tests:
     ]);
   });
 
+  it('makes the prompts of all cases in one process, as promptfoo does', async () => {
+    const files = {
+      'promptfooconfig.yaml': `prompts: [file://say.js]
+providers: [echo]
+tests:
+  - { vars: { a: x }, assert: [{ type: equals, value: '1: x' }] }
+  - { vars: { a: y }, assert: [{ type: equals, value: '2: y' }] }
+`,
+      'say.js': 'let calls = 0;\nmodule.exports = ({ vars }) => `${++calls}: ${vars.a}`;\n',
+    };
+    const { stdout, stderr } = await tested(files, '--allow-commands');
+    expect(stdout, stderr).toContain('2 passed, 0 failed');
+  });
+
   it('names a prompt that depends on its provider', async () => {
     const files = {
       'promptfooconfig.yaml': 'prompts: [file://say.js]\nproviders: [echo]\ntests: [{ vars: { a: x } }]\n',

@@ -132,7 +132,8 @@ sys.stdout = sys.stderr
 
 def load(file):
     file = os.path.abspath(file)
-    sys.path.insert(0, os.path.dirname(file))
+    if sys.path[0] != os.path.dirname(file):
+        sys.path.insert(0, os.path.dirname(file))
     spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(file))[0], file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -170,22 +171,23 @@ if result.get('error'):
     sys.exit(str(result['error']))
 out.write(json.dumps(result, default=str))`;
 
-/** Calls a function that makes a prompt, or the program itself, and prints the result. */
+/** Calls a function that makes prompts, or the program itself, with each context, and prints each prompt as a line of JSON. */
 export const PYTHON_PROMPT = `${PYTHON_MODULE}
 import subprocess
 
 folder, file, name = sys.argv[1:4]
 os.chdir(folder)
-context = json.loads(sys.stdin.read())
-if name == '':
-    out.write(subprocess.run([sys.executable, file, json.dumps(context)], check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip('\\n'))
-else:
-    result = call(function_of(load(file), name), context)
+for context in json.loads(sys.stdin.read()):
+    if name == '':
+        result = subprocess.run([sys.executable, file, json.dumps(context)], check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip('\\n')
+    else:
+        result = call(function_of(load(file), name), context)
     if isinstance(result, dict) and 'prompt' in result:
         result = result['prompt']
-    out.write(result if isinstance(result, str) else json.dumps(result))`;
+    out.write(json.dumps(result if isinstance(result, str) else json.dumps(result)) + '\\n')
+    out.flush()`;
 
-/** Calls the function that a file exports. */
+/** Calls the function that a file exports with each context, and prints each prompt as a line of JSON. */
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
@@ -193,12 +195,17 @@ self.chdir(folder);${nodeLoader()}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
-  const context = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+  const contexts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;
-  const made = await (name === '' ? all : (loaded[name] ?? all[name]))(context);
-  const result = made && typeof made === 'object' && 'prompt' in made ? made.prompt : made;
-  write(typeof result === 'string' ? result : JSON.stringify(result), () => self.exit(0));
+  for (const context of contexts) {
+    const made = await (name === '' ? all : (loaded[name] ?? all[name]))(context);
+    const result = made && typeof made === 'object' && 'prompt' in made ? made.prompt : made;
+    const text = typeof result === 'string' ? result : JSON.stringify(result);
+    if (text === undefined) throw new Error('it gives no prompt');
+    write(JSON.stringify(text) + '\\n');
+  }
+  write('', () => self.exit(0));
 })().catch(error => {
   self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
 });`.trim();
@@ -241,16 +248,19 @@ if not isinstance(result, list):
     sys.exit('it must give a list of tests, not ' + type(result).__name__)
 out.write(json.dumps(result, default=str))`;
 
-/** Runs a program that prints a prompt, with the context as its argument. */
+/** Runs a program that prints a prompt with each context as its argument, and prints each prompt as a line of JSON. */
 export const NODE_PROMPT_PROGRAM = `
 const self = require('node:process');
-const [folder, ...words] = self.argv.slice(1);
+const [folder, program, ...args] = self.argv.slice(1);
 self.chdir(folder);
-const context = require('node:fs').readFileSync(0, 'utf8');
-const [program, ...args] = words;
-require('node:child_process').execFile(program, [...args, context], (error, stdout, stderr) => {
-  if (error) self.stderr.write(stderr || error.message, () => self.exit(1));
-  else self.stdout.write(stdout.trim());
+const run = require('node:util').promisify(require('node:child_process').execFile);
+(async () => {
+  for (const context of JSON.parse(require('node:fs').readFileSync(0, 'utf8'))) {
+    const { stdout } = await run(program, [...args, JSON.stringify(context)]);
+    self.stdout.write(JSON.stringify(stdout.trim()) + '\\n');
+  }
+})().catch(error => {
+  self.stderr.write(error.stderr || error.message, () => self.exit(1));
 });`.trim();
 
 /**

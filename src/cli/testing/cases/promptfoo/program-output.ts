@@ -13,16 +13,50 @@ const MAX_SHOWN = 2000;
 /** Marks the program's processes, so that they can be ended. */
 const MARK = 'PROMPTRUN_CASE';
 
+/** A program in messages, with its position, and the configuration that names it. */
+interface NamedProgram {
+  readonly file: string;
+  readonly what: string;
+}
+
+/**
+ * Returns the text that a program prints for each input, as a line of JSON each. One process gets them all, since starting one
+ * takes far longer than most prompts.
+ *
+ * @param options `inputs` are texts of JSON, each different
+ * @throws {CliError} USAGE_ERROR like `programOutput`
+ */
+export async function programTexts(
+  ctx: Context,
+  argv: readonly [string, ...string[]],
+  { inputs, ...program }: NamedProgram & { readonly inputs: readonly string[] },
+): Promise<ReadonlyMap<string, string>> {
+  const maximum = inputs.length * MAX_TEST_FILE_BYTES;
+  const printed = await programOutput(ctx, argv, { ...program, input: `[${inputs.join(',')}]`, maximum });
+  const lines = printed.split('\n');
+  if (lines.length !== inputs.length + 1)
+    throw usageError(`${program.what} ended early, or printed too much`);
+  return new Map(inputs.map((input, index) => [input, String(JSON.parse(lines[index] ?? ''))]));
+}
+
 /**
  * Returns the output of a program that a configuration names.
  *
- * @param options the configuration, standard input, and the program's name in messages, with its position
- * @throws {CliError} USAGE_ERROR if the program fails, or takes too long
+ * @param options standard input, and the maximum length of the output
+ * @throws {CliError} USAGE_ERROR if the program fails, or prints nothing for too long
  */
 export async function programOutput(
   ctx: Context,
   argv: readonly [string, ...string[]],
-  { file, input, what }: { readonly file: string; readonly input: string; readonly what: string },
+  {
+    file,
+    input,
+    what,
+    maximum = MAX_TEST_FILE_BYTES,
+  }: NamedProgram & {
+    readonly input: string;
+    readonly maximum?: number;
+  },
 ): Promise<string> {
   const { keyVariables } = await import('../../../../models/catalogue/report.ts');
   const env = environmentWithoutKeys(ctx.env, await keyVariables(ctx));
@@ -31,14 +65,14 @@ export async function programOutput(
   try {
     tree = new ProcessTree({ argv, directory: path.dirname(file), env: { ...env, [MARK]: file } }, MARK);
     const { child, ended } = tree;
-    const [printed, faults] = [readBeginning(child.stdout), readBeginning(child.stderr)];
+    const [printed, faults] = [new Beginning(child.stdout, maximum), new Beginning(child.stderr, maximum)];
     child.stdin.end(input);
-    const end = await within(LIMIT_MS, ctx.signal, over => untilOver(ended, over));
-    ctx.signal.throwIfAborted();
+    const end = await endOf(ended, printed, ctx.signal);
     if (end === undefined) throw refuse(`took more than ${LIMIT_MS / 1000} s`);
     await tree.end();
-    if (end.code !== 0) throw refuse(`ended with ${end.code}: ${(await faults).slice(0, MAX_SHOWN).trim()}`);
-    return await printed;
+    if (end.code !== 0)
+      throw refuse(`ended with ${end.code}: ${(await faults.read()).slice(0, MAX_SHOWN).trim()}`);
+    return await printed.read();
   } catch (error) {
     ctx.signal.throwIfAborted();
     throw messageOf(error).startsWith(what)
@@ -46,6 +80,16 @@ export async function programOutput(
       : refuse(`can't be started with ${argv[0]}: ${messageOf(error)}`);
   } finally {
     await tree?.end();
+  }
+}
+
+/** Returns the end of a program; undefined if it takes too long without printing anything. */
+async function endOf<T>(ended: Promise<T>, printed: Beginning, signal: AbortSignal): Promise<T | undefined> {
+  for (;;) {
+    const { length } = printed;
+    const end = await within(LIMIT_MS, signal, over => untilOver(ended, over));
+    signal.throwIfAborted();
+    if (end !== undefined || printed.length === length) return end;
   }
 }
 
@@ -58,15 +102,29 @@ async function untilOver<T>(ended: Promise<T>, over: AbortSignal): Promise<T | u
   ]);
 }
 
-/** Reads a stream to its end and returns the beginning of its text. */
-function readBeginning(stream: Readable): Promise<string> {
-  return new Promise(resolve => {
-    let text = '';
+/** The beginning of the text of a stream. */
+class Beginning {
+  #text = '';
+  readonly #closed: Promise<void>;
+
+  constructor(stream: Readable, maximum: number) {
     stream.setEncoding('utf8');
     stream.on('data', (piece: string) => {
-      if (text.length < MAX_TEST_FILE_BYTES) text += piece;
+      if (this.#text.length < maximum) this.#text += piece;
     });
-    stream.on('error', () => resolve(text));
-    stream.on('close', () => resolve(text));
-  });
+    this.#closed = new Promise(resolve => {
+      stream.on('error', () => resolve());
+      stream.on('close', () => resolve());
+    });
+  }
+
+  get length(): number {
+    return this.#text.length;
+  }
+
+  /** Returns the text at the end of the stream. */
+  async read(): Promise<string> {
+    await this.#closed;
+    return this.#text;
+  }
 }

@@ -3,7 +3,7 @@ import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../../p
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { type RenderedPrompt, renderNunjucks } from './nunjucks.ts';
-import { programOutput } from './program-output.ts';
+import { programTexts } from './program-output.ts';
 
 /** A prompt that was made for some cases. */
 interface MadePrompt {
@@ -36,22 +36,21 @@ export async function promptsByProgram(
   { file, name }: Place,
 ): Promise<MadePrompt[]> {
   const { argv, head, labels, line } = program;
-  const outputs = new Map<string, string>();
-  const outputFor = async (vars: ConvertedCase['vars'], provider: object): Promise<string> => {
-    const input = JSON.stringify({ vars, provider, config: {} });
-    const what = `${name}:${line}: the program of the prompt`;
-    const text = outputs.get(input) ?? (await programOutput(ctx, argv, { file, input, what }));
-    outputs.set(input, text);
-    return text;
-  };
   const id = head['model'] ?? 'echo';
-  const prompts: MadePrompt[] = [];
-  for (const [model, label] of (labels ?? [id]).entries()) {
-    const texts: ({ text: string } | undefined)[] = [];
-    for (const { vars, models } of cases) {
+  const inputs = (labels ?? [id]).map((label, model) =>
+    cases.map(({ vars, models }) => {
       const isAsked = labels === undefined || (models?.includes(model) ?? true);
-      texts.push(isAsked ? { text: await outputFor(vars, { id, label }) } : undefined);
-    }
+      return isAsked ? JSON.stringify({ vars, provider: { id, label }, config: {} }) : undefined;
+    }),
+  );
+  const what = `${name}:${line}: the program of the prompt`;
+  const different = [...new Set(inputs.flat())].filter(input => input !== undefined);
+  const outputs = await programTexts(ctx, argv, { file, inputs: different, what });
+  const prompts: MadePrompt[] = [];
+  for (const [model, ofModel] of inputs.entries()) {
+    const texts = ofModel.map(input =>
+      input === undefined ? undefined : { text: outputs.get(input) ?? '' },
+    );
     const made = await promptsOfTexts(texts, program, name);
     prompts.push(...made.map(prompt => (labels === undefined ? prompt : { ...prompt, model })));
   }
