@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { readCsv } from '../../src/cli/inputs/rows/csv.ts';
 import { readJsonl } from '../../src/cli/inputs/rows/jsonl.ts';
+import { shellWord } from '../../src/cli/terminal/command-line.ts';
 import { oneLine, safeFileName, visible } from '../../src/cli/terminal/sanitise.ts';
-import { shellWord } from '../../src/cli/terminal/shell-word.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 

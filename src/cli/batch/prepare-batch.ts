@@ -23,7 +23,7 @@ import { collectInputs } from '../inputs/text-inputs.ts';
 import { pacedConnection } from '../jobs/paced-connection.ts';
 import { connectionFor } from '../targets/prompt-file.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
-import { shellWord } from '../terminal/shell-word.ts';
+import { shellWord } from '../terminal/command-line.ts';
 import type { BatchOptions } from './options.ts';
 
 /** The parts of a batch that all rows share. */

@@ -5,7 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { shellOf } from '../terminal/shell-word.ts';
+import { shellOf } from '../terminal/command-line.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { PaidRun } from './not-printed.ts';
 import type { SchemaCheck } from './output-schema.ts';

@@ -4,8 +4,8 @@ import type { FlagSpec } from '../core/command-spec.ts';
 import { parseDuration } from '../core/time.ts';
 import type { GlobalOptions } from '../core/types.ts';
 import { type CliError, usageError } from '../errors.ts';
+import { shellWord } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 
 /** Parsing ended because help or the version was shown, which is a success. */
 export class HelpShown extends Error {

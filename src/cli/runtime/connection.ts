@@ -22,8 +22,8 @@ import {
 } from '../settings/caches/resource-cache.ts';
 import { configuredHost, resolveAddress, resolveKey } from '../settings/config/address.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
+import { adviseWith } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { adviseWith } from '../terminal/shell-word.ts';
 
 /** The dependencies of a connection. */
 export type ConnectionSources = Omit<

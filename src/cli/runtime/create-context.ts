@@ -13,8 +13,8 @@ import { usesLocalService } from '../settings/config/address.ts';
 import { Journal } from '../settings/journal/journal.ts';
 import { Settings } from '../settings/settings.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
+import { adviseWith } from '../terminal/command-line.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
-import { adviseWith } from '../terminal/shell-word.ts';
 import {
   type ConnectionSources,
   connectTo,

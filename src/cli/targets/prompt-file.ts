@@ -6,8 +6,8 @@ import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { shellOf, shellWord } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { shellOf, shellWord } from '../terminal/shell-word.ts';
 import { type NamedPromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
 /** Returns the target of an alias; any other name is returned unchanged. @throws {CliError} for an empty name */

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isWritable, readingFrom, shellOf, shellWord } from '../../../src/cli/terminal/shell-word.ts';
+import { isWritable, readingFrom, shellOf, shellWord } from '../../../src/cli/terminal/command-line.ts';
 import { windowsProgram } from '../../../src/files/programs/programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 

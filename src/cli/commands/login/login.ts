@@ -8,8 +8,8 @@ import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
 import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
+import { readingFrom, shellOf } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { readingFrom, shellOf } from '../../terminal/shell-word.ts';
 import type { LOGIN } from './spec.ts';
 
 type LoginOptions = FlagsOf<typeof LOGIN.flags>;

@@ -12,8 +12,8 @@ import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
+import { shellOf, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
 import type { PROMPTS_CHECK } from './spec.ts';
 

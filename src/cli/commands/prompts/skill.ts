@@ -14,8 +14,8 @@ import { present } from '../../outputs/present.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
+import { serviceWords, shellWord } from '../../terminal/command-line.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { serviceWords, shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 import type { PROMPTS_SKILL } from './spec.ts';
 

@@ -8,8 +8,8 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue } from '../../outputs/json.ts';
+import { quotedWord, type Shell, shellOf, shellWord } from '../../terminal/command-line.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
-import { quotedWord, type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
 /** The default address of `promptrun serve`. */

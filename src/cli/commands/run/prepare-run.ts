@@ -21,8 +21,8 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
+import { shellOf } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { shellOf } from '../../terminal/shell-word.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
 /** A run that has passed every check that needs no creation. */

@@ -2,7 +2,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/types.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { literalValue } from '../../inputs/flags.ts';
-import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/shell-word.ts';
+import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/command-line.ts';
 import type { RUN } from './spec.ts';
 
 export type RunFlags = FlagsOf<typeof RUN.flags>;

@@ -19,7 +19,7 @@ import { wantsJson } from '../../outputs/json.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
-import { shellOf, shellWord } from '../../terminal/shell-word.ts';
+import { shellOf, shellWord } from '../../terminal/command-line.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 

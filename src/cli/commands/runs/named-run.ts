@@ -7,8 +7,8 @@ import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { resolveRun } from '../../targets/run-name.ts';
+import { adviseWith } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { adviseWith } from '../../terminal/shell-word.ts';
 
 /** Refuses a command line without a run, or with both runs and `--last`. */
 export function checkRunsNamed(names: readonly string[], { last }: { readonly last?: boolean }): void {

@@ -11,8 +11,8 @@ import { counted } from '../../core/counted.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { type Shell, shellOf, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 import {
   CACHE_FOLDER,

@@ -6,7 +6,7 @@ import type { GlobalOptions } from '../../core/types.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { readingFrom } from '../../terminal/shell-word.ts';
+import { readingFrom } from '../../terminal/command-line.ts';
 import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './names.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Env } from '../../../files/env.ts';
 import { sharedPath } from '../../core/paths.ts';
 import { usageError } from '../../errors.ts';
-import { shellOf, shellWord } from '../../terminal/shell-word.ts';
+import { shellOf, shellWord } from '../../terminal/command-line.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
 /** A repository in which git may be started. */

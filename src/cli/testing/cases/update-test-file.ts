@@ -21,7 +21,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { checkDirectory } from '../../outputs/saving/writable.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
-import { shellOf, shellWord } from '../../terminal/shell-word.ts';
+import { shellOf, shellWord } from '../../terminal/command-line.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
 import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
 import { KINDS } from '../expectations/kinds.ts';
