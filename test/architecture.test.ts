@@ -286,6 +286,13 @@ describe('imports between folders', () => {
     ]);
   });
 
+  it("creates directories by `makeDirectory`, because Node's recursive mkdir never returns in /proc", () => {
+    const recursive = files.filter(file =>
+      /mkdir(?:Sync)?\([^;]*recursive/.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))),
+    );
+    expect(recursive).toEqual([]);
+  });
+
   it('never ends the process by itself', () => {
     const ending = files.filter(file =>
       /process\.exit\s*\(/.test(readFileSync(path.join(root, file), 'utf8')),

@@ -1,10 +1,11 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import type { Env } from '../env.ts';
 import { codeOf, messageOf } from '../error-utils.ts';
 import { userFolder } from '../user-folders.ts';
 import { renameOverSync } from '../writing/rename.ts';
+import { makeDirectory } from '../writing/write-below.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
 
 /** The asset with the hexadecimal digests of unpackable files, by name. */
@@ -40,7 +41,7 @@ export function placesToUnpack(env: Env): string[] {
 
 /** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */
 function unpack(content: Uint8Array, name: string, folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeDirectory(folder, 0o700);
   requireOwnFolder(path.dirname(folder));
   if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
   const file = path.join(folder, name);
