@@ -99,16 +99,13 @@ describe('an expectation', () => {
     expect((await project.run(['test'])).exitCode).toBe(0);
   });
 
-  it('stops a pattern that would take for ever, and a schema; negated they fail as well', async () => {
+  it('stops a pattern that would take for ever, which fails negated as well, and a schema', async () => {
     const text = `'"${'a'.repeat(40)}b"'`;
-    const slow = 'matches: "^.(a|a)*$"';
-    const inline = 'schema: { pattern: "^(a|a)*$" }';
+    // Few, because each takes two seconds.
     const cases = [
-      slow,
-      `not: { ${slow} }`,
+      'not: { matches: "^.(a|a)*$" }',
       'schema: slow.json',
-      inline,
-      `any: [{ ${slow} }, { endsWith: '"' }]`,
+      `any: [{ schema: { pattern: "^(a|a)*$" } }, { endsWith: '"' }]`,
     ]
       .map(
         (expectation, at) =>
@@ -117,9 +114,8 @@ describe('an expectation', () => {
       .join('');
     const project = projectOf(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });
     const { exitCode, stdout } = await project.run(['test']);
-    expect(stdout().match(/the check takes longer than 2 s/gu)).toHaveLength(4);
-    expect(stdout()).toMatch(/: schema slow\.json: the check takes.*: schema: the check takes/su);
-    expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 4 failed')]);
+    expect(stdout()).toMatch(/not matches .*: the check takes longer.* schema slow\.json: the check takes/su);
+    expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 2 failed')]);
   });
 });
 
