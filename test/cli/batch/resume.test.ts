@@ -629,6 +629,20 @@ describe('a table of results', () => {
     },
   );
 
+  test.each(['na', '\0'.repeat(64), ''])(
+    'is made anew from the journal if a crash left %j of it',
+    async torn => {
+      const home = homeWith({ 'names.csv': 'name\nCy\n', 'results.csv': torn });
+      const runId = randomUUID();
+      const result = { row: 1, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
+      const end = { row: 1, id: '1', state: 'succeeded', runId, error: null, result };
+      writeJournal(home, await versionOf('hello'), [await creating(1, 'Cy'), end], 'results.csv');
+      expect((await runBatchCommand([...args, '--resume'], { env: service.env, home })).exitCode).toBe(0);
+      expect(table(home)[1]).toEqual(['Cy', runId, 'succeeded', '', 'Hello']);
+      expect(await created()).toBe(0);
+    },
+  );
+
   test('puts its results before those of a batch of more rows that died', async () => {
     const home = homeWith({ 'names.csv': 'name\nAda\n' });
     await runBatchCommand(args, { env: service.env, home });

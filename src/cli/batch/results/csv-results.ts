@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileIn, flushHandle } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
@@ -88,8 +89,16 @@ export class CsvResults implements ResultsFile {
       const journaled = [...before].flatMap(([id, { result }]) =>
         isTableRow(result) ? [[id, result] as const] : [],
       );
-      const read = resume ? await readResultsTable(file, out, excel) : [];
-      const rows = before.size === 0 ? read : onlyInTable(read, new Map(journaled).values());
+      const read = resume ? await readResultsTable(file, excel) : [];
+      // A crash can damage only the header of a table that the journal has every result of.
+      if (read === undefined && before.size === 0) {
+        throw usageError(
+          `${out}: this is not a table of batch results`,
+          'Name the file that the batch wrote.',
+        );
+      }
+      const table = read ?? [];
+      const rows = before.size === 0 ? table : onlyInTable(table, new Map(journaled).values());
       const existed = rows.length + journaled.length > 0;
       const results = new CsvResults(file, handle, { rows, existed, excel });
       for (const [id, row] of journaled) results.#keep(id, row, row);

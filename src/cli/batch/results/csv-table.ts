@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { usageError } from '../../errors.ts';
 import { DELIMITERS, readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
 
@@ -37,8 +36,8 @@ export function isTableRow(value: unknown): value is TableRow {
   return isJsonObject(value) && isJsonObject(value['cells']) && Array.isArray(value['values']);
 }
 
-/** Reads the results in a table that a batch has written. @throws {CliError} if it is another table */
-export async function readResultsTable(file: string, name: string, excel: boolean): Promise<TableRow[]> {
+/** Reads the results in a table that a batch has written; undefined if it is another table, or its header is damaged. */
+export async function readResultsTable(file: string, excel: boolean): Promise<TableRow[] | undefined> {
   // A spreadsheet that has saved the table may have changed its separator.
   for (const delimiter of DELIMITERS) {
     const text = createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
@@ -46,7 +45,7 @@ export async function readResultsTable(file: string, name: string, excel: boolea
     const rows = tableRows(excel ? table.map(withoutApostrophes) : table);
     if (rows !== undefined) return rows;
   }
-  throw usageError(`${name}: this is not a table of batch results`, 'Name the file that the batch wrote.');
+  return undefined;
 }
 
 /** Returns the results in the records of a table; undefined if it is another table. */
