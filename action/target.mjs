@@ -3,6 +3,8 @@ import path from 'node:path';
 import { isYaml, pairs, yamlFields, yamlText } from './inputs.mjs';
 
 const PROMPT_FILE = /\.prompt(?:\.ya?ml)?$/u;
+/** Files of other tools. Markdown and text need a folder in their name, because words may end like them. */
+const OTHER_PROMPT_FILE = /^[^\r\n]*(?:[\\/][^\r\n]*\.(?:md|markdown|txt)|\.ya?ml)$/iu;
 const GITHUB_MODELS = /\.prompt\.ya?ml$/u;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const SLUG = /^[a-z0-9][a-z0-9-]*(?:@[0-9a-f-]+)?$/u;
@@ -18,12 +20,18 @@ export function targetOf(inputs, directory, warn) {
   if (prompt !== '' && file !== '') warn('The input prompt is ignored: prompt-file is given');
   const named = file !== '' && PROMPT_FILE.test(file) ? file : prompt;
   if (file === '' || named === file) {
-    if (PROMPT_FILE.test(named) && !/[\r\n]/u.test(named)) return fileTarget(inputs, named, directory, warn);
+    if (isPromptFile(named)) return fileTarget(inputs, named, directory, warn);
     if (ID.test(prompt) || (inputs['base-url'] !== '' && SLUG.test(prompt))) {
       return { target: prompt, flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)] };
     }
   }
   return wordsTarget(inputs, file === '' ? prompt : readText(file, 'prompt-file'), directory, warn);
+}
+
+/** Returns true for the name of a prompt file; one of promptrun's own forms need not exist. */
+function isPromptFile(name) {
+  if (PROMPT_FILE.test(name)) return !/[\r\n]/u.test(name);
+  return OTHER_PROMPT_FILE.test(name) && existsSync(name);
 }
 
 function fileTarget(inputs, file, directory, warn) {

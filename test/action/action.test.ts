@@ -228,6 +228,22 @@ describe.runIf(isPosix)('the action', () => {
     expect([missing.code, missing.log]).toEqual([2, expect.stringContaining("isn't there: gone.prompt")]);
   });
 
+  it('runs prompt files of other tools, but takes a bare name of Markdown or text as words', async () => {
+    const files = {
+      'review.md': '$ARGUMENTS, reviewed',
+      'ask.yaml': 'messages: [{role: user, content: "Ask {{who}}"}]',
+    };
+    const run = async (prompt: string, input = '') => {
+      const step = await runStep({ prompt, input, model: 'echo' }, files);
+      expect(step.code, step.log).toBe(0);
+      return step.outputs['response'];
+    };
+    expect(await run('./review.md', 'arguments=Code')).toBe('Code, reviewed');
+    expect(await run('ask.yaml', 'who=Ada')).toBe('Ask Ada');
+    expect(await run('review.md')).toContain('review.md');
+    expect(await run('./gone.md')).toContain('./gone.md');
+  });
+
   it('sends the token to the endpoint, and asks for the model under the name that it has there', async () => {
     const calls: { key: string | undefined; body: { model: string } }[] = [];
     const server = createServer((request, response) => {
