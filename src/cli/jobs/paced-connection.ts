@@ -17,8 +17,9 @@ export function pacedConnection(ctx: Context, connection: Connection, rate: numb
   const pace = new RequestPace({
     perSecond: isUnlimited ? 0 : rate,
     clock: ctx.clock,
+    timeLeftMs: ctx.timeLeftMs,
     onPause: ms => {
-      if (ms < MIN_REPORTED_PAUSE_MS) return;
+      if (ms < MIN_REPORTED_PAUSE_MS || ms > ctx.timeLeftMs()) return;
       ctx.io.note(`note: too many requests; waiting ${Math.ceil(ms / 1000)} s before the next`);
     },
     onHeldBack: perSecond => {

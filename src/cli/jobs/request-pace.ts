@@ -3,6 +3,7 @@ import type { Pace, PacedAnswer } from '../../client/request.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
 import { steadyTime } from '../core/steady-time.ts';
 import type { Clock } from '../core/types.ts';
+import { TimeIsUp } from '../errors.ts';
 
 /** Turns closer together than this, in milliseconds, catch up after a late timer; wider gaps never shrink. */
 const CATCH_UP_MS = 20;
@@ -23,6 +24,8 @@ export interface RequestPaceOptions {
   /** Requests per second, 0 for no limit. If undefined, the service's limit, and 5 until it names one. */
   readonly perSecond: number | undefined;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** A turn fails immediately if a 429 pauses all requests for longer than this. Default unlimited. */
+  readonly timeLeftMs?: () => number;
   /** Called when all requests pause after a 429. */
   readonly onPause?: (ms: number) => void;
   /** Called once, when the number of waiting requests reaches one second's worth. */
@@ -70,9 +73,11 @@ export class RequestPace implements Pace {
   }
 
   async #take(signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, timeLeftMs = () => Number.POSITIVE_INFINITY } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
+      const pause = this.#pausedUntil - this.#now();
+      if (pause > timeLeftMs()) throw new TimeIsUp(pause);
       const wait = this.#waitMs();
       if (wait <= 0) {
         const spacing = this.#spacing();

@@ -6,7 +6,7 @@ import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { type CreatedRun, wasStarted } from '../creation/creation.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
-import { CliError, NoMoreWanted } from '../errors.ts';
+import { CliError, NoMoreWanted, timeIsUpAt } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { providerFaultOf } from '../outputs/provider-fault.ts';
@@ -160,6 +160,7 @@ class RunningJob {
   #resendDelay(error: unknown, attempt: number): number | undefined {
     const { ctx, stopping } = this.#work;
     if (this.#runId !== undefined || stopping.aborted || !maySendAgain(error)) return undefined;
+    if (timeIsUpAt(error, ctx.timeLeftMs()) !== undefined) return undefined;
     const isLimited = error instanceof RateLimitError;
     const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
     const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
@@ -182,6 +183,11 @@ class RunningJob {
     this.#runId ??= runIdOfError(error);
     const runId = this.#runId;
     const entry = this.#entry;
+    const isUnsent = entry === undefined && !this.#job.batched;
+    const madeNone = runId === undefined && (isUnsent || error instanceof RateLimitError);
+    const timeIsUp = madeNone ? timeIsUpAt(error, ctx.timeLeftMs()) : undefined;
+    if (timeIsUp !== undefined)
+      return { kind: 'postponed', error: timeIsUp, isInJournal: entry !== undefined };
     if (this.#isPostponed(error)) return { kind: 'postponed', error, isInJournal: entry !== undefined };
     const isLost = runId === undefined && isWaitTimeout(error) && wasStarted(error);
     const isInDoubt = error instanceof CreationInDoubt || isLost;

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, NoMoreWanted } from '../errors.ts';
+import { CliError, Interrupted, NoMoreWanted, TimeIsUp } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { JobOutcome } from './job.ts';
 import { hasReachedNobody, isRefusalOfAll } from './job-errors.ts';
 
@@ -43,8 +44,10 @@ export class StopControl {
 
   /** Registers a job's outcome. Starts no more rows if every further one would meet the same fault. */
   register(outcome: JobOutcome): void {
-    if ((outcome.kind === 'postponed' || outcome.kind === 'running') && isRefusalOfAll(outcome.error)) {
-      if (!isRefusalOfAll(this.#fault)) this.#fault = outcome.error;
+    const faultOfAll =
+      outcome.kind === 'postponed' || outcome.kind === 'running' ? faultOf(outcome.error) : undefined;
+    if (faultOfAll !== undefined) {
+      if (faultOf(this.#fault) === undefined) this.#fault = faultOfAll;
       this.noMoreRows();
     } else if (outcome.kind === 'postponed' && hasReachedNobody(outcome.error)) {
       this.#fault ??= outcome.error;
@@ -106,6 +109,12 @@ export class StopControl {
       ctx.signal.removeEventListener('abort', onAbort);
     };
   }
+}
+
+/** Returns the fault that every further job would meet too: they are refused, or no time is left for them. */
+function faultOf(error: unknown): unknown {
+  if (isRefusalOfAll(error) || error instanceof TimeIsUp) return error;
+  return error instanceof CliError && error.exitCode === EXIT.waitTimeout ? new TimeIsUp() : undefined;
 }
 
 /** Returns false if nobody answered the job, or its fault was found before anything was sent. */

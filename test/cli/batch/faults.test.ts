@@ -162,6 +162,20 @@ describe('too many requests', () => {
     expect(states(home)).toEqual(['creating', 'waiting']);
   });
 
+  test('a service that asks to come back after --timeout ends the batch immediately, resumable', async () => {
+    const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '50' });
+    const limit = hastyClock((ms, signal) => (ms === 10_000 ? untilAborted(signal) : undefined));
+    const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)], {
+      clock: limit,
+      flags: ['--timeout', '10s'],
+    });
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('after the time of --timeout; 2 rows left (WAIT_TIMEOUT)');
+    expect(stderr).not.toContain('waiting 50 s');
+    expect(lastLines(home)).toEqual([]);
+    expect(states(home)).toEqual(['creating', 'waiting']);
+  });
+
   test('rows that wait for their turn or for another attempt are left then, not sent', async () => {
     const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
     const soon = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'soon', null, { 'retry-after': '50' });
