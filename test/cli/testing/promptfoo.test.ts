@@ -104,6 +104,51 @@ tests: [{ vars: { a: file://bill.pdf } }]
     expect(stderr).toContain('promptfooconfig.yaml:3: file://bill.pdf is a PDF');
   });
 
+  it('writes lists and objects into texts as promptfoo does', async () => {
+    const text = `prompts: ['Say {{a}}', '[{"role": "user", "content": "Say {{a}}"}]', '{% if a %}Say {{a}}{% endif %}']
+providers: [echo]
+tests:
+  - { vars: { a: { k: 1 } }, assert: [{ type: equals, value: 'Say [object Object]' }] }
+  - { vars: { a: [1, [2, { k: 1 }], null] }, assert: [{ type: equals, value: 'Say {{a}}' }] }
+  - { vars: { a: [] }, assert: [{ type: equals, value: 'Say ' }] }
+`;
+    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('9 passed, 0 failed')]);
+  });
+
+  it.each([
+    ['file://say.mjs', 0],
+    ['file://say.py', hasPython ? 0 : undefined],
+  ])(
+    'gives a program the chat and the variables of each test as promptfoo does: %s',
+    async (provider, code) => {
+      if (code === undefined) return;
+      const chat = { role: 'user', content: 'Sag schön {{a}}' };
+      const config = {
+        prompts: [JSON.stringify([{ role: 'system', content: 'S' }, chat])],
+        providers: [provider],
+        tests: [
+          { vars: { a: 'x', b: 'y' }, assert: [{ type: 'contains', value: '"b":"y"' }] },
+          { vars: { a: 'z' }, assert: [{ type: 'not-contains', value: '"b"' }] },
+        ],
+        defaultTest: {
+          assert: [{ type: 'contains', value: '    "content": "Sag schön {{a}}"\n  }\n]' }],
+        },
+      };
+      const { exitCode, stdout } = await tested(
+        {
+          'promptfooconfig.json': JSON.stringify(config),
+          'say.mjs':
+            'export default class { async callApi(prompt, { vars }) { return { output: prompt + JSON.stringify(vars) }; } }',
+          'say.py':
+            "import json\ndef call_api(prompt, options, context):\n  return {'output': prompt + json.dumps(context['vars'], separators=(',', ':'))}\n",
+        },
+        '--allow-commands',
+      );
+      expect([exitCode, stdout]).toEqual([code, expect.stringContaining('2 passed, 0 failed')]);
+    },
+  );
+
   it('asks each provider and runs each test with the prompts that it names', async () => {
     const config = `prompts:
   - { id: file://say.txt, label: say }

@@ -32,6 +32,7 @@ export interface ConfiguredTest {
 
 /** A value of a variable. */
 export interface Variable {
+  /** As promptfoo writes it into texts: an object is `[object Object]`. */
   readonly text: string;
   /** The value for code. */
   readonly json: JsonValue;

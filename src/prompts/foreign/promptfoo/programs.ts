@@ -12,7 +12,7 @@ const said = JSON.parse(messages).map(({ role, content }) => ({
   role: role === 'model' ? 'assistant' : role,
   content: content.map(part => part.text ?? '').join(''),
 }));
-const prompt = said.length === 1 && said[0].role === 'user' ? said[0].content : JSON.stringify(said);
+const prompt = said.length === 1 && said[0].role === 'user' ? said[0].content : JSON.stringify(said, null, 2);
 const { inputs: vars } = JSON.parse(require('node:fs').readFileSync(self.env.PROMPTRUN_RUN, 'utf8'));
 for (const key of JSON.parse(names)) {
   try {
@@ -156,7 +156,7 @@ export const PYTHON_PROVIDER = `${PYTHON_MODULE}
 folder, file, name, options, names, messages = sys.argv[1:7]
 os.chdir(folder)
 said = [{'role': 'assistant' if m['role'] == 'model' else m['role'], 'content': ''.join(p.get('text', '') for p in m['content'])} for m in json.loads(messages)]
-prompt = said[0]['content'] if len(said) == 1 and said[0]['role'] == 'user' else json.dumps(said)
+prompt = said[0]['content'] if len(said) == 1 and said[0]['role'] == 'user' else json.dumps(said, ensure_ascii=False, indent=2)
 with open(os.environ['PROMPTRUN_RUN'], encoding='utf-8') as run:
     variables = json.load(run)['inputs']
 for key in json.loads(names):

@@ -4,7 +4,13 @@ import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces
 import type { Conversion } from './conversion.ts';
 import { namesEnvironment } from './fill-variables.ts';
 import { BeyondPromptFile, dumpedChat, jsonOf, type PromptText, promptMessages } from './prompts.ts';
-import { type ConfiguredTests, comparesOtherwise, falsyVariables, takesNunjucks } from './tests.ts';
+import {
+  type ConfiguredTests,
+  comparesOtherwise,
+  falsyVariables,
+  structuredVariables,
+  takesNunjucks,
+} from './tests.ts';
 
 /** The messages of a prompt, or the template that makes them for each case. */
 export interface PromptBody {
@@ -67,7 +73,9 @@ function losesKinds(
 ): boolean {
   const dumped = dumpedChat(text)?.names ?? [];
   const falsy = falsyVariables(tests);
+  const structured = structuredVariables(tests);
   return (
+    [...inputsIn(body), ...testedInputs(body)].some(name => structured.includes(name)) ||
     dumped.some(
       name => conversion.jsonVariables.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
     ) ||

@@ -264,7 +264,9 @@ function renderInputs(
         `the variable \`${input}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
       );
     }
-    return jsonInputs.includes(input) ? JSON.stringify(values[input]) : text;
+    const value = values[input];
+    const isStructured = typeof value === 'object' && value !== null;
+    return isStructured || jsonInputs.includes(input) ? JSON.stringify(value) : text;
   };
   const rendered = Object.fromEntries(inputs.map(input => [input, inputText(input)]));
   if (isEachRendered && conversion.isForTest) {

@@ -49,7 +49,8 @@ function variableValues(
     node,
     `the variable \`${key}\` is ${isJsonList(json) ? 'a list' : 'an object'}: it is given as JSON`,
   );
-  return [{ text: JSON.stringify(json), json }];
+  const value: unknown = json;
+  return [{ text: String(value), json }];
 }
 
 export function asVariable(text: string, at: Located): Variable {

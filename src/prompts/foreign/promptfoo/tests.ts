@@ -172,6 +172,14 @@ export function falsyVariables({ all }: ConfiguredTests): string[] {
   return vars.filter(([, values]) => values.some(isFalsy)).map(([name]) => name);
 }
 
+/** Returns the variables with a value that is a list or an object. */
+export function structuredVariables({ all }: ConfiguredTests): string[] {
+  const vars = all.flatMap(test => [...test.vars]);
+  const isStructured = ({ json }: { readonly json: JsonValue }): boolean =>
+    typeof json === 'object' && json !== null;
+  return vars.filter(([, values]) => values.some(isStructured)).map(([name]) => name);
+}
+
 /** Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other way round. */
 export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: string): boolean {
   return all.some(({ vars }) => {
@@ -200,28 +208,34 @@ export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly st
   return values.some(({ text, at }) => at !== undefined && renderVar(text, known) === undefined);
 }
 
-/** Variables with values that are not texts. */
+/** Variables that not all tests give a text. */
 export interface JsonVariables {
   readonly names: readonly string[];
   /** Those with values that their text does not tell apart. */
   readonly mixed: readonly string[];
 }
 
-/** Returns the variables with values that are not texts. */
+/** Returns the variables that not all tests give a text: programs get another value, or none. */
 export function jsonVariables({ all }: ConfiguredTests): JsonVariables {
+  const isOptional = (name: string): boolean => all.some(({ vars }) => !vars.has(name));
   const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
   for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
     const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
     for (const { text, json } of values) {
       if (typeof json !== 'string') kind.hasJson = true;
       // An empty text stands for no value.
-      if (text === '' || (typeof json === 'string' && parseJson(text) !== undefined)) kind.isAmbiguous = true;
+      if (json === '' || json === null || (typeof json === 'string' && parseJson(text) !== undefined)) {
+        kind.isAmbiguous = true;
+      }
     }
     kinds.set(name, kind);
   }
   const json = [...kinds].filter(([, { hasJson }]) => hasJson);
+  const others = [...kinds].filter(
+    ([name, { hasJson, isAmbiguous }]) => !hasJson && !isAmbiguous && isOptional(name),
+  );
   return {
-    names: json.map(([name]) => name),
+    names: [...json, ...others].map(([name]) => name),
     mixed: json.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
   };
 }
