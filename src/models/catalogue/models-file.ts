@@ -37,9 +37,9 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
   faults: [],
 };
 
-/** Merges two files; if both have an entry, that of the second wins. */
+/** Merges two files; if both have an entry, that of the second wins, even an invalid one. */
 export function mergedModels(base: ModelsFile, over: ModelsFile): ModelsFile {
-  const names = new Set(over.models.map(({ model }) => model));
+  const names = new Set([...over.models.map(({ model }) => model), ...over.brokenNames]);
   const providers = new Set([...over.providers.map(({ name }) => name), ...over.brokenProviders]);
   return {
     models: [...over.models, ...base.models.filter(({ model }) => !names.has(model))],

@@ -139,6 +139,10 @@ describe('the models of the service', () => {
     await writeFile(modelsFile, 'models: [{model: theirs, modality: smell, provider: openai}]');
     table = await loadModels({ dataDir, env: {}, modelsFile, watch: false, onProblem: () => {} });
     expect(table.explainMissing('theirs')).toMatch(/its entry in the file of --models is invalid$/);
+
+    await write('models: [{model: theirs, modality: text, provider: openai}]');
+    table = await loadModels({ dataDir, env: {}, modelsFile, watch: false, onProblem: () => {} });
+    expect(table.get('theirs')).toBeUndefined();
   });
 
   it('of a provider that models.yaml describes badly are not asked elsewhere', async () => {
