@@ -18,7 +18,7 @@ export function spendingText(totals: Totals, { isCapped = false } = {}): string[
   if (all.runs === 0) return [];
   const sums = isCapped ? all : { ...all, ...withoutOwnCredits(totals) };
   const lines = models.map(({ model, tokens: used, ...own }) => {
-    const counts = used && `${used.input} tokens in (${used.cached} cached), ${used.output} out`;
+    const counts = used && `${counted(used.input, 'token')} in (${used.cached} cached), ${used.output} out`;
     const amounts = sumsText(own, { isHere: true, withCredits: isCapped });
     return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });

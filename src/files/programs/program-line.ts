@@ -38,7 +38,9 @@ export function programLine(
   const program = resolveProgram(typed, directory, env, platform);
   if (program === undefined) {
     const isPath = /[\\/]/u.test(typed);
-    throw new Error(isPath ? 'the program does not exist' : 'no program of that name in PATH');
+    throw new Error(
+      isPath ? 'there is no executable program at that path' : 'no program of that name in PATH',
+    );
   }
   if (!isBatchFile(program, platform)) return { file: program, args, isQuoted: false };
   for (const [index, argument] of args.entries()) {

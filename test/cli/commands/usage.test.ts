@@ -33,6 +33,8 @@ describe('usage', () => {
     expect((await run('usage')).stdout()).toBe(
       'hello\t2\t0\t2\t-\t-\t-\t0\tfalse\nsandbox\t1\t1\t0\t-\t-\t-\t0\tfalse\n',
     );
+    const terminal = { home, local: localService, terminal: { stdout: true } };
+    expect((await runInProcess(['usage'], terminal)).stdout()).toMatch(/^hello .* {2}█{10}$/mu);
     const none = await run('usage', '--since', '2d', '--until', '1d', '--json');
     expect([none.exitCode, none.stdout()]).toEqual([0, '[]\n']);
     expect((await run('usage', '--since', '1d', '--until', '2d')).exitCode).toBe(2);

@@ -125,6 +125,16 @@ describe('with models of an own endpoint', () => {
     expect(provider.asked).toHaveLength(1);
   });
 
+  it("a judge's failed run is reported in the run's own words", async () => {
+    provider.reset({ status: 500, body: { error: { message: 'the cellar is flooded' } } });
+    const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, judge: tiny }] }\n';
+    const { exitCode, stdout } = await run(`cases:\n${cases}`);
+    expect([exitCode, stdout()]).toEqual([
+      1,
+      expect.stringMatching(/the judge's run failed: .*the cellar is flooded/u),
+    ]);
+  });
+
   it('each model runs with the config beside it, in place of the config of the prompt', async () => {
     provider.reset(said('one'), said('two'));
     const { exitCode } = await run(

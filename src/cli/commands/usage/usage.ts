@@ -113,7 +113,8 @@ function plainUsageCells({ key, runs, failed, credits, tokens, cost, estimated }
   return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];
 }
 
-const BAR_WIDTH = 20;
+// Fits into 80 columns beside all figures.
+const BAR_WIDTH = 10;
 
 function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = measureOf(rows);
@@ -126,11 +127,11 @@ function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<Gro
     { title: 'Runs', align: 'right', cell: ({ runs }) => String(runs) },
     { title: 'Failed', align: 'right', cell: ({ failed }) => String(failed) },
     { title: 'Credits', align: 'right', cell: ({ credits }) => String(credits) },
-    { title: 'Tokens in', align: 'right', dropOrder: 2, cell: ({ tokens }) => String(tokens?.input ?? '–') },
+    { title: 'Tokens in', align: 'right', dropOrder: 1, cell: ({ tokens }) => String(tokens?.input ?? '–') },
     {
       title: 'Tokens out',
       align: 'right',
-      dropOrder: 1,
+      dropOrder: 0,
       cell: ({ tokens }) => String(tokens?.output ?? '–'),
     },
     {
@@ -138,6 +139,6 @@ function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<Gro
       align: 'right',
       cell: ({ cost, estimated: isEstimated }) => costText(cost, { isEstimated, unknown: '–' }),
     },
-    { title: '', dropOrder: 0, cell: row => bar(weight(row) && weight(row) / most) },
+    { title: '', dropOrder: 2, cell: row => bar(weight(row) && weight(row) / most) },
   ];
 }
