@@ -2,6 +2,7 @@ import type { PromptService } from '../client/client.ts';
 import type { Pace } from '../client/request.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { EngineFault } from '../models/engine.ts';
+import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
 import type { RunsHere } from '../service/embedded.ts';
 import type { Costs } from '../service/runs/costs.ts';
 import type { ProviderBatches } from '../service/runs/provider-batches.ts';
@@ -76,6 +77,8 @@ export interface Context extends TerminalContext {
   readonly advise: Advise;
   /** Returns the checks that run in processes of their own; the same object each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
+  /** Returns the tasks on prompt files, which share their processes; the same object each time. */
+  promptTasks(): Promise<PromptTasks>;
   readonly local: LocalService;
   /** The version of promptrun. */
   readonly version: string;

@@ -58,8 +58,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   meter?: Meter | undefined;
   /** The thread for long work on bytes of users; default the main thread, for a single user. */
   thread?: WorkThread | undefined;
-  /** True if callers may not be the operator, who alone can act on some remedies. */
-  hidesRemedies: boolean;
+  /** True if the operator, who alone can act on some remedies, is the only user. */
+  isForOneUser: boolean;
   /** See ExecutorOptions. */
   forgetsUnasked: boolean;
   /** See ExecutorOptions; default true. */
@@ -82,7 +82,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const parts = await openParts(store, options);
   const { models, onFault, batchAnswers } = parts;
   const texts = new TextFeed();
-  const toOperator = options.hidesRemedies ? onceAMinute(onNotice, clock) : undefined;
+  const toOperator = options.isForOneUser ? undefined : onceAMinute(onNotice, clock);
   const executor = executorOf({ ...parts, texts, toOperator }, options);
   const onEnd = options.onRunEnd && withUserName(store, options.onRunEnd);
   const limits = {
@@ -131,7 +131,17 @@ type Options = ComposeOptions<Runner>;
 /** Opens the parts that need nothing but the store and its directory. */
 async function openParts(
   store: Store,
-  { dataDir, clock, onNotice, modelsFile, declaredModels, defaultModel, watchModels, env = {} }: Options,
+  {
+    dataDir,
+    clock,
+    onNotice,
+    modelsFile,
+    declaredModels,
+    defaultModel,
+    watchModels,
+    isForOneUser,
+    env = {},
+  }: Options,
 ) {
   const report = onceAMinute(onNotice, clock);
   const onFault = (error: unknown): void => report(`fault: ${faultText(dataDir, error)}`);
@@ -145,7 +155,7 @@ async function openParts(
     watch: watchModels,
     onProblem: error => onNotice(error.message),
   });
-  const tasks = new SharedTasks();
+  const tasks = new SharedTasks({ isForOneUser });
   return {
     store,
     clock,

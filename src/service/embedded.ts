@@ -129,7 +129,7 @@ export async function openForCommand(options: CommonOptions) {
       },
       watchModels: false,
       forgetsUnasked: false,
-      hidesRemedies: false,
+      isForOneUser: true,
       onUnresolved: () => '; use --allow-private to let the proxy resolve it',
       closing: closing.signal,
       stopped: closing.signal,

@@ -2,7 +2,7 @@ import type { Env } from '../files/env.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import { loadModels } from '../models/catalogue/table.ts';
 import { InvalidInputs } from '../prompts/definition.ts';
-import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
+import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
@@ -35,6 +35,7 @@ export async function openStore({
   clock = systemClock,
   onNotice = () => {},
   defaultModel,
+  tasks: shared,
 }: {
   dataDir: string;
   /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
@@ -49,6 +50,8 @@ export async function openStore({
   onNotice?: (line: string) => void;
   /** The model for prompt files that name none; default `echo`. */
   defaultModel?: string | undefined;
+  /** Tasks that stay open when the store is closed; default its own. */
+  tasks?: PromptTasks | undefined;
 }) {
   const store = await openDatabase({ dataDir, database, clock, env });
   await localUser(store);
@@ -62,7 +65,7 @@ export async function openStore({
       watch: false,
       onProblem: error => onNotice(error.message),
     });
-  const tasks = new SharedTasks();
+  const tasks = shared ?? new SharedTasks({ isForOneUser: true });
   const definitions = createDefinitions(store, tasks);
   const context = async () => ({ store, clock, tasks, models: await models(), defaultModel });
   return {
@@ -103,7 +106,7 @@ export async function openStore({
     /** Returns false if the published prompt doesn't exist. */
     unpublish: (slug: string) => store.prompts.unpublish(slug),
     async close() {
-      await tasks.close();
+      if (shared === undefined) await tasks.close();
       await store.close();
     },
   };

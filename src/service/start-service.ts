@@ -156,7 +156,7 @@ async function composeOptions(
     forgetsUnasked: true,
     allowsPrograms: async () =>
       options.allowPrograms === true || (await store.accounts.accounts()).length <= 1,
-    hidesRemedies: true,
+    isForOneUser: false,
     meter: metrics,
     thread,
     // Only the operator can add the flag, so the caller doesn't see the remedy.

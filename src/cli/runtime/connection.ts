@@ -28,7 +28,14 @@ import { oneLine } from '../terminal/sanitise.ts';
 /** The dependencies of a connection. */
 export type ConnectionSources = Omit<
   Context,
-  'onInterrupt' | 'interactive' | 'connection' | 'localConnection' | 'connectTo' | 'checks' | 'prompter'
+  | 'onInterrupt'
+  | 'interactive'
+  | 'connection'
+  | 'localConnection'
+  | 'connectTo'
+  | 'checks'
+  | 'promptTasks'
+  | 'prompter'
 > & { readonly recordings: Recordings };
 
 export interface OpenConnection {
@@ -169,6 +176,7 @@ async function connectWith(
       }),
     },
     close: async by => {
+      prompts?.flush();
       try {
         await client.close();
       } finally {

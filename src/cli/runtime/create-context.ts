@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Env } from '../../files/env.ts';
 import type { ModelsText } from '../../models/catalogue/models-file.ts';
 import { sleep } from '../../net/signals.ts';
+import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Checks } from '../checks/checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
@@ -69,6 +70,11 @@ export async function createContext(
     const { Checks } = await import('../checks/checks.ts');
     return new Checks(signal);
   };
+  let tasks: Promise<PromptTasks> | undefined;
+  const openTasks = async (): Promise<PromptTasks> => {
+    const { SharedTasks } = await import('../../prompts/tasks/prompt-tasks.ts');
+    return new SharedTasks({ isForOneUser: true });
+  };
   const advise: Advise = (...words) => adviseWith(globals, env)(...words);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
   const declaredModels: ModelsText[] = [];
@@ -96,12 +102,14 @@ export async function createContext(
     localConnection: connections.local,
     connectTo: connections.to,
     checks: () => (checks ??= openChecks()),
+    promptTasks: () => (tasks ??= openTasks()),
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
   return {
     ctx,
     close: async () => {
       (await checks)?.close();
+      await (await tasks)?.close();
       limit.stop();
       await journal.close();
       try {

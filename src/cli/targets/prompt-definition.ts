@@ -15,12 +15,9 @@ export async function definitionOfFile(ctx: Context, file: string): Promise<Prom
 
 /** Reads a prompt file like `definitionOfFile`. @throws {InvalidPromptFile} with every fault */
 export async function readDefinitionFile(ctx: Context, file: string): Promise<PromptDefinition> {
-  const [{ readPromptFile }, { withTasks }] = await Promise.all([
-    import('../../prompts/tasks/read-prompt.ts'),
-    import('../../prompts/tasks/prompt-tasks.ts'),
-  ]);
+  const { readPromptFile } = await import('../../prompts/tasks/read-prompt.ts');
   const { allowOutside } = ctx.globals;
-  return await withTasks(tasks => readPromptFile(file, { tasks, allowOutside }));
+  return await readPromptFile(file, { tasks: await ctx.promptTasks(), allowOutside });
 }
 
 /** Returns the definition of a version in the local store; undefined if there is none. */

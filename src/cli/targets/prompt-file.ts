@@ -82,7 +82,8 @@ export async function withLocalStore<T>(
 ): Promise<T> {
   const { dataDir, modelsFile, declaredModels } = ctx;
   try {
-    return await ctx.local.withStore({ dataDir, modelsFile, declaredModels, onNotice }, use);
+    const tasks = await ctx.promptTasks();
+    return await ctx.local.withStore({ dataDir, modelsFile, declaredModels, onNotice, tasks }, use);
   } catch (error) {
     throw asTyped(ctx, error);
   }

@@ -84,13 +84,3 @@ export class SharedTasks implements PromptTasks {
     await (await this.#processes)?.close();
   }
 }
-
-/** Calls `use` with tasks of one user, which are closed afterwards. */
-export async function withTasks<T>(use: (tasks: PromptTasks) => Promise<T>): Promise<T> {
-  const tasks = new SharedTasks({ isForOneUser: true });
-  try {
-    return await use(tasks);
-  } finally {
-    await tasks.close();
-  }
-}

@@ -1,8 +1,9 @@
 import { appendFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runFileTask } from '../../../src/cli/testing/cases/run-file-task.ts';
 import { localService } from '../../../src/main.ts';
+import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { startInProcess } from '../../support/context.ts';
 import { ECHO, Project, projectOf } from './support.ts';
 
@@ -69,11 +70,18 @@ describe('an answer that is nested too deeply', () => {
   });
 });
 
+/** Returns the part of a command's context that runs tasks on files, until the end of the test. */
+function contextUntil(signal: AbortSignal): Parameters<typeof runFileTask>[0] {
+  const tasks = new SharedTasks({ isForOneUser: true });
+  onTestFinished(() => tasks.close());
+  return { signal, promptTasks: async () => tasks };
+}
+
 describe('the YAML of a test file', () => {
   it('is read in a process of its own if it is large, which ends with the command', async () => {
     const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;
     const stop = new AbortController();
-    const reading = runFileTask({ signal: stop.signal }, 'readYaml', { text, file: 'a.test.yaml' });
+    const reading = runFileTask(contextUntil(stop.signal), 'readYaml', { text, file: 'a.test.yaml' });
     stop.abort(new Error('stopped'));
     await expect(reading).rejects.toThrow('stopped');
   });
@@ -106,7 +114,7 @@ describe('a configuration of promptfoo', () => {
     const stop = new AbortController();
     const options = { settings: [], directory: '/' };
     const work = { text: CONFIG, file: 'config.yaml', options };
-    const converting = runFileTask({ signal: stop.signal }, 'convert', work);
+    const converting = runFileTask(contextUntil(stop.signal), 'convert', work);
     stop.abort(new Error('stopped'));
     await expect(converting).rejects.toThrow('stopped');
   });

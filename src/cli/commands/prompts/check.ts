@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { isDirectory } from '../../../files/writing/write-below.ts';
 import type { Finding } from '../../../prompts/findings.ts';
-import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -52,9 +51,8 @@ function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
 
 /** Returns the findings of files. A missing file is not a finding but a usage error. */
 async function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean): Promise<Finding[]> {
-  const [{ checkPromptFile: checkFile }, { withTasks }, { loadModels }, { knownModels }] = await Promise.all([
+  const [{ checkPromptFile: checkFile }, { loadModels }, { knownModels }] = await Promise.all([
     import('../../../prompts/check/check-file.ts'),
-    import('../../../prompts/tasks/prompt-tasks.ts'),
     import('../../../models/catalogue/table.ts'),
     import('../../../models/catalogue/known-models.ts'),
   ]);
@@ -62,18 +60,16 @@ async function findingsOf(ctx: Context, files: readonly string[], needsModel: bo
   const onProblem = ({ message }: Error): void => ctx.io.note(`note: ${oneLine(message)}`);
   const { dataDir, modelsFile, env } = ctx;
   const models = knownModels(await loadModels({ dataDir, modelsFile, env, watch: false, onProblem }));
-  const check = async (file: string, tasks: PromptTasks): Promise<Finding[]> => {
-    const options = { models, tasks, allowOutside, needsModel };
-    const findings = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {
+  const tasks = await ctx.promptTasks();
+  const options = { models, tasks, allowOutside, needsModel };
+  const findings: Finding[] = [];
+  for (const file of files) {
+    const own = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {
       throw fileFault(error, file, 'prompts check');
     });
-    return findings.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) }));
-  };
-  return await withTasks(async tasks => {
-    const findings: Finding[] = [];
-    for (const file of files) findings.push(...(await check(file, tasks)));
-    return findings;
-  });
+    findings.push(...own.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
+  }
+  return findings;
 }
 
 function findingLines({ io }: Context, findings: readonly Finding[]): string {

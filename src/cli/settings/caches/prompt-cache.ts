@@ -6,6 +6,8 @@ import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
 export const PROMPTS_FILE = 'prompts.json';
 const MAX_ENTRIES = 200;
+/** Number of changes that are written at once; those of a command with many prompts are written together at its end. */
+const WRITTEN_AT_ONCE = 8;
 
 interface CachedVersion {
   readonly service: string;
@@ -22,11 +24,22 @@ interface CachedSlug {
   readonly slug: string;
 }
 
+/** What the cache holds, last used first. */
+interface Content {
+  readonly versions: readonly CachedVersion[];
+  readonly slugs: readonly CachedSlug[];
+}
+
 /** Caches prompt versions, which never change, so that their configs need no second request. */
 export class PromptCache {
   readonly #file: string;
   readonly #service: string;
   readonly #onProblem: (message: string) => void;
+  /** The content when it was last read, with the changes since. */
+  #content: Content | undefined;
+  /** The changes that are not written yet. */
+  #unwritten: ((content: Content) => Content)[] = [];
+  #changes = 0;
 
   /**
    * @param directory the configuration directory
@@ -51,17 +64,33 @@ export class PromptCache {
   put(version: KnownVersion): void {
     const entry = { service: this.#service, version };
     if (!isCachedVersion(entry)) return;
-    const { versions, slugs } = this.#read();
-    this.#write([entry, ...versions.filter(other => !this.#is(other, version.promptVersionId))], slugs);
+    this.#change(({ versions, slugs }) => {
+      const others = versions.filter(other => !this.#is(other, version.promptVersionId));
+      return { versions: [entry, ...others].slice(0, MAX_ENTRIES), slugs };
+    });
   }
 
   /** Caches the slug of a prompt, so that completion can offer it. */
   noteSlug(promptId: string, slug: string): void {
     const service = this.#service;
     if (this.slugs().get(promptId) === slug) return;
-    const { versions, slugs } = this.#read();
-    const others = slugs.filter(row => row.service !== service || row.promptId !== promptId);
-    this.#write(versions, [{ service, promptId, slug }, ...others]);
+    this.#change(({ versions, slugs }) => {
+      const others = slugs.filter(row => row.service !== service || row.promptId !== promptId);
+      return { versions, slugs: [{ service, promptId, slug }, ...others].slice(0, MAX_ENTRIES) };
+    });
+  }
+
+  /** Writes the changes that are not written yet into what other processes may have written meanwhile. */
+  flush(): void {
+    if (this.#unwritten.length === 0) return;
+    const content = this.#unwritten.reduce((before, change) => change(before), this.#readFile());
+    this.#unwritten = [];
+    this.#content = content;
+    try {
+      writeCacheFile(this.#file, { ...content });
+    } catch (error) {
+      this.#onProblem(`prompts are not kept in ${this.#file}: ${oneLine(String(error))}`);
+    }
   }
 
   /** Returns the cached slugs of this service by prompt id. */
@@ -82,18 +111,21 @@ export class PromptCache {
     );
   }
 
-  #read() {
-    const { versions, slugs } = readCacheFile(this.#file);
-    return { versions: listAt(versions).filter(isCachedVersion), slugs: listAt(slugs).filter(isCachedSlug) };
+  #change(change: (content: Content) => Content): void {
+    this.#content = change(this.#read());
+    this.#unwritten.push(change);
+    this.#changes += 1;
+    if (this.#changes <= WRITTEN_AT_ONCE) this.flush();
   }
 
-  #write(versions: readonly CachedVersion[], slugs: readonly CachedSlug[]): void {
-    const [keptVersions, keptSlugs] = [versions.slice(0, MAX_ENTRIES), slugs.slice(0, MAX_ENTRIES)];
-    try {
-      writeCacheFile(this.#file, { versions: keptVersions, slugs: keptSlugs });
-    } catch (error) {
-      this.#onProblem(`prompts are not kept in ${this.#file}: ${oneLine(String(error))}`);
-    }
+  #read(): Content {
+    this.#content ??= this.#readFile();
+    return this.#content;
+  }
+
+  #readFile(): Content {
+    const { versions, slugs } = readCacheFile(this.#file);
+    return { versions: listAt(versions).filter(isCachedVersion), slugs: listAt(slugs).filter(isCachedSlug) };
   }
 }
 

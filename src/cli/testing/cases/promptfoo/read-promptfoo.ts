@@ -7,7 +7,6 @@ import type {
   ConvertOptions,
   PromptTemplate,
 } from '../../../../prompts/foreign/converted.ts';
-import type { PromptTasks } from '../../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../../context.ts';
 import { counted } from '../../../core/counted.ts';
 import { usageError } from '../../../errors.ts';
@@ -64,13 +63,8 @@ interface PromptfooFile {
  * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a verdict
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
-  const { withTasks } = await import('../../../../prompts/tasks/prompt-tasks.ts');
-  return await withTasks(tasks => readWith(tasks, ctx, config));
-}
-
-async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
-  const converted = await convertPrompts(ctx, config, await converterOf(tasks, ctx, config));
+  const converted = await convertPrompts(ctx, config, await converterOf(ctx, config));
   reportUnsupported(ctx, converted, skipUnsupported);
   const [first] = converted;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
@@ -97,11 +91,7 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
 /** Converts the configuration for one of its prompts, with the outputs of the programs that make its tests, by name. */
 type Converter = (prompt: number, programOutputs: Readonly<Record<string, string>>) => Promise<Converted>;
 
-async function converterOf(
-  tasks: PromptTasks,
-  ctx: Context,
-  { file, name, allowCommands }: PromptfooFile,
-): Promise<Converter> {
+async function converterOf(ctx: Context, { file, name, allowCommands }: PromptfooFile): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../../models/entry.ts');
   const { describedNames } = await import('../../../../models/catalogue/described-names.ts');
@@ -119,7 +109,7 @@ async function converterOf(
       programOutputs,
       env: environmentOf(text, ctx),
     };
-    return runFileTask(ctx, 'convert', { text, file: name, options }, tasks);
+    return runFileTask(ctx, 'convert', { text, file: name, options });
   };
 }
 
