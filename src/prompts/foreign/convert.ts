@@ -46,6 +46,30 @@ export async function convertForeign(
 }
 
 /**
+ * Converts some of the prompts of a promptfoo configuration, which is parsed once for all.
+ *
+ * @param numbers the numbers of the prompts, from 1
+ * @throws as `convertForeign` does
+ */
+export async function convertPromptsOf(
+  text: string,
+  file: string,
+  options: ConvertOptions,
+  numbers: readonly number[],
+  limits?: ConversionLimits,
+): Promise<Converted[]> {
+  const format = detectFormat(file, text);
+  if (format.kind !== 'promptfoo') throw new Error(`${file} has no prompts by number`);
+  const { convertPromptfoo } = await import('./promptfoo/convert.ts');
+  const converted: Converted[] = [];
+  for (const prompt of numbers) {
+    const source = { text, root: format.root };
+    converted.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
+  }
+  return converted;
+}
+
+/**
  * Returns the cases of a file of another format; undefined if it has no tests.
  *
  * @throws {InvalidPromptFile} whose message names file and line

@@ -18,6 +18,7 @@ const LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number
   parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
   readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
   convert: ['converting the file', BOUNDS.parseMs, TO_PARSE],
+  convertPrompts: ['converting the file', BOUNDS.parseMs, TO_PARSE],
   foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
 };
 

@@ -46,6 +46,7 @@ const TASKS = {
   parse: parseFile,
   readYaml,
   convert,
+  convertPrompts,
   foreignTests,
 };
 
@@ -86,6 +87,8 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   // Other conversions don't count what they use.
   convert: ({ text, options: { isForTest, programOutputs } }) =>
     isForTest ? (text.length + sizeOfTexts(programOutputs)) / CHARACTERS_OF_TESTS : Number.POSITIVE_INFINITY,
+  convertPrompts: ({ text, options: { programOutputs } }) =>
+    (text.length + sizeOfTexts(programOutputs)) / CHARACTERS_OF_TESTS,
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
@@ -134,6 +137,20 @@ async function convert(
 ): Promise<Converted> {
   const { convertForeign } = await import('../foreign/convert.ts');
   return await convertForeign(text, file, options, conversion);
+}
+
+/** Converts some of the prompts of a promptfoo configuration for a test. */
+async function convertPrompts(
+  {
+    text,
+    file,
+    options,
+    numbers,
+  }: { text: string; file: string; options: ConvertOptions; numbers: readonly number[] },
+  { conversion }: TaskLimits,
+): Promise<Converted[]> {
+  const { convertPromptsOf } = await import('../foreign/convert.ts');
+  return await convertPromptsOf(text, file, options, numbers, conversion);
 }
 
 /** Reads the tests in another tool's prompt file. */

@@ -88,19 +88,26 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
 }
 
-/** Converts the configuration for one of its prompts, with the outputs of the programs that make its tests, by name. */
-type Converter = (prompt: number, programOutputs: Readonly<Record<string, string>>) => Promise<Converted>;
+/** Converts the configuration with the outputs of the programs that make its tests, by name. */
+interface Converter {
+  /** Converts it for its first prompt. */
+  first(programOutputs: Outputs): Promise<Converted>;
+  /** Converts it for more of its prompts, by number. */
+  more(numbers: readonly number[], programOutputs: Outputs): Promise<Converted[]>;
+}
+
+type Outputs = Readonly<Record<string, string>>;
 
 async function converterOf(ctx: Context, { file, name, allowCommands }: PromptfooFile): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../../models/entry.ts');
   const { describedNames } = await import('../../../../models/catalogue/described-names.ts');
   const taken = await describedNames(ctx);
-  return (prompt, programOutputs) => {
+  const work = (programOutputs: Outputs) => {
     const options: ConvertOptions = {
       settings: [...PROVIDER_SETTINGS],
       directory: path.dirname(file),
-      prompt,
+      prompt: 1,
       allowOutside: ctx.globals.allowOutside,
       isForTest: true,
       allowCommands,
@@ -109,7 +116,11 @@ async function converterOf(ctx: Context, { file, name, allowCommands }: Promptfo
       programOutputs,
       env: environmentOf(text, ctx),
     };
-    return runFileTask(ctx, 'convert', { text, file: name, options });
+    return { text, file: name, options };
+  };
+  return {
+    first: outputs => runFileTask(ctx, 'convert', work(outputs)),
+    more: (numbers, outputs) => runFileTask(ctx, 'convertPrompts', { ...work(outputs), numbers }),
   };
 }
 
@@ -120,7 +131,7 @@ async function convertPrompts(
   convert: Converter,
 ): Promise<Converted[]> {
   const programOutputs: Record<string, string> = {};
-  let first = await convert(1, programOutputs);
+  let first = await convert.first(programOutputs);
   if (first.prompts === undefined) {
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
@@ -133,17 +144,21 @@ async function convertPrompts(
       const what = `${name}:${line}: the program that makes the tests`;
       programOutputs[program] = await programOutput(ctx, argv, { file, input: '', what });
     }
-    first = await convert(1, programOutputs);
+    first = await convert.first(programOutputs);
   }
   const all = [first];
-  for (let number = 2; number <= (first.prompts ?? 1); number += 1) {
+  const others = Array.from({ length: (first.prompts ?? 1) - 1 }, (_, index) => index + 2);
+  while (others.length > 0) {
     // Lets a signal in.
     await setImmediate();
     ctx.signal.throwIfAborted();
-    all.push(await convert(number, programOutputs));
+    all.push(...(await convert.more(others.splice(0, PROMPTS_AT_ONCE), programOutputs)));
   }
   return all;
 }
+
+/** Number of prompts for which a configuration is parsed once. */
+const PROMPTS_AT_ONCE = 16;
 
 /** Maximum number of times that the tests of a program may name programs in turn. */
 const MAX_ROUNDS = 5;
