@@ -14,6 +14,9 @@ const COMMON_ERRORS: readonly ErrorStatus[] = [
   'HEADERS_TOO_LARGE_ERROR',
 ];
 
+/** The errors of all routes that take a body. */
+const BODY_ERRORS: readonly ErrorStatus[] = ['PAYLOAD_TOO_LARGE_ERROR'];
+
 /** The errors of all routes under /v1. */
 const KEYED_ERRORS: readonly ErrorStatus[] = [
   'UNAUTHORIZED_ERROR',
@@ -139,7 +142,10 @@ function operation(route: AnyRoute): object {
         ...(keyed && { headers: headerObjects(KEYED_HEADERS) }),
         content: data ? json(successSchema(data)) : { '*/*': {} },
       },
-      ...errorResponses([...errors, ...(keyed ? KEYED_ERRORS : []), ...COMMON_ERRORS], keyed),
+      ...errorResponses(
+        [...errors, ...(body ? BODY_ERRORS : []), ...(keyed ? KEYED_ERRORS : []), ...COMMON_ERRORS],
+        keyed,
+      ),
     },
   };
 }

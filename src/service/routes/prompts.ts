@@ -134,7 +134,7 @@ export const promptRoutes = [
     summary: 'Publish a prompt file under its slug',
     description:
       'Requires the key of an author. The path contains the slug. Equal content keeps its version. Faults of the file are listed in `data.faults`, each with line and column.',
-    errors: ['FORBIDDEN_ERROR', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE_ERROR'],
+    errors: ['FORBIDDEN_ERROR', 'VALIDATION_ERROR'],
     params: slugParams,
     body: publishBody,
     data: publishedSchema,

@@ -73,7 +73,6 @@ export const runRoutes = [
       'FORBIDDEN_ERROR',
       'BAD_REQUEST_ERROR',
       'NOT_FOUND_ERROR',
-      'PAYLOAD_TOO_LARGE_ERROR',
       'VALIDATION_ERROR',
       'GATEWAY_TIMEOUT_ERROR',
       'INSUFFICIENT_STORAGE_ERROR',

@@ -24,7 +24,7 @@ interface CachedSlug {
   readonly slug: string;
 }
 
-/** What the cache holds, last used first. */
+/** The entries of the cache, last used first. */
 interface Content {
   readonly versions: readonly CachedVersion[];
   readonly slugs: readonly CachedSlug[];
