@@ -55,7 +55,8 @@ const ORDERS = [1, 2, 3, 4];`;
 
 const MEASURES: { readonly [type: string]: Measure } = {
   'is-refusal': {
-    code: `const said = text.trim().toLowerCase().replace(/['\\u2032\\u2019]/g, "'");
+    code: `if (typeof output !== 'string') return { pass: true, found: 'no text' };
+const said = text.trim().toLowerCase().replace(/['\\u2032\\u2019]/g, "'");
 return { pass: said === '' || /^(?:${REFUSAL_START})|\\b(?:${REFUSAL_WORDS})\\b/.test(said), found: 'not a refusal' };`,
   },
   'contains-html': {
