@@ -158,7 +158,7 @@ async function convertPrompts(
 }
 
 /** Number of prompts for which a configuration is parsed once. */
-const PROMPTS_AT_ONCE = 16;
+const PROMPTS_AT_ONCE = 64;
 
 /** Maximum number of times that the tests of a program may name programs in turn. */
 const MAX_ROUNDS = 5;
