@@ -101,7 +101,9 @@ async function convertConfiguration(
   const written = promptBody(prompt, conversion);
   const settings = sharedSettings(prompt, entries, conversion);
   const configured = await readTests(entries, prompts, conversion);
-  const json = jsonVariables(configured);
+  // The values that a written models file gets later are not known.
+  const missable = conversion.isForTest ? [...configured.names, ...inputsIn(written.body)] : [];
+  const json = jsonVariables(configured, missable);
   conversion.describeVariables({
     all: configured.names,
     json: json.names,

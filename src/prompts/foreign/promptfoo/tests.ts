@@ -215,9 +215,12 @@ export interface JsonVariables {
   readonly mixed: readonly string[];
 }
 
-/** Returns the variables that not all tests give a text: programs get another value, or none. */
-export function jsonVariables({ all }: ConfiguredTests): JsonVariables {
-  const isOptional = (name: string): boolean => all.some(({ vars }) => !vars.has(name));
+/**
+ * Returns the variables that not all tests give a text: programs get another value, or none.
+ *
+ * @param missable those that a program doesn't get if a test doesn't give them; it gets others as an empty text
+ */
+export function jsonVariables({ all }: ConfiguredTests, missable: readonly string[]): JsonVariables {
   const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
   for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
     const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
@@ -231,11 +234,12 @@ export function jsonVariables({ all }: ConfiguredTests): JsonVariables {
     kinds.set(name, kind);
   }
   const json = [...kinds].filter(([, { hasJson }]) => hasJson);
-  const others = [...kinds].filter(
-    ([name, { hasJson, isAmbiguous }]) => !hasJson && !isAmbiguous && isOptional(name),
-  );
+  const missing = missable.filter(name => {
+    const { hasJson = false, isAmbiguous = false } = kinds.get(name) ?? {};
+    return !hasJson && !isAmbiguous && all.some(({ vars }) => !vars.has(name));
+  });
   return {
-    names: [...json, ...others].map(([name]) => name),
+    names: [...json.map(([name]) => name), ...new Set(missing)],
     mixed: json.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
   };
 }
