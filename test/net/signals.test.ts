@@ -1,13 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sleep, unlessAborted, within } from '../../src/net/signals.ts';
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
+import { collectGarbage } from '../support/system.ts';
 
 function endOf(signal: AbortSignal): Promise<string> {
   return new Promise(resolve => {

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 // Features that some tests need and a system may lack: those tests are skipped there.
 
@@ -28,4 +30,10 @@ function canLink(): boolean {
   } finally {
     rmSync(home, { recursive: true });
   }
+}
+
+/** Frees the memory of everything that is no longer referenced. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
 }

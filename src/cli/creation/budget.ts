@@ -214,13 +214,15 @@ export class Budget {
   }
 
   #reservation(connection: Connection, request: Requested, estimate: Estimate): Reservation {
+    // A reservation may last as long as a provider's batch: it must not keep the request alive.
+    const kind = costKey(connection, request);
     const close = (): void => {
       this.#open.delete(estimate);
       this.#wake();
     };
     return {
       made: async run => {
-        await this.#count(connection, run, { kind: costKey(connection, request), estimate });
+        await this.#count(connection, run, { kind, estimate });
         close();
       },
       refused: close,

@@ -6,6 +6,7 @@ import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { capReached, parseCaps } from '../../../src/cli/creation/caps.ts';
 import type { CreationRequest } from '../../../src/cli/creation/creation.ts';
 import { money } from '../../../src/wire/money.ts';
+import { collectGarbage } from '../../support/system.ts';
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
@@ -320,6 +321,20 @@ describe('a budget', () => {
       }),
       { seed: 1 },
     );
+  });
+
+  it('keeps no request that is reserved for, such as all those of a provider batch', async () => {
+    const budget = new Budget(contextOf(), parseCaps({ maxCost: '1' }));
+    const connection = new Ledger(1, () => 0).connection();
+    const reserved = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
+      const own = { ...request };
+      return [await budget.reserve(connection, own), new WeakRef(own)];
+    };
+    const [reservation, kept] = await reserved();
+    await turn();
+    collectGarbage();
+    expect(kept.deref()).toBeUndefined();
+    await reservation.made({ runId: 'r', tokens: 1 });
   });
 
   it('adds up integers: nothing drifts', async () => {
