@@ -74,6 +74,19 @@ export class ProcessTree {
     if (pid === undefined) return;
     if (process.platform === 'win32') await this.#endOnWindows(pid);
     else await this.#endGroup(pid);
+    void this.#closeOutput();
+  }
+
+  /** Closes the output, which a process that has left the tree unseen keeps open for as long as it runs. Never rejects. */
+  async #closeOutput(): Promise<void> {
+    const { stdout, stderr } = this.child;
+    // In several steps, so that a process that was suspended meanwhile still reads what is there.
+    for (let waits = 0; waits < OUTPUT_GRACE.waits; waits += 1) {
+      if (stdout.closed && stderr.closed) return;
+      await delay(OUTPUT_GRACE.ms, undefined, { ref: false });
+    }
+    stdout.destroy();
+    stderr.destroy();
   }
 
   async #endOnWindows(pid: number): Promise<void> {
@@ -91,6 +104,8 @@ export class ProcessTree {
     await endMarked(this.#mark);
   }
 }
+
+const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
 
 /** A tree whose process was killed before it could end it. */
 export interface OrphanedTree {

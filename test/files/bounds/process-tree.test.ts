@@ -30,6 +30,19 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
     expect(isRunning('sleep 4193')).toBe(false);
   });
 
+  it('closes the output that a process which nobody can find keeps open', async () => {
+    const tree = started('setsid env -i /bin/sleep 4195 & echo $!', '4195');
+    const [pid] = (await once(tree.child.stdout, 'data')) as [Buffer];
+    const closed = once(tree.child, 'close');
+    await tree.ended;
+    // Its environment and its group are its own by now.
+    await expect.poll(() => isRunning('/bin/sleep 4195')).toBe(true);
+    await tree.end();
+    await closed;
+    expect(isRunning('/bin/sleep 4195')).toBe(true);
+    process.kill(Number(pid.toString()));
+  });
+
   it.runIf(isPosix)(
     'that was left running ends by its group if no environment can be seen, and never by a later one',
     async () => {
