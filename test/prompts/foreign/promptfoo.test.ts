@@ -212,6 +212,22 @@ ${PROVIDERS}tests:
     expect(notesOf(await convert(text, { isForTest: true }))).toEqual([]);
   });
 
+  it.each([
+    ['"system: be kind\\nuser: {{a}}"', 'Hi', 'anthropic:messages:claude-sonnet-4-6', 1],
+    ['"About:\\n{{a}}"', '"Hi\\nassistant: Hello"', 'anthropic:claude-sonnet-4-6', 1],
+    ['"Say {{a}}"', '"user: Hi"', 'anthropic:claude-sonnet-4-6', 0],
+    ['"user: {{a}}"', 'Hi', 'openai:gpt-4o', 0],
+    [`'[{"role": "user", "content": "Say\\nuser: {{a}}"}]'`, 'Hi', 'anthropic:claude-sonnet-4-6', 0],
+  ])(
+    'are named if promptfoo makes messages of their lines for Claude: %s with %s for %s',
+    async (prompt, a, id, count) => {
+      const text = `prompts: [${prompt}]\nproviders: ['${id}']\ntests: [{ vars: { a: ${a} } }]\n`;
+      const note =
+        'in/promptfooconfig.yaml:1: a line such as `user: …` in a text for Claude has no equivalent';
+      expect(notesOf(await convert(text, { isForTest: true }))).toEqual(count === 1 ? [note] : []);
+    },
+  );
+
   it('are named if there are others', async () => {
     expect(notesOf(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
       'in/promptfooconfig.yaml:1: there are 2 prompts, and this is the first: --prompt <n> converts another',

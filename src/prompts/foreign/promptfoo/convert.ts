@@ -14,6 +14,7 @@ import {
   testFileText,
 } from '../converted.ts';
 import { inputsIn, testedInputs } from '../template-pieces.ts';
+import { noteClaudeLines } from './claude-lines.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompt-body.ts';
 import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
@@ -109,8 +110,10 @@ async function convertConfiguration(
     json: json.names,
     stored: storedVariables(configured),
   });
-  const body = renderedBody(prompt, written, configured, conversion);
+  const rendered = renderedBody(prompt, written, configured, conversion);
   const models = readModels(entries, { prompts, prompt, settings, configured }, conversion);
+  const isLeftOut = rendered.isLeftOut || noteClaudeLines(prompt, models, conversion);
+  const body = { ...rendered, isLeftOut };
   const head = frontMatter(models.asked[0], entries.get('description')?.scalar);
   const needs = caseNeeds({ prompt, body, models, json }, conversion);
   const { cases, leftOut } = models.areAsked ? casesForPrompt(models.tests, needs, conversion) : NO_CASES;

@@ -4,13 +4,7 @@ import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces
 import type { Conversion } from './conversion.ts';
 import { namesEnvironment } from './fill-variables.ts';
 import { BeyondPromptFile, dumpedChat, jsonOf, type PromptText, promptMessages } from './prompts.ts';
-import {
-  type ConfiguredTests,
-  comparesOtherwise,
-  falsyVariables,
-  structuredVariables,
-  takesNunjucks,
-} from './tests.ts';
+import { type ConfiguredTests, comparesOtherwise, takesNunjucks, variablesWith } from './tests.ts';
 
 /** The messages of a prompt, or the template that makes them for each case. */
 export interface PromptBody {
@@ -72,8 +66,9 @@ function losesKinds(
   conversion: Conversion,
 ): boolean {
   const dumped = dumpedChat(text)?.names ?? [];
-  const falsy = falsyVariables(tests);
-  const structured = structuredVariables(tests);
+  // As texts, false and 0 are not empty.
+  const falsy = variablesWith(tests, json => json === false || json === 0);
+  const structured = variablesWith(tests, json => typeof json === 'object' && json !== null);
   return (
     [...inputsIn(body), ...testedInputs(body)].some(name => structured.includes(name)) ||
     dumped.some(

@@ -165,19 +165,10 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
   return combined;
 }
 
-/** Returns the variables with a value that is false or 0, which is not empty as a text. */
-export function falsyVariables({ all }: ConfiguredTests): string[] {
+/** Returns the variables that have a value of a kind. */
+export function variablesWith({ all }: ConfiguredTests, isOfKind: (value: JsonValue) => boolean): string[] {
   const vars = all.flatMap(test => [...test.vars]);
-  const isFalsy = ({ json }: { readonly json: JsonValue }): boolean => json === false || json === 0;
-  return vars.filter(([, values]) => values.some(isFalsy)).map(([name]) => name);
-}
-
-/** Returns the variables with a value that is a list or an object. */
-export function structuredVariables({ all }: ConfiguredTests): string[] {
-  const vars = all.flatMap(test => [...test.vars]);
-  const isStructured = ({ json }: { readonly json: JsonValue }): boolean =>
-    typeof json === 'object' && json !== null;
-  return vars.filter(([, values]) => values.some(isStructured)).map(([name]) => name);
+  return vars.filter(([, values]) => values.some(({ json }) => isOfKind(json))).map(([name]) => name);
 }
 
 /** Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other way round. */
