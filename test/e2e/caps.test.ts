@@ -193,7 +193,7 @@ describe('a cap on what a command costs', () => {
       expect(left).toMatchObject({
         code: 1,
         stdout: expect.stringMatching(
-          /^ERROR .*\n +the judge's run failed .*\n.*--resume --retry-unknown\.$/mu,
+          /^ERROR .*\n +the judge's run failed: stopped by .* paid for \(.*\n.*--resume --retry-unknown\.$/mu,
         ),
       });
       expect(provider.asked).toHaveLength(0);

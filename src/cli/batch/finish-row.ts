@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { isOver, type Run } from '../../wire/index.ts';
-import { RERUN_ADVICE } from '../../wire/rerun-advice.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
@@ -14,7 +13,7 @@ import type { JobOutcome, RunDetails } from '../jobs/job.ts';
 import { errorText, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
 import type { JobEnd } from '../jobs/job-journal.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
-import { errorsOf } from '../outputs/provider-fault.ts';
+import { reasonsOf } from '../outputs/provider-fault.ts';
 import { withPaths } from '../outputs/results.ts';
 import type { SaveFailure } from '../outputs/saving/save.ts';
 import { statusOfFailures } from '../outputs/saving/save-failures.ts';
@@ -162,10 +161,9 @@ async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<En
   return { ...outcome, run: marked, ...(error !== undefined && { error }) };
 }
 
-/** Returns the error of a failed run, without the advice to run it outside the batch: --retry-failed would pay again. */
+/** Returns the error of a failed run. Run outside the batch, it would be paid for again by --retry-failed. */
 function runFailed(run: Run): CliError {
-  const [reason = ''] = errorsOf(run).split(RERUN_ADVICE);
-  return new CliError(reason, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
+  return new CliError(reasonsOf(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
 /** Returns the run with the paths of its outputs, and the failures of those that were not saved. */

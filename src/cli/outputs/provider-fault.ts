@@ -2,6 +2,7 @@ import { textOrNothing } from '../../files/json-fields.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { listAt } from '../../wire/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
+import { RERUN_ADVICE } from '../../wire/rerun-advice.ts';
 import type { Connection } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
@@ -43,6 +44,12 @@ export function reasonText(data: unknown): string {
 export function errorsOf({ outputs }: Run): string {
   const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
   return errors.join('; ') || 'the run failed';
+}
+
+/** Joins the errors of a failed run without their advice to run it alone, for commands that run it again in their own way. */
+export function reasonsOf(run: Run): string {
+  const [reasons = ''] = errorsOf(run).split(RERUN_ADVICE);
+  return reasons;
 }
 
 /** Maximum number of warnings to show for a run. */

@@ -14,7 +14,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { errorsOf, providerFaultOf } from '../../outputs/provider-fault.ts';
+import { providerFaultOf, reasonsOf } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { ModelQuestion } from '../expectations/expectation.ts';
@@ -257,7 +257,7 @@ export class Judge {
 /** Returns the judge's reply. @throws {CliError} if the run failed */
 export function answerIn(run: Run): string {
   if (run.runStatus === 'succeeded') return textOfOutputs(run.outputs);
-  throw new CliError(`the judge's run failed: ${errorsOf(run)}`, {
+  throw new CliError(`the judge's run failed: ${reasonsOf(run)}`, {
     status: 'PROTOCOL_ERROR',
     exitCode: EXIT.fault,
     hints: ['Ask the judge again, at its price, with --resume --retry-unknown.'],
