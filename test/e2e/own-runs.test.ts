@@ -1,11 +1,12 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Run } from '../../src/wire/index.ts';
-import { COMMAND, type CommandOutcome, type RunningCommand, runCommand } from '../support/command.ts';
+import { type CommandOutcome, type RunningCommand, runCommand } from '../support/command.ts';
 import { serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { copyCommand } from '../support/copied-command.ts';
 import { said } from '../support/providers/fake-provider.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
 import { isPosix } from '../support/system.ts';
@@ -117,12 +118,10 @@ it.runIf(isPosix)(
 describe('with --no-wait the run', () => {
   it('fails and says why if its process ends before it has begun', async () => {
     const copy = temporaryDirectory();
-    for (const part of ['bin', 'dist', 'package.json']) {
-      cpSync(path.resolve(path.dirname(COMMAND), '..', part), path.join(copy, part), { recursive: true });
-    }
+    const command = copyCommand(copy);
     writeFileSync(path.join(copy, 'dist/run-process.cjs'), 'process.exit(3);\n');
     const { code, stdout, stderr } = await runCommand(['run', 'hello', '-i', 'name=Ada', '--no-wait'], {
-      command: path.join(copy, 'bin/promptrun.js'),
+      command,
     });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(

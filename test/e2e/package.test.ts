@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { copyCommand } from '../support/copied-command.ts';
 import { commandEnvironment } from '../support/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -154,10 +155,7 @@ it('in a project is removed by another command than everywhere', async () => {
   const place = path.join(project, 'node_modules/promptrun');
   mkdirSync(place, { recursive: true });
   writeFileSync(path.join(project, 'package.json'), '{"dependencies":{"promptrun":"*"}}');
-  for (const name of ['bin', 'dist', 'package.json']) {
-    cpSync(path.join(root, name), path.join(place, name), { recursive: true });
-  }
-  const command = [path.join(place, 'bin/promptrun.js'), 'uninstall', '--dry-run'];
+  const command = [copyCommand(place), 'uninstall', '--dry-run'];
   const { stderr } = spawnSync(process.execPath, command, {
     env: commandEnvironment(project),
     encoding: 'utf8',

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from './context.ts';
+import { copyCommand } from './copied-command.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** Part of the build; versions without it were built otherwise. */
@@ -50,9 +51,7 @@ export function buildVersion(commit: string): string {
 /** Copies the built command and adds a migration to the copy, as the next version may have one; returns its path. */
 export function buildNextVersion(): string {
   const tree = temporaryDirectory();
-  for (const part of ['bin', 'dist', 'package.json']) {
-    cpSync(path.join(ROOT, part), path.join(tree, part), { recursive: true });
-  }
+  const command = copyCommand(tree);
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(tree, 'node_modules'));
   const chunks = path.join(tree, 'dist/chunks');
   const changed = readdirSync(chunks).filter(name => {
@@ -65,7 +64,7 @@ export function buildNextVersion(): string {
   if (changed.length !== 1) {
     throw new Error(`${changed.length} files of dist/chunks have the newest migration`);
   }
-  return path.join(tree, 'bin/promptrun.js');
+  return command;
 }
 
 function git(...args: string[]): string | undefined {
