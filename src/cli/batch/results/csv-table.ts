@@ -61,7 +61,8 @@ function tableRows([header = [], ...records]: readonly (readonly string[])[]): T
     cells: Object.fromEntries(names.slice(0, at).map((name, column) => [name, withLf(record[column] ?? '')])),
     values: withoutEmptyEnd(record.slice(at, end)),
     earlierRunIds: record[end]?.match(/\S+/gu) ?? undefined,
-    isWhole: record.length >= header.length,
+    // Only the last line can be torn; a spreadsheet may have left out empty cells at the end of others.
+    isWhole: row < records.length - 1 || record.length >= header.length,
   }));
 }
 
