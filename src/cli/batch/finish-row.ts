@@ -161,7 +161,7 @@ async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<En
   return { ...outcome, run: marked, ...(error !== undefined && { error }) };
 }
 
-/** Returns the error of a failed run. Run outside the batch, it would be paid for again by --retry-failed. */
+/** Returns the error of a failed run, without advice to run it outside the batch: --retry-failed would pay for it again. */
 function runFailed(run: Run): CliError {
   return new CliError(reasonsOf(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }

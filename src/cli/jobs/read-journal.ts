@@ -1,9 +1,7 @@
-import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../files/error-utils.ts';
 import { parseJson } from '../../files/json.ts';
-import { type FileBelow, openBelow } from '../../files/writing/write-below.ts';
+import { openForReading } from '../../files/writing/open-for-reading.ts';
+import type { FileBelow } from '../../files/writing/write-below.ts';
 import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';
@@ -82,7 +80,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     earlier: new Set(),
   };
   let facts: UncheckedObject | undefined;
-  const handle = await openIfThere(place);
+  const handle = await openForReading(place);
   if (handle === undefined) return { ...content, facts };
   const text = handle.createReadStream({ encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
@@ -106,15 +104,6 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuseJournal(file, torn.line);
   return { ...content, facts };
-}
-
-async function openIfThere(place: FileBelow): Promise<FileHandle | undefined> {
-  try {
-    return await openBelow(place, constants.O_RDONLY);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Returns true if a torn first line can be a journal's. */

@@ -39,7 +39,7 @@ export function programLine(
   if (program === undefined) {
     const isPath = /[\\/]/u.test(typed);
     throw new Error(
-      isPath ? 'there is no executable program at that path' : 'no program of that name in PATH',
+      isPath ? 'the file at that path is missing or not executable' : 'no program of that name in PATH',
     );
   }
   if (!isBatchFile(program, platform)) return { file: program, args, isQuoted: false };

@@ -61,9 +61,9 @@ export async function convertPromptsOf(
   const format = detectFormat(file, text);
   if (format.kind !== 'promptfoo') throw new Error(`${file} has no prompts by number`);
   const { convertPromptfoo } = await import('./promptfoo/convert.ts');
+  const source = { text, root: format.root };
   const converted: Converted[] = [];
   for (const prompt of numbers) {
-    const source = { text, root: format.root };
     converted.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
   }
   return converted;

@@ -85,10 +85,8 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
   readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
   // Other conversions don't count what they use.
-  convert: ({ text, options: { isForTest, programOutputs } }) =>
-    isForTest ? (text.length + sizeOfTexts(programOutputs)) / CHARACTERS_OF_TESTS : Number.POSITIVE_INFINITY,
-  convertPrompts: ({ text, options: { programOutputs } }) =>
-    (text.length + sizeOfTexts(programOutputs)) / CHARACTERS_OF_TESTS,
+  convert: work => (work.options.isForTest ? sizeOfConfiguration(work) : Number.POSITIVE_INFINITY),
+  convertPrompts: sizeOfConfiguration,
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
@@ -99,6 +97,10 @@ export function taskSize<N extends TaskName>(name: N, work: Work<N>): number {
 
 function sizeOfTexts(texts: Texts = {}): number {
   return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+}
+
+function sizeOfConfiguration({ text, options }: { text: string; options: ConvertOptions }): number {
+  return (text.length + sizeOfTexts(options.programOutputs)) / CHARACTERS_OF_TESTS;
 }
 
 /** Parses a prompt file as far as possible. */

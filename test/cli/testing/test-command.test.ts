@@ -512,7 +512,7 @@ cases:
     expect([exitCode, stderr()]).toEqual([
       2,
       expect.stringMatching(
-        /^error: alone\.prompt has no tests: there is no alone\.test\.yaml next to it .*\n.*help/u,
+        /^error: alone\.prompt has no tests: alone\.test\.yaml does not exist next to it .*\n.*help/u,
       ),
     ]);
   });

@@ -148,7 +148,12 @@ export function existsAlready(name: string): CliError {
   );
 }
 
-/** Refuses to end a batch whose results are no longer at their path, before its journal, which still has the runs, is removed. */
+/**
+ * Throws if the file of results was moved, removed or replaced while it was written. The batch then keeps its journal, from
+ * which the results can be fetched again.
+ *
+ * @throws {CliError} FILE_ERROR
+ */
 export async function refuseReplaced(file: string, handle: FileHandle): Promise<void> {
   const [written, there] = await Promise.all([
     handle.stat({ bigint: true }),

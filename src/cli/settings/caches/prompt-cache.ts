@@ -112,10 +112,10 @@ export class PromptCache {
   }
 
   #change(change: (content: Content) => Content): void {
-    this.#content = change(this.#read());
     this.#unwritten.push(change);
     this.#changes += 1;
     if (this.#changes <= WRITTEN_AT_ONCE) this.flush();
+    else this.#content = change(this.#read());
   }
 
   #read(): Content {

@@ -85,7 +85,7 @@ async function findNamed(
   if (beside !== undefined) return findNamed(ctx, beside);
   if (name.endsWith('.prompt')) {
     throw usageError(
-      `${name} has no tests: there is no ${path.basename(testFilesBeside(name)[0] ?? '')} next to it`,
+      `${name} has no tests: ${path.basename(testFilesBeside(name)[0] ?? '')} does not exist next to it`,
       'promptrun help tests-and-recordings shows how to write them.',
     );
   }

@@ -32,7 +32,7 @@ export function readTarget(
   const prompt = targets
     .map(target => path.resolve(path.dirname(file), target))
     .find(place => existsSync(place));
-  if (prompt === undefined) throw missingPromptFile(place, target, named !== undefined);
+  if (prompt === undefined) throw missingPromptFile(place, target, { isNamed: named !== undefined });
   if (!statSync(prompt).isFile()) throw faultIn(place, `the prompt file ${prompt} is not a regular file`);
   if (!ctx.mayTarget(file, prompt)) {
     throw faultIn(
@@ -51,7 +51,11 @@ function isTargetPath(target: string): boolean {
   return /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));
 }
 
-function missingPromptFile(place: YamlValue, target: string, isNamed: boolean): CliError {
+function missingPromptFile(
+  place: YamlValue,
+  target: string,
+  { isNamed }: { readonly isNamed: boolean },
+): CliError {
   const hint = isNamed
     ? 'target names what to test: a prompt file, a slug, a version id or an alias.'
     : 'Rename the test file with its prompt, or name what it tests with target: <prompt file, slug, version id or alias>';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
 import path from 'node:path';
-import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import { parseJson } from '../../../files/json.ts';
 import { openForAppend } from '../../../files/writing/append-log.ts';
 import { waitForLock } from '../../../files/writing/lock.ts';
-import { type FileBelow, makeFolderBelow, openBelow } from '../../../files/writing/write-below.ts';
+import { openForReading } from '../../../files/writing/open-for-reading.ts';
+import { type FileBelow, makeFolderBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
@@ -96,16 +96,11 @@ function linesOf(text: string): { readonly ids: readonly unknown[]; readonly ver
 }
 
 async function readIfThere(file: FileBelow): Promise<string> {
+  const handle = await openForReading(file);
   try {
-    const handle = await openBelow(file, constants.O_RDONLY);
-    try {
-      return await handle.readFile('utf8');
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
+    return (await handle?.readFile('utf8')) ?? '';
+  } finally {
+    await handle?.close();
   }
 }
 
