@@ -216,16 +216,12 @@ function readRunOptions(value: YamlValue | undefined): RunOption[] {
   });
 }
 
-/** Reads the price of a run, or of its tokens. */
+/** Reads the price of a run, or of its tokens. The price of a run counts before that of its tokens, which is then checked only. */
 function readDeclaredPrice(value: YamlValue): Price {
   const fields = YamlFields.of(value, 'a price', ['run', 'input', 'output', 'cachedInput']);
   const run = fields.text('run', DOLLARS);
   if (run === undefined) return readPrice(value);
-  for (const key of ['input', 'output', 'cachedInput']) {
-    if (fields.value(key)) {
-      throw fields.fault(key, "can't be combined with `run`, which is the price of a whole run");
-    }
-  }
+  for (const key of ['input', 'output', 'cachedInput']) fields.text(key, DOLLARS);
   return { input: 0, output: 0, run: Number(run) };
 }
 

@@ -217,6 +217,18 @@ row 10: label fail, judge pass: no reason given
     expect(exitCode).toBe(1);
   });
 
+  it('reads past the thoughts of a judge, unless the answer could have ended them', async () => {
+    answer('ynn', 'y');
+    provider.reset(
+      said('<think>\nNo rudeness here.\n</think>\n\nYes, it is.'),
+      said(`<think>${'hm '.repeat(9000)}</think>**No**`),
+      said('<think>It says "</think> yes".</think>no'),
+    );
+    const { stdout, stderr } = await check();
+    expect(stdout()).toContain('agreement: 2 of 2');
+    expect(stderr()).toContain('the judge answered neither yes nor no; 1 row not judged');
+  });
+
   it('repeats a failed run with --retry-failed, and no other', async () => {
     answer('yy', 'y');
     provider.reset(said('yes'), said('', { finish_reason: 'content_filter' }), said('yes'));

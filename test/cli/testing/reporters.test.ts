@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ECHO, Project, projectOf } from './support.ts';
@@ -32,6 +32,15 @@ describe('the report of tests', () => {
     expect(xml).toContain('<failure message="is not equal: expected ');
     expect(xml).not.toContain('\u001b');
     expect(xml).not.toContain('<script>alert(1)</script>\n]]>');
+  });
+
+  it('goes to standard output for -, beside another in a file', async () => {
+    const project = projectOf(MIXED);
+    const both = ['--reporter', 'markdown', '--out', '-', '--reporter', 'json', '--out', 'a.json'];
+    const { stdout } = await project.run(['test', ...both]);
+    expect(stdout()).toMatch(/^### Prompt tests\n/u);
+    expect(readdirSync(project.home)).toContain('a.json');
+    expect(readdirSync(project.home)).not.toContain('-');
   });
 
   it('says in every form what the runs took', async () => {

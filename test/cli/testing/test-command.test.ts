@@ -517,6 +517,14 @@ cases:
     ]);
   });
 
+  it.each(['', ' '])('refuses the empty path %j', async name => {
+    const { exitCode, stderr } = await new Project({}).run(['test', name]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining('path of a test file or directory is empty'),
+    ]);
+  });
+
   it('suggests to rename the tests of a prompt that was renamed', async () => {
     const project = new Project({ 'new.prompt': ECHO, 'old.test.yaml': 'cases:\n  - inputs: { text: a }\n' });
     const { exitCode, stderr } = await project.run(['test']);

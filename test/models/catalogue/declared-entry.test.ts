@@ -40,6 +40,8 @@ describe('a program or an address in models.yaml', () => {
         placeholders: [{ name: 'prompt' }],
       },
     });
+    const prices = { run: 0.05, input: 2, output: 8 };
+    expect(declaredModel({ ...entry, price: prices }).price).toEqual({ input: 0, output: 0, run: 0.05 });
     const address = {
       address: 'http://localhost:9/a?q=${input.question}',
       tokens: { input: 'in', output: 'out' },
@@ -61,7 +63,7 @@ describe('a program or an address in models.yaml', () => {
     [['program: [cat]', 'timeout: soon'], /:5: timeout must be a time/],
     [['program: [cat]', 'output: "a["'], /:5: output is not JMESPath/],
     [['program: [cat]', 'provider: openai'], /:5: `provider` is not a key of/],
-    [['program: [cat]', 'price: {run: 1, input: 2, output: 3}'], /:5: input can't be combined with `run`/],
+    [['program: [cat]', 'price: {run: 1, input: hot}'], /:5: input must be /],
     [['address: "https://${input.host}/"'], /:4: address allows placeholders only after/],
     [['address: "https://a.example:${input.port}/"'], /:4: address allows placeholders only after/],
     [['address: "https://a.example${prompt}"'], /:4: address allows placeholders only after/],

@@ -106,7 +106,7 @@ function parseRuns(flag: string, text: string): number {
   throw usageError(`${flag} takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`);
 }
 
-/** Pairs the nth report with the nth file. */
+/** Pairs the nth report with the nth file. `-` stands for standard output. */
 function pairOutputs(
   cwd: string,
   reporters: readonly Reporter[],
@@ -118,7 +118,10 @@ function pairOutputs(
       'For example: --reporter junit --out junit.xml',
     );
   }
-  const outputs = reporters.map((reporter, index) => ({ reporter, out: files[index] }));
+  const outputs = reporters.map((reporter, index) => ({
+    reporter,
+    out: files[index] === '-' ? undefined : files[index],
+  }));
   const places = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
   const twin = outputs.find((_, index) => places.indexOf(places[index] ?? '') !== index);
   if (twin === undefined) return outputs;

@@ -49,7 +49,7 @@ export const TEST = {
     ],
     [
       '--out <file>',
-      'write the report to this file; the nth --out is for the nth --reporter',
+      'write the report to this file (- for standard output); the nth --out is for the nth --reporter',
       { repeats: true },
     ],
     ...PACE_FLAGS,

@@ -71,6 +71,7 @@ async function findNamed(
   ctx: Context,
   name: string,
 ): Promise<{ readonly place: string; readonly isDirectory: boolean }> {
+  if (name.trim() === '') throw usageError('the path of a test file or directory is empty');
   const place = path.resolve(ctx.cwd, name);
   const stats = await stat(place).catch((error: unknown) => {
     const code = codeOf(error) ?? '';

@@ -99,9 +99,20 @@ ${answer}
 `;
 }
 
+/**
+ * Returns a judge's reply without the thoughts that some local models write before it. A second end of thoughts may come
+ * from the answer that is judged, so such a reply stays as it is.
+ */
+function verdictOf(reply: string): string {
+  const [thoughts = '', verdict, ...more] = reply.split('</think>');
+  const hasThoughts =
+    verdict !== undefined && more.length === 0 && thoughts.trimStart().startsWith('<think>');
+  return (hasThoughts ? verdict : reply).slice(0, 10_000);
+}
+
 /** Parses a judge's reply. @throws {CliError} PROTOCOL_ERROR if it is neither yes nor no */
 export function rubricVerdict(reply: string): { readonly passes: boolean; readonly reason: string } {
-  const [, word, rest = ''] = /^[^\p{L}]*(yes|no)\b([\s\S]*)$/iu.exec(reply.slice(0, 10_000)) ?? [];
+  const [, word, rest = ''] = /^[^\p{L}]*(yes|no)\b([\s\S]*)$/iu.exec(verdictOf(reply)) ?? [];
   if (word === undefined) {
     throw new CliError('the judge answered neither yes nor no', {
       status: 'PROTOCOL_ERROR',
@@ -116,7 +127,7 @@ export function rubricVerdict(reply: string): { readonly passes: boolean; readon
 /** Returns the score after the yes or no of a reply; undefined if there is none. */
 function scoreIn(reply: string): number | undefined {
   const [, score] =
-    /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu.exec(reply.slice(0, 10_000)) ?? [];
+    /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu.exec(verdictOf(reply)) ?? [];
   return score === undefined ? undefined : Number(score);
 }
 
