@@ -75,6 +75,8 @@ class ServiceRecorder implements Recorder {
   readonly #counter = new RequestCounter();
   /** Creations whose runs have not ended, by run id. */
   readonly #running = new Map<string, RecordedRequest>();
+  /** The last passing faults of creations that have no other answer yet, ready to be written. */
+  readonly #passing = new Map<RecordedRequest, () => Promise<void>>();
   /** Answers that are being written. */
   readonly #pending = new Set<Promise<void>>();
   /** The first link in the way of an answer. */
@@ -117,6 +119,8 @@ class ServiceRecorder implements Recorder {
 
   async #close(transport: Transport): Promise<void> {
     await Promise.all(this.#pending);
+    for (const write of this.#passing.values()) this.#pend(write());
+    await Promise.all(this.#pending);
     await transport.close();
     if (this.#link !== undefined) throw this.#link;
     if (this.#unwritten > 0) throw incompleteRecording(this.#unwritten, this.#options.directory);
@@ -132,7 +136,11 @@ class ServiceRecorder implements Recorder {
   }
 
   #recordLater(request: TransportRequest, place: string, answer: RecordedAnswer): void {
-    const recording = this.#record(request, place, answer)
+    this.#pend(this.#record(request, place, answer));
+  }
+
+  #pend(write: Promise<void>): void {
+    const recording = write
       .catch((error: unknown) => {
         if (error instanceof UnwritableRecording) this.#unwritten += 1;
         if (error instanceof LinkFault) this.#link ??= error;
@@ -149,8 +157,9 @@ class ServiceRecorder implements Recorder {
     if (creation) {
       // A poll that fails says nothing about the creation.
       if (request.method === 'GET' && answer.httpStatus !== 200) return;
-      await this.#recordCreation(creation, answer, masked);
-    } else if (isKeptAsAnswer(request, place)) {
+      if (isPassing(answer)) this.#passing.set(creation, () => this.#recordPassing(creation, answer, masked));
+      else await this.#recordCreation(creation, answer, masked);
+    } else if (isKeptAsAnswer(request, place) && !isPassing(answer)) {
       const file = RecordingDirectory.answerFileOf(place);
       await this.#directory.writeAnswer(file, masked(place), masked(answer));
     }
@@ -163,8 +172,15 @@ class ServiceRecorder implements Recorder {
     return method === 'GET' ? this.#running.get(runId) : undefined;
   }
 
+  /** Writes a passing fault as the answer to a creation, unless an earlier recording has a better one. */
+  async #recordPassing(creation: RecordedRequest, answer: RecordedAnswer, masked: Mask): Promise<void> {
+    const earlier = await this.#directory.read(RecordingDirectory.fileOf(creation));
+    if (earlier === undefined) await this.#recordCreation(creation, answer, masked);
+  }
+
   /** Writes the recording of a creation, unless its run goes on: a later poll returns its end. */
   async #recordCreation(creation: RecordedRequest, answer: RecordedAnswer, masked: Mask): Promise<void> {
+    this.#passing.delete(creation);
     const runId = runThatGoesOn(answer);
     if (runId !== undefined) {
       this.#running.set(runId, creation);
@@ -207,10 +223,13 @@ async function sendAndKeep(
       yield chunk;
     }
     const body = size <= MAX_ANSWER_BYTES ? jsonEnvelope(Buffer.concat(chunks)) : undefined;
-    const httpStatus = response.status;
-    // 429, 502 and 503 are not answers to the request itself.
-    if (body !== undefined && ![429, 502, 503].includes(httpStatus)) keep({ httpStatus, body });
+    if (body !== undefined) keep({ httpStatus: response.status, body });
   }
+}
+
+/** Returns true for a fault that says more about the moment than about the request. */
+function isPassing({ httpStatus }: RecordedAnswer): boolean {
+  return [429, 502, 503].includes(httpStatus);
 }
 
 function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {

@@ -15,7 +15,7 @@ import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
 import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import { removeDirectory, runInProcess, testClock } from '../../support/context.ts';
-import { failure, success } from '../../support/scripted-service.ts';
+import { type Exchange, failure, success } from '../../support/scripted-service.ts';
 import { command, creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
 import { ECHO, Project, projectOf } from '../testing/support.ts';
 
@@ -244,6 +244,33 @@ describe('recordings', () => {
     expect(replayed.map(({ exitCode }) => exitCode)).toEqual([5, 2]);
     expect(replayed.map(({ stderr }) => stderr())).toEqual(recorded.map(({ stderr }) => stderr()));
   });
+
+  it.each([
+    [429, 'TOO_MANY_REQUESTS', 7],
+    [502, 'BAD_GATEWAY', 1],
+    [503, 'UNAVAILABLE', 1],
+  ])(
+    'reproduce a passing %i until there is a better answer, which it never replaces',
+    async (httpStatus, status, exitCode) => {
+      const refused = (): Exchange => ({
+        expect: { method: 'POST', path: '/runs' },
+        answer: failure(httpStatus, status, 'busy', null, { 'retry-after': '61' }),
+      });
+      const service = await serviceOf(refused(), creation(runOf()), refused());
+      const project = new Project({});
+      const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+      const ends: number[] = [];
+      for (let turn = 0; turn < 3; turn += 1) {
+        for (const [flag, given] of [
+          ['--record', { env }],
+          ['--replay', {}],
+        ] as const) {
+          ends.push((await project.run(['run', VERSION, flag, 'rec'], given)).exitCode);
+        }
+      }
+      expect(ends).toEqual([exitCode, exitCode, 0, 0, exitCode, 0]);
+    },
+  );
 
   it.each([
     ['in a success', (key: string) => creation(runOf({ outputs: [text(key)], [key]: { a: [key] } }))],
