@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
@@ -276,6 +276,18 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     );
     expect(stderr).not.toMatch(/^\d+ of 3 done/mu);
   });
+});
+
+it('holds no row in memory until its answer comes', async () => {
+  ledger.looksToEnd = 1000;
+  const rows = Array.from({ length: 160 }, (_, row) => `r${row},${'x'.repeat(400_000)}\n`);
+  writeFileSync(path.join(home, 'rows.csv'), ['id,name\n', ...rows].join(''));
+  const limited = { ...env(), NODE_OPTIONS: '--max-old-space-size=64' };
+  const { untilStderr, ended, child } = startCommand(argsFor('open', []), { home, env: limited });
+  await untilStderr(/in_progress/);
+  expect(readdirSync(home).filter(file => file.startsWith('.promptrun'))).toEqual([]);
+  child.kill('SIGINT');
+  await ended;
 });
 
 it('waits as long as the provider wants before it asks again', async () => {

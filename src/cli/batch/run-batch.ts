@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { SpillFile } from '../../files/writing/spill-file.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
@@ -151,22 +152,28 @@ async function runAllRows(
   const { batch, options, stop, tally } = running;
   const { connection, promptVersionId, estimatedCredits } = batch;
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-    await finishRow(running, (job as RowJob).source, outcome);
+    await finishRow(running, await (job as RowJob).source(), outcome);
     job.batched?.settled();
   };
-  const planned = plannedRows(running, known);
+  // A provider may take a day, and its batches may hold more rows than the memory.
+  const spilled = handsOver ? await SpillFile.open(path.dirname(running.journal.file)) : undefined;
+  const planned = plannedRows(running, known, row => spilled?.store(row) ?? (() => Promise.resolve(row)));
   const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
   const jobs = handsOver
     ? throughProvider(planned, { ...work, promptVersionId, cancel, retryUnknown, settle })
     : planned;
-  await runJobs(jobs, {
-    work,
-    concurrency: concurrencyFor(connection, options.concurrency),
-    stop,
-    onRunning: () => tally.beginRunning(),
-    settle,
-  });
+  try {
+    await runJobs(jobs, {
+      work,
+      concurrency: concurrencyFor(connection, options.concurrency),
+      stop,
+      onRunning: () => tally.beginRunning(),
+      settle,
+    });
+  } finally {
+    await spilled?.close();
+  }
 }
 
 /** Removes the files of a batch that a fault ended before its first row, because the corrected command needs their names. */
@@ -201,11 +208,19 @@ function hasEnded(state: JobState | undefined): boolean {
 
 /** The job of a row. */
 interface RowJob extends Job {
-  readonly source: SourceRow;
+  readonly source: () => Promise<SourceRow>;
 }
 
-/** Yields a job for each row that needs a run; reports or finishes every other row. */
-async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGenerator<PlannedJob> {
+/**
+ * Yields a job for each row that needs a run; reports or finishes every other row.
+ *
+ * @param keep keeps a row until its run has ended
+ */
+async function* plannedRows(
+  running: RunningBatch,
+  known: KnownJobs,
+  keep: (row: SourceRow) => RowJob['source'],
+): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = running;
   for await (const row of readRows(source, stop.reading, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
@@ -220,11 +235,13 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
     } else if (plan.kind === 'create' && isFaulty(row)) {
       await finishRow(running, row, failedOutcome(ctx, usageError(row.fault)));
     } else {
-      const request = (): ReturnType<typeof prepareRow> => {
-        if (isFaulty(row)) throw usageError(row.fault);
-        return prepareRow(ctx, batch, row);
+      const rowSource = keep(row);
+      const request = async (): ReturnType<typeof prepareRow> => {
+        const kept = await rowSource();
+        if (isFaulty(kept)) throw usageError(kept.fault);
+        return prepareRow(ctx, batch, kept);
       };
-      const job: RowJob = { id: row.id, row: row.row, request, source: row };
+      const job: RowJob = { id: row.id, row: row.row, request, source: rowSource };
       yield { job, plan };
     }
   }

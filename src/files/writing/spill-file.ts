@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, constants } from 'node:fs';
+import { type FileHandle, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import { openBelow } from './write-below.ts';
+
+const PIECE_BYTES = 256 * 1024;
+
+/** A file for values that would fill the memory. It loses its name at once, so that nothing of it stays on disk. */
+export class SpillFile {
+  readonly #handle: FileHandle;
+  #written = 0;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  static async open(folder: string): Promise<SpillFile> {
+    const name = `.promptrun-${randomUUID()}`;
+    const { O_RDWR, O_CREAT, O_EXCL } = constants;
+    const handle = await openBelow({ folder, name }, O_RDWR | O_CREAT | O_EXCL, 0o600);
+    await unlink(path.join(folder, name));
+    return new SpillFile(handle);
+  }
+
+  /** Stores a value. Returns a function that reads a copy of it. */
+  store<T>(value: T): () => Promise<T> {
+    const bytes = serialize(value);
+    const { length } = bytes;
+    const position = this.#written + this.#pendingBytes;
+    this.#pending.push(bytes);
+    this.#pendingBytes += length;
+    if (this.#pendingBytes >= PIECE_BYTES) this.#write();
+    return async () => {
+      if (position + length > this.#written) this.#write();
+      const { buffer } = await this.#handle.read(Buffer.allocUnsafe(length), 0, length, position);
+      return deserialize(buffer) as T;
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  #write(): void {
+    appendFileSync(this.#handle.fd, Buffer.concat(this.#pending));
+    this.#written += this.#pendingBytes;
+    [this.#pending, this.#pendingBytes] = [[], 0];
+  }
+}
