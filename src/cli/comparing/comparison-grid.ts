@@ -5,6 +5,7 @@ import { counted } from '../core/counted.ts';
 import type { Budget } from '../creation/budget.ts';
 import { creditsText } from '../creation/caps.ts';
 import { spentCells, spentTitles } from '../creation/spending-text.ts';
+import { sumOfSeconds } from '../jobs/job.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
 import {
@@ -70,7 +71,7 @@ export async function comparisonGrid(
 function variantTotals(results: readonly VariantResult[], budget: Budget): string[] {
   const done = results.filter(result => !isNotRun(result));
   const succeeded = done.filter(hasSucceeded).length;
-  const seconds = results.reduce((sum, result) => sum + (result.seconds ?? 0), 0);
+  const seconds = sumOfSeconds(results.map(result => result.seconds));
   const spent = budget.totals(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
   return [...counts, ...spentCells(spent, { withCredits: true })];

@@ -1,5 +1,6 @@
 import type { Failure } from '../core/failure.ts';
 import { EXIT } from '../exit-codes.ts';
+import { sumOfSeconds } from '../jobs/job.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { isDecided } from '../statistics/confidence-sequence.ts';
 import type { CaseRuns } from '../statistics/rates.ts';
@@ -80,7 +81,7 @@ export interface EntryResult {
 
 /** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
 export function entryResult(entry: TestEntry, all: readonly Repetition[]): EntryResult {
-  const seconds = all.reduce((sum, repetition) => sum + (repetition.seconds ?? 0), 0);
+  const seconds = sumOfSeconds(all.map(repetition => repetition.seconds));
   const { pass, untilDecided } = entry.testCase;
   const decision = untilDecided && pass.kind === 'rate' ? decidingCount(pass.rate, all) : undefined;
   const repetitions = all.slice(0, decision?.runs);

@@ -8,6 +8,7 @@ import { Spending, type Totals } from '../../creation/spending.ts';
 import { usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
+import { sumOfSeconds } from '../../jobs/job.ts';
 import { readJournal } from '../../jobs/read-journal.ts';
 import { parseResultsLine, type ResultsLine, resultState } from '../results/results-line.ts';
 
@@ -114,7 +115,7 @@ export function summarizeRows(
     succeeded,
     failed: rows.length - succeeded,
     /** The sum over all rows; undefined if no row has a known time. */
-    seconds: timed.length === 0 ? undefined : round(timed.reduce((sum, { seconds }) => sum + seconds, 0)),
+    seconds: timed.length === 0 ? undefined : sumOfSeconds(timed.map(({ seconds }) => seconds)),
     ...spent,
     /** The failures, most frequent first. */
     failures: groupFailures(rows),
@@ -138,8 +139,4 @@ function groupFailures(rows: readonly ResultsLine[]): { reason: string; rows: nu
 function failureReason({ error, runStatus, runId }: ResultsLine): string {
   const reason = (error ?? `the run is ${runStatus}`).replace(/^line \d+: /u, '');
   return runId === null ? reason : reason.replaceAll(runId, '<run>');
-}
-
-function round(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }

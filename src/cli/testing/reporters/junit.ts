@@ -1,5 +1,6 @@
 import type { Totals } from '../../creation/spending.ts';
 import { spentProperties } from '../../creation/spending-text.ts';
+import { sumOfSeconds } from '../../jobs/job.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
 import { type BaselineComparison, baselineLines } from '../baseline/compare-with-baseline.ts';
 import { entryName, statusTotals } from '../result.ts';
@@ -57,7 +58,7 @@ function baselineProperties(baseline: BaselineComparison | undefined): (readonly
 
 function counts(results: readonly ReportedResult[]): Html {
   const { failed, undecided, unchecked, faults } = statusTotals(results);
-  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const seconds = sumOfSeconds(results.map(result => result.seconds));
   return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="${unchecked}" time="${seconds.toFixed(3)}"`;
 }
 

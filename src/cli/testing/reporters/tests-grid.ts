@@ -5,6 +5,7 @@ import { counted } from '../../core/counted.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { tokensOfFailed } from '../../creation/spending.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
+import { sumOfSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
@@ -74,7 +75,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
 
 function columnTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
   const { passed, failed, faults } = statusTotals(results);
-  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const seconds = sumOfSeconds(results.map(result => result.seconds));
   const spent = budget.totals(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
   return [
     ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
