@@ -36,7 +36,8 @@ export class SpillFile {
     if (this.#pendingBytes >= PIECE_BYTES) this.#write();
     return async () => {
       if (position + length > this.#written) this.#write();
-      const { buffer } = await this.#handle.read(Buffer.allocUnsafe(length), 0, length, position);
+      const { buffer, bytesRead } = await this.#handle.read(Buffer.alloc(length), 0, length, position);
+      if (bytesRead < length) throw new Error('what was put aside could not be read back whole');
       return deserialize(buffer) as T;
     };
   }
