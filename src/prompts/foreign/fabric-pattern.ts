@@ -17,7 +17,7 @@ export const FABRIC_PATTERN: ForeignFormat = {
   read({ file, text, beside }) {
     const system = splitAtInputs(plainText(text), VARIABLE);
     const message = splitAtInputs(plainText(beside('user.md') ?? ''), VARIABLE);
-    const takesInput = inputsIn(system).includes('input');
+    const takesInput = inputsIn([...system, ...message]).includes('input');
     const user: Piece[] = takesInput
       ? message
       : [...message, ...(message.length > 0 ? [{ text: '\n' }] : []), { input: 'input' }];

@@ -106,7 +106,8 @@ function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
     at = index + found.length;
   }
   pieces.push({ text: text.slice(at) });
-  return joinAdjacent(pieces);
+  const joined = joinAdjacent(pieces);
+  return joined.length > 0 ? joined : undefined;
 }
 
 /** Joins adjacent texts, so that they are escaped together. */
@@ -131,7 +132,7 @@ function scalarIn(entries: YamlEntries, key: string): string | undefined {
 function defaultsIn(entries: YamlEntries): Record<string, string> {
   const values = entries.get('defaults')?.value.entries('defaults') ?? [];
   return Object.fromEntries(
-    values.map(({ key, value }) => [key, textOrNothing(value.scalar ?? value.json())]),
+    values.map(({ key, value }) => [key, textOrNothing(value.json())]),
   );
 }
 

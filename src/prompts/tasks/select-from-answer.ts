@@ -12,7 +12,8 @@ export async function selectFromAnswer(
 ): Promise<{ readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string }> {
   const { select } = await import('../../files/jmespath.ts');
   return withinTime('reading the answer', limitMs, () => {
-    const value = jsonOrLines(text);
+    // Windows PowerShell begins what it writes with a byte order mark.
+    const value = jsonOrLines(text.replace(/^\uFEFF/u, ''));
     if (value === undefined) return { fault: 'it is not JSON' };
     const found: Record<string, JsonValue> = {};
     for (const [name, expression] of Object.entries(expressions)) {

@@ -251,6 +251,7 @@ describe('the answer of a program', () => {
     const program = prints(lines);
     expect(await textOf({ program, output: "[?type=='end'].text | [0]" })).toBe('two');
     expect(await textOf({ program, output: '[].text' })).toBe('["one","two"]');
+    expect(await textOf({ program: prints(`\uFEFF${lines}`), output: '[1].text' })).toBe('one');
   });
 
   it('is a failed run if it lacks the output or is not JSON', async () => {

@@ -4,7 +4,7 @@ import { findingsIn, readAs, saidBy, saidWhenConverted } from './read-as.ts';
 const TEMPLATE = `model: gpt-6-luna
 system: Be $style, at most $$5
 prompt: 'Sum up {{this}}: \${input} for $who'
-defaults: { style: brief, who: 7 }
+defaults: { style: brief, who: 7.50 }
 options: { temperature: 0.5, max_tokens: 100, top_p: 0.9 }
 `;
 
@@ -17,7 +17,7 @@ describe('a template of `llm`', () => {
     });
     expect(saidBy('t.yaml', TEMPLATE, { input: '$who' })).toEqual([
       'system: Be brief, at most $5',
-      'user: Sum up {{this}}: $who for 7',
+      'user: Sum up {{this}}: $who for 7.5',
     ]);
     expect(() => saidBy('t.yaml', TEMPLATE)).toThrow('input');
   });
@@ -34,6 +34,10 @@ describe('a template of `llm`', () => {
 
   it('asks with the input alone if it has only a system part', () => {
     expect(saidBy('t.yaml', 'system: Be brief', { input: 'Why?' })).toEqual([
+      'system: Be brief',
+      'user: Why?',
+    ]);
+    expect(saidBy('t.yaml', "system: Be brief\nprompt: ''", { input: 'Why?' })).toEqual([
       'system: Be brief',
       'user: Why?',
     ]);

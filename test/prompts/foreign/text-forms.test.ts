@@ -137,6 +137,10 @@ describe("fabric's pattern", () => {
 
   it('puts the input at its placeholder', () => {
     expect(saidBy('p/system.md', 'Sum up {{input}}.', { input: 'I' })).toEqual(['system: Sum up I.']);
+    expect(saidBy('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': 'Of {{input}}:\n' })).toEqual([
+      'system: Sum up.',
+      'user: Of I:',
+    ]);
   });
 });
 
