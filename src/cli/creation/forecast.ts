@@ -111,10 +111,14 @@ export class Forecast {
     const takingCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
     const cost = costOf(inDollars);
     const credits = addUp(takingCredits.map(own => own.credits));
-    const prices = tableDate === undefined ? '' : ` (estimated, with prices of ${tableDate})`;
+    const assumptions = [
+      ...(tableDate === undefined ? [] : [`prices of ${tableDate}`]),
+      ...inDollars.flatMap(assumedTokens).slice(0, 1),
+    ];
+    const basis = assumptions.length === 0 ? '' : ` (estimated, with ${assumptions.join(' and ')})`;
     const amounts = [
       ...(credits === undefined || takingCredits.length === 0 ? [] : [creditsText(credits)]),
-      ...(cost === undefined || inDollars.length === 0 ? [] : [`${formatDollars(cost)}${prices}`]),
+      ...(cost === undefined || inDollars.length === 0 ? [] : [`${formatDollars(cost)}${basis}`]),
     ];
     const isMixed = inDollars.length > 0 && takingCredits.length > 0;
     const unknown =
@@ -137,6 +141,12 @@ export class Forecast {
         ?.tableDate,
     };
   }
+}
+
+/** Returns the number of tokens that an answer is assumed to have, in words, if the cost depends on it. */
+function assumedTokens({ estimate }: { readonly estimate: CostEstimate | undefined }): string[] {
+  if (estimate?.assumedOutput === undefined || estimate.modality === 'image' || !estimate.cost) return [];
+  return [`${estimate.assumedOutput.toLocaleString('en')} tokens for each answer`];
 }
 
 function exceeds(amount: number | undefined, cap: number | undefined): boolean {

@@ -98,6 +98,7 @@ function nameOfMap(whole: { readonly [key: string]: JsonValue }): string | undef
   if (has('_type') && has('template', 'messages', 'prompt')) return 'a prompt of LangChain';
   // promptfoo has to generate the tests of a red team first.
   if (has('redteam') && has('targets', 'providers')) return 'a red team of promptfoo without tests';
+  if (Array.isArray(whole['models'])) return 'a models file (prompts check reads it with --models-from)';
   return has('cases') ? 'a test file of promptrun' : undefined;
 }
 

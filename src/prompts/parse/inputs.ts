@@ -1,5 +1,6 @@
 import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../../files/json.ts';
 import { textOrJson } from '../../files/json-fields.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { ImageInputField, InputType, TextInput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
@@ -25,7 +26,7 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   for (const use of uses) {
     // A field that can't be read has a finding already.
     const isMissing = !known.has(use.key) && !head.mentions(use.key);
-    if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, findings);
+    if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, [...known], findings);
   }
   for (const [key, { place }] of head.defaults) {
     if (!known.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
@@ -97,8 +98,13 @@ function typeOfDefault(placed: Placed<JsonValue> | undefined): JsonObject {
   return { type: isJsonList(value) ? 'array' : typeof value };
 }
 
-function reportUnknown({ key, file, ...place }: FieldUse, findings: Findings): void {
-  findings.fault(place, `\`${key}\` is not in input.schema: declare it there`, file);
+function reportUnknown(
+  { key, file, ...place }: FieldUse,
+  known: readonly string[],
+  findings: Findings,
+): void {
+  const message = `\`${key}\` is not in input.schema: declare it there${didYouMean(key, known)}`;
+  findings.fault(place, message, file);
 }
 
 function notePicture(

@@ -102,7 +102,8 @@ async function estimateCost(
   const pricing = await pricingOf(model, { providerBatch, runOptions: options });
   const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
   const answers = answerCount(options);
-  const output = (wholeNumber(options['maxOutputTokens']) ?? EXPECTED_OUTPUT) * answers;
+  const limit = wholeNumber(options['maxOutputTokens']);
+  const output = (limit ?? EXPECTED_OUTPUT) * answers;
   const images = model.modality === 'image' ? answers : 0;
   const expected = { input, output, cached: 0 };
   return {
@@ -121,6 +122,8 @@ async function estimateCost(
     /** An option that multiplies the cost by an unknown number. */
     multiplier: unknownMultiplier(options),
     tokens: { input, output },
+    /** The tokens that each answer is estimated at, if the prompt sets no limit. */
+    ...(limit === undefined && { assumedOutput: EXPECTED_OUTPUT }),
     images,
     /** True if the price comes from the bundled price table. */
     estimated: pricing?.estimated ?? false,

@@ -458,7 +458,7 @@ describe('wrong use', () => {
       ['--from', 'names.csv', '--out', 'r.jsonl', '--max-cost', '1'],
       '--max-cost works only on the embedded service',
     ],
-    [['--from', 'twice.csv', '--out', 'r.jsonl'], 'names the column "name" twice'],
+    [['--from', 'twice.csv', '--out', 'r.jsonl'], 'twice.csv: the header names the column "name" twice'],
     [
       ['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'],
       'standard input can be read only once',

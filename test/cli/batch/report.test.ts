@@ -174,7 +174,7 @@ describe('batch report', () => {
 
   it.each([
     ['none.jsonl', 'none.jsonl does not exist'],
-    ['results.csv', 'results.csv is CSV'],
+    ['results.csv', 'Give --out results.jsonl to the next batch'],
     ['rows.jsonl', 'rows.jsonl:1: this is not a result of a batch'],
   ])('refuses %s', async (file, message) => {
     const project = new Project({ 'results.csv': 'a\n', 'rows.jsonl': '{"name":"Ada"}\n' });

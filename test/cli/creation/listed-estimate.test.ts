@@ -104,6 +104,21 @@ it.each([
   ]);
 });
 
+it.each([
+  ['', 'about $0.002 (estimated, with 1,000 tokens for each answer)\n'],
+  ['config: { maxOutputTokens: 500 }\n', 'about $0.001\n'],
+])('a dry run says what length of answers it counts with: %j', async (config, forecast) => {
+  const home = homeWith({
+    'priced.prompt': `---\nmodel: priced\n${config}---\nHi`,
+    'models.yaml': [
+      'providers: { here: { baseUrl: http://127.0.0.1:9/v1 } }',
+      'models: [{ model: priced, modality: text, provider: here, price: { input: 0, output: 2 } }]',
+    ].join('\n'),
+  });
+  const dryRun = ['run', 'priced.prompt', '--models', 'models.yaml', '--dry-run'];
+  expect((await runInProcess(dryRun, { home, local: embedded })).stderr()).toContain(forecast);
+});
+
 it('takes a cap of any size', async () => {
   const { env } = await localService();
   for (const credits of ['1000000000', '123456789012345678901234567890.5']) {

@@ -46,6 +46,18 @@ describe('CSV', () => {
     expect(rows.map(inputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
   });
 
+  test.each(['\ufeffsep=|\r\n', 'SEP=|\n', '\n sep=|\n\n'])(
+    'begins with the separator for Excel: %j',
+    async line => {
+      const [row] = await rowsOf('csv', `${line}name|a,b;c\nAda|x\n`);
+      expect([inputs(row), row?.row, row?.line]).toEqual([
+        { name: 'Ada', 'a,b;c': 'x', images: [] },
+        1,
+        line.split('\n').length + 1,
+      ]);
+    },
+  );
+
   test('a byte order mark is dropped, and CRLF is LF, within a cell too', async () => {
     const rows = await rowsOf(
       'csv',
@@ -179,7 +191,7 @@ describe('JSONL', () => {
     );
     expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
       'it is not valid JSON',
-      'it is not a JSON object',
+      'it is a JSON list; write each object on a line of its own, without the list',
       'the value of "a" is null',
       { a: '{"b":1}', images: [] },
       'its id is neither text nor a number',

@@ -261,6 +261,9 @@ describe('checking a prompt', () => {
       ' {{b}}',
     ];
     expect(await found(...source(''))).toEqual(['fault 8:4 `b` is not in input.schema: declare it there']);
+    expect(await found('---', 'input: { schema: { name: string } }', '---', '{{name}}{{nmae}}')).toEqual([
+      'fault 4:11 `nmae` is not in input.schema: declare it there; did you mean name?',
+    ]);
     expect(await found(...source('    (*): any'))).toEqual([]);
   });
 

@@ -233,6 +233,7 @@ describe('a file of another form', () => {
     ['promptfooconfig.yaml', 'prompts: [hi]\nproviders: [\n', /this is not YAML: /],
     ['t.j2', '{% if x %}', /a template of Jinja/],
     ['x.test.yaml', 'cases: []', /a test file of promptrun/],
+    ['models.yaml', 'models: [{ model: llama }]\n', /a models file .*--models-from/],
     ['data.jsonl', '{}', /JSONL/],
     ['t.yaml', 'targets: [echo]\nredteam: { purpose: p }\n', /this is a red team of promptfoo without tests/],
     ['thing.bin', 'x', /a file of an unknown form/],

@@ -21,7 +21,7 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
   if (file.endsWith('.csv')) {
     throw usageError(
       `${file} is CSV, but a report needs results as JSONL`,
-      'Write them with --out results.jsonl.',
+      'CSV has no tokens, costs or times. Give --out results.jsonl to the next batch.',
     );
   }
   const rows = new Map<string, ResultsLine>();

@@ -31,9 +31,14 @@ type RowPosition = Pick<SourceRow, 'row' | 'line'>;
 /**
  * Yields the rows of a CSV file with a header, however long the file is.
  *
- * @param delimiter the separator of cells; default: the most frequent of comma, semicolon and tab in the header
+ * @param name the file's name, for messages
+ * @param delimiter the separator of cells; default: that of Excel's line `sep=;`, else the most frequent of comma,
+ *   semicolon and tab in the header
  */
-export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<SourceRow> {
+export async function* readCsv(
+  text: AsyncIterable<string>,
+  { name, delimiter }: { readonly name: string; readonly delimiter: string | undefined },
+): AsyncGenerator<SourceRow> {
   const [separator, whole] = delimiter === undefined ? await delimiterOf(text) : [delimiter, text];
   const { records, broken } = parseRecords(whole, separator);
   let header: CsvHeader | undefined;
@@ -47,7 +52,7 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
     line += countLines(raw);
     recordCount += 1;
     if (header === undefined) {
-      header = isBlank(raw) ? undefined : readCsvHeader(record);
+      header = isBlank(raw) || SEPARATOR_LINE.test(raw) ? undefined : readCsvHeader(record, name);
     } else if (!isBlank(raw)) {
       row += 1;
       yield { ...readRecord(header, { record, raw }, place), cells: recordCells(header, record) };
@@ -63,6 +68,9 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
 /** The separators that a file may have without being asked for. */
 export const DELIMITERS = [',', ';', '\t'] as const;
 
+/** The first line that Excel takes the separator from. */
+const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
+
 /** Returns the separator in the header, and the text including the part that was read. */
 async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
   const pieces = text[Symbol.asyncIterator]();
@@ -73,6 +81,8 @@ async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncI
     if (/[\r\n]/u.test(beginning.trimStart()) || beginning.length > MAX_BODY_BYTES) break;
     piece = await pieces.next();
   }
+  const [, named] = SEPARATOR_LINE.exec(beginning) ?? [];
+  if (named !== undefined) return [named, prepended(beginning, pieces)];
   const [header = ''] = /\S[^\r\n]*/u.exec(beginning) ?? [];
   const bare = header.replaceAll(/"[^"]*"/gu, '');
   const count = (delimiter: string): number => bare.split(delimiter).length;
@@ -182,12 +192,12 @@ function countLines(raw: string): number {
 export type CsvHeader = ReturnType<typeof readCsvHeader>;
 
 /** @throws {CliError} if two columns have the same name */
-export function readCsvHeader(fields: readonly string[]) {
+export function readCsvHeader(fields: readonly string[], file: string) {
   const names = fields.map(field => field.trim());
   const twin = names.find((name, column) => name !== '' && names.indexOf(name) !== column);
   if (twin !== undefined) {
     throw usageError(
-      `the header names the column ${JSON.stringify(twin)} twice`,
+      `${file}: the header names the column ${JSON.stringify(twin)} twice`,
       'Give each column a name of its own.',
     );
   }

@@ -36,6 +36,9 @@ function readObject(
     throw error;
   }
   const value = unwraps ? unwrapped(read) : read;
+  if (Array.isArray(value) || source.trim() === '[') {
+    return faultyRow(place, 'it is a JSON list; write each object on a line of its own, without the list');
+  }
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');
   if (!isJsonObject(value)) return faultyRow(place, 'it is not a JSON object');
   const { [ID_COLUMN]: rowId, ...fields } = value;

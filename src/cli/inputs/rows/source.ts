@@ -83,6 +83,7 @@ async function statFile(file: string, name: string, where: string): Promise<{ is
 function formatOf(file: string, where: string): Format {
   switch (path.extname(file).toLowerCase()) {
     case '.csv':
+    case '.tsv':
       return 'csv';
     case '.jsonl':
     case '.ndjson':
@@ -135,7 +136,7 @@ export async function* readRows(
   const text = decodeUtf8Stream(openedWhenRead(source, signal), source.name);
   const ids = new RowIds();
   const unwraps = fields?.known === true && !fields.text.some(({ key }) => key === 'item');
-  const rows = source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text, { unwraps });
+  const rows = source.format === 'csv' ? await csvRows(text, source) : readJsonl(text, { unwraps });
   for await (const row of rows) {
     yield isFaulty(row) ? row : (imageFault(row) ?? duplicateIdFault(row, ids) ?? row);
   }
@@ -148,10 +149,10 @@ async function* openedWhenRead(source: RowSource, signal: AbortSignal): AsyncGen
 
 async function csvRows(
   text: AsyncIterable<string>,
-  delimiter: string | undefined,
+  { name, delimiter }: RowSource,
 ): Promise<AsyncIterable<SourceRow>> {
   const { readCsv } = await import('./csv.ts');
-  return readCsv(text, delimiter);
+  return readCsv(text, { name, delimiter });
 }
 
 function imageFault({ row, line, id, inputs }: ReadableRow): SourceRow | undefined {
