@@ -42,6 +42,7 @@ describe.runIf(process.platform === 'linux')('a program that a test file names',
     expect(status).toBe(5);
     expect(stdout).toContain('3 passed, 2 failed');
     expect(stdout).toContain('ended with 3\n    + why');
+    expect(stdout.match(/^ {4}\+ y$/gmu)).toHaveLength(1000);
     expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toMatch(/sleep 417[78]/u);
   });
 

@@ -78,8 +78,10 @@ interface DetailLine {
   readonly text: string;
 }
 
-/** Maximum number of lines of a difference or an answer to show. */
+/** Maximum number of lines of a difference or an answer to show, unless it is short. */
 const MAX_LINES = 40;
+/** Length of a text that is shown whole: all that is kept of a program's output. */
+const SHORT_LENGTH = 2000;
 
 /** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
 export function detailsOf({ status, summary, mergedReasons }: ReportedResult): DetailLine[] {
@@ -105,6 +107,7 @@ function detailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
 }
 
 function firstLines(lines: DetailLine[]): DetailLine[] {
-  const more = lines.length - MAX_LINES;
+  const length = lines.reduce((sum, { text }) => sum + text.length + 1, -1);
+  const more = length <= SHORT_LENGTH ? 0 : lines.length - MAX_LINES;
   return more <= 0 ? lines : [...lines.slice(0, MAX_LINES), { mark: '', text: `… ${more} more lines` }];
 }
