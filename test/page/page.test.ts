@@ -193,6 +193,22 @@ input:
     expect(complaints).toEqual([]);
   });
 
+  it('breaks long names of inputs on a phone', async () => {
+    const { service, root } = await start();
+    const key = 'k'.repeat(100);
+    const file = `---\nmodel: echo\ninput: {schema: {${key}: string}}\n---\n{{${key}}}`;
+    const { promptId, promptVersionId } = await service.publish('long', file);
+    const body = { promptVersionId, inputs: { textInputs: { [key]: 'v' } } };
+    const { runId } = (await service.post<{ runId: string }>('/runs', body)).data;
+    const { page } = await open(root, { viewport: { width: 360, height: 720 } });
+    await signIn(page, service.key);
+    for (const hash of [`prompts/${promptId}`, `runs/${runId}`]) {
+      await page.goto(`${root}#/${hash}`);
+      await page.getByText(key).first().waitFor();
+      expect([hash, await fitsWidth(page, 360)]).toEqual([hash, true]);
+    }
+  });
+
   it('distinguishes runs of one prompt, cancels a running one, and reruns one with its inputs', async () => {
     const { service, root } = await start({ syncWindowMs: 200 });
     const { runs } = await work(service);
