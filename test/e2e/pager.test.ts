@@ -89,16 +89,19 @@ describe('the pager', () => {
     expect(terminal.text()).not.toContain('error');
   });
 
-  it.each([['help', 'agents'], ['test', '--help'], []])('shows guides and help: %s %s', async (...args) => {
-    const home = temporaryDirectory();
-    const terminal = onTerminal(args, { home, env: { PAGER: MARKING } });
-    expect(await terminal.exit()).toBe(0);
-    expect(terminal.text()).toContain('paged: ');
-    expect(readdirSync(home)).toEqual([]);
-    const whole = onTerminal([...args, '--no-pager'], { env: { PAGER: MARKING } });
-    expect(await whole.exit()).toBe(0);
-    expect(whole.text()).not.toContain('paged: ');
-  });
+  it.each([['help', 'agents'], ['help', 'serve'], ['test', '--help'], []])(
+    'shows guides and help: %s %s',
+    async (...args) => {
+      const home = temporaryDirectory();
+      const terminal = onTerminal(args, { home, env: { PAGER: MARKING } });
+      expect(await terminal.exit()).toBe(0);
+      expect(terminal.text()).toContain('paged: ');
+      expect(readdirSync(home)).toEqual([]);
+      const whole = onTerminal([...args, '--no-pager'], { env: { PAGER: MARKING } });
+      expect(await whole.exit()).toBe(0);
+      expect(whole.text()).not.toContain('paged: ');
+    },
+  );
 
   it('shows help although the settings are damaged', async () => {
     const home = temporaryDirectory();

@@ -108,8 +108,10 @@ export async function help(
     if (guide === undefined) throw unknownTopic(command, name);
     return print(guide);
   }
+  // Parsing again forgets the flags of this line.
+  const flags = command.optsWithGlobals<{ pager: boolean }>().pager ? [] : ['--no-pager'];
   try {
-    await command.parent?.parseAsync([...words, '--help'], { from: 'user' });
+    await command.parent?.parseAsync([...words, '--help', ...flags], { from: 'user' });
   } finally {
     // Commander throws after it has shown help.
     if (guide !== undefined) print(`\n${guide}`);
