@@ -55,12 +55,11 @@ export interface ConvertedTurn {
   readonly after: readonly number[];
 }
 
-/** A program that prints a list of tests as JSON. */
-export interface TestProgram {
-  readonly name: string;
-  readonly argv: readonly [string, ...string[]];
-  readonly line: number;
-}
+/** A program that prints a list of tests as JSON, or code that makes other values of their variables. */
+export type TestProgram = { readonly name: string; readonly line: number } & (
+  | { readonly argv: readonly [string, ...string[]] }
+  | { readonly code: string; readonly input: JsonValue }
+);
 
 /** A prompt whose text is made for each case. */
 interface MadePrompt {

@@ -104,6 +104,49 @@ tests: [{ vars: { a: file://bill.pdf } }]
     expect(stderr).toContain('promptfooconfig.yaml:3: file://bill.pdf is a PDF');
   });
 
+  it('takes variables that `transformVars` makes, before lists make cases, as promptfoo does', async () => {
+    const text = `prompts: ['{{who}}|{{city}}|{{n}}|{{doc}}|{{all}}']
+providers: [echo]
+defaultTest:
+  vars: { who: Ann }
+  options:
+    transformVars: "{ ...vars, city: vars.city.toUpperCase(), n: vars.n + 1, all: Object.keys(vars).join() }"
+tests:
+  - vars: { city: oslo, n: 41, doc: file://doc.txt }
+    assert: [{ type: equals, value: 'Ann|OSLO|42|The text|who,city,n,doc' }]
+  - vars: { city: bergen, n: 1, doc: file://doc.txt }
+    options:
+      transformVars: |
+        const { doc } = vars;
+        return Promise.resolve({ city: ['{{who}}', 'x'], all: doc });
+    assert: [{ type: javascript, value: context.vars.n === 1 }, { type: contains, value: '|The text|The text' }]
+  - vars: { city: [a, b], n: 0, doc: none }
+    options: { transformVars: '({ city: vars.city.length })' }
+    assert: [{ type: equals, value: 'Ann|2|0|none|' }]
+`;
+    const files = { 'promptfooconfig.yaml': text, 'doc.txt': 'The text\n' };
+    const { exitCode, stdout } = await tested(files);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('4 passed, 0 failed')]);
+  });
+
+  it.each([
+    ['file://vars.js', ':5: `transformVars` has an equivalent only for code'],
+    ['process.env.HOME', ':5: a transform uses `process`'],
+    ['vars.a.b.c', ':5: `transformVars`: TypeError'],
+    ['vars.a', ':5: `transformVars` gives no object'],
+  ])("refuses `transformVars` that it can't carry out: %s", async (code, words) => {
+    const text = `prompts: ['Say {{a}}']
+providers: [echo]
+defaultTest:
+  options:
+    transformVars: ${code}
+tests: [{ vars: { a: x } }]
+`;
+    const { exitCode, stdout, stderr } = await tested({ 'promptfooconfig.yaml': text });
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`promptfooconfig.yaml${words}`);
+  });
+
   it('writes lists and objects into texts as promptfoo does', async () => {
     const text = `prompts: ['Say {{a}}', '[{"role": "user", "content": "Say {{a}}"}]', '{% if a %}Say {{a}}{% endif %}']
 providers: [echo]

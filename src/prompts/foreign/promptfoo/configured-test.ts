@@ -38,10 +38,14 @@ export interface Variable {
   readonly json: JsonValue;
   /** Undefined for a value of another kind than a text. */
   readonly at?: Located;
+  /** The name of the file whose content it is, as written. */
+  readonly file?: string;
 }
 
 /** The options of a test. */
 interface AssertionOptions {
+  /** The code that makes other values of the variables. */
+  readonly transformVars?: YamlValue | undefined;
   readonly transform?: string | undefined;
   /** The provider that judges, read only if an assertion needs it. */
   readonly provider?: YamlValue | undefined;
@@ -75,6 +79,7 @@ export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): Configur
     providers: other.providers ?? one.providers,
     provider: other.provider ?? one.provider,
     options: {
+      transformVars: other.options.transformVars ?? one.options.transformVars,
       transform: other.options.transform ?? one.options.transform,
       provider: other.options.provider ?? one.options.provider,
       storesAs: other.options.storesAs ?? one.options.storesAs,

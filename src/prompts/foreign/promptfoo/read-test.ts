@@ -25,10 +25,12 @@ const OPTION_KEYS: KnownKeys = {
     'factuality',
     'metadata',
   ],
-  unsupported: ['prefix', 'suffix', 'rubricPrompt', 'transformVars', 'repeat'],
+  unsupported: ['prefix', 'suffix', 'rubricPrompt', 'repeat'],
 };
-/** An option that only a test can carry out, not a written test file. */
 const STORE_KEY = 'storeOutputAs';
+const TRANSFORM_KEY = 'transformVars';
+/** Options that only a test can carry out, not a written test file. */
+const UNWRITTEN_KEYS = [STORE_KEY, TRANSFORM_KEY];
 
 /** Returns true for an option of a test that is a setting of the provider. */
 export function isTestSetting(key: string, conversion: Conversion): boolean {
@@ -61,6 +63,7 @@ export function readTest(
     asserts: assertionsIn(entries.get('assert'), conversion),
     options: {
       transform,
+      transformVars: conversion.isForTest ? options.get(TRANSFORM_KEY) : undefined,
       provider: options.get('provider'),
       storesAs: options.get(STORE_KEY)?.scalar,
       isAlone: booleanIn(options, 'disableConversationVar'),
@@ -105,9 +108,9 @@ function noteOptionKeys(
 ): void {
   const { isForTest } = conversion;
   const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
-  const taken = [...(isForTest ? [STORE_KEY] : []), ...(isForTest && isDefault ? settings : [])];
+  const taken = [...(isForTest ? UNWRITTEN_KEYS : []), ...(isForTest && isDefault ? settings : [])];
   const known = [...OPTION_KEYS.known, ...taken];
-  const unsupported = [...OPTION_KEYS.unsupported, STORE_KEY, ...settings];
+  const unsupported = [...OPTION_KEYS.unsupported, ...UNWRITTEN_KEYS, ...settings];
   conversion.noteKeys(options, { known, unsupported }, " of a test's options");
 }
 

@@ -29,7 +29,8 @@ function variableFiles(node: YamlValue, conversion: Conversion): YamlValue[] {
   });
 }
 
-function variableValues(
+/** Returns the values of a variable: several for a list of texts. */
+export function variableValues(
   key: string,
   node: YamlValue,
   conversion: Conversion,
@@ -39,11 +40,16 @@ function variableValues(
   if (json === null) return [{ text: '', json }];
   // Drops the last line break of a block, and normalises numbers.
   if (typeof json === 'string') {
-    return variableTexts(json.replace(/\n$/u, ''), node, conversion).map(text => asVariable(text, node));
+    const written = json.replace(/\n$/u, '');
+    const texts = variableTexts(written, node, conversion);
+    return texts.map(text => ({ ...asVariable(text, node), ...fileIn(written) }));
   }
   if (typeof json !== 'object') return [{ text: String(json), json }];
   if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
-    return json.map(item => asVariable(variableText(item, node, conversion), node));
+    return json.map(item => ({
+      ...asVariable(variableText(item, node, conversion), node),
+      ...fileIn(item),
+    }));
   }
   conversion.tell(
     node,
@@ -51,6 +57,10 @@ function variableValues(
   );
   const value: unknown = json;
   return [{ text: String(value), json }];
+}
+
+function fileIn(text: string): Pick<Variable, 'file'> {
+  return text.startsWith('file://') ? { file: text } : {};
 }
 
 export function asVariable(text: string, at: Located): Variable {

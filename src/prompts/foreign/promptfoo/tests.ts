@@ -16,6 +16,7 @@ import { renderVar } from './fill-variables.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
 import { isTestSetting, NEEDED, readTest } from './read-test.ts';
 import { readTestList } from './test-files.ts';
+import { withTransformedVars } from './transform-vars.ts';
 
 /** The tests of a configuration, before variables are filled in. */
 export interface ConfiguredTests {
@@ -40,7 +41,10 @@ export async function readTests(
   const areLeftOut = conversion.isForTest && conversion.leftOut > before;
   const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(common);
   const asked = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
-  const merged = asked.map(test => withConversation(mergeTests(common, test)));
+  const merged = withTransformedVars(
+    asked.map(test => withConversation(mergeTests(common, test))),
+    conversion,
+  );
   const all = withPrompts(withJudges(merged, conversion), prompts, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };

@@ -17,6 +17,7 @@ import { runFileTask } from '../run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
 import { programOutput } from './program-output.ts';
 import { promptsByProgram, promptsByTemplate } from './prompts-by-case.ts';
+import { transformedVariables } from './transformed-variables.ts';
 
 /** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
 export interface ConvertedTests {
@@ -140,9 +141,16 @@ async function convertPrompts(
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
     // Nothing is started if the rest can't be carried out.
     reportUnsupported(ctx, [first], skipUnsupported);
-    for (const { name: program, argv, line } of first.testPrograms) {
-      const what = `${name}:${line}: the program that makes the tests`;
-      programOutputs[program] = await programOutput(ctx, argv, { file, input: '', what });
+    for (const program of first.testPrograms) {
+      const place = `${name}:${program.line}`;
+      programOutputs[program.name] =
+        'code' in program
+          ? await transformedVariables(ctx, program, place)
+          : await programOutput(ctx, program.argv, {
+              file,
+              input: '',
+              what: `${place}: the program that makes the tests`,
+            });
     }
     first = await convert.first(programOutputs);
   }

@@ -1,0 +1,92 @@
+import { isJsonList, type JsonValue, parseJson } from '../../../files/json.ts';
+import { parseYaml } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { ConfiguredTest, Variable } from './configured-test.ts';
+import { type Conversion, type Located, valuesByKey } from './conversion.ts';
+import { namesEnvironment } from './fill-variables.ts';
+import { variableValues } from './test-variables.ts';
+
+/** Returns tests with the variables that the code in `transformVars` makes of theirs, beside those that it leaves. */
+export function withTransformedVars(
+  tests: readonly ConfiguredTest[],
+  conversion: Conversion,
+): ConfiguredTest[] {
+  const codeOf = ({ options }: ConfiguredTest): string | undefined => options.transformVars?.scalar;
+  const codes = new Set(tests.flatMap(test => codeOf(test) || []));
+  const made = new Map(
+    [...codes].flatMap(code =>
+      transformed(
+        code,
+        tests.filter(test => codeOf(test) === code),
+        conversion,
+      ),
+    ),
+  );
+  return tests.map(test => made.get(test) ?? test);
+}
+
+/** Returns each test whose variables the code changes, with the changed test. */
+function transformed(
+  code: string,
+  tests: readonly ConfiguredTest[],
+  conversion: Conversion,
+): (readonly [ConfiguredTest, ConfiguredTest])[] {
+  const at = tests[0]?.options.transformVars;
+  if (!at) return [];
+  const before = conversion.leftOut;
+  conversion.noteTransform(code, at);
+  if (code.startsWith('file://') || namesEnvironment(code) || /\buuid\b/u.test(code)) {
+    conversion.note(at, '`transformVars` has an equivalent only for code that uses the variables');
+  }
+  if (conversion.leftOut > before) return tests.map(test => [test, { ...test, isLeftOut: true }]);
+  const all = tests.map(({ vars }) => Object.fromEntries([...vars].map(([key, one]) => [key, written(one)])));
+  const program = { code: codeForAll(code), input: all, line: conversion.ownLine(at) ?? 1 };
+  const printed = conversion.printedBy({ name: JSON.stringify(program), ...program });
+  const results = parseJson(printed ?? '');
+  if (!isJsonList(results)) return [];
+  return tests.map((test, index) => {
+    const result = results[index] ?? null;
+    if (isJsonObject(result)) {
+      return [test, withVars(test, { before: all[index] ?? {}, after: result, at }, conversion)];
+    }
+    conversion.note(at, '`transformVars` gives no object');
+    return [test, { ...test, isLeftOut: true }];
+  });
+}
+
+/** Returns the value of a variable as promptfoo gives it to the code: before lists make cases and files are read. */
+function written(values: readonly Variable[]): JsonValue {
+  const [{ json, file } = { json: null }] = values;
+  const isOne = values.length === 1 || (file !== undefined && values.every(value => value.file === file));
+  return isOne ? (file ?? json) : values.map(value => value.file ?? value.json);
+}
+
+/** Returns code that transforms each set of variables like promptfoo. */
+function codeForAll(code: string): string {
+  return `const one = function (vars, context) {
+${code.includes('\n') ? code : `return ${code}`}
+};
+return Promise.all(output.map(vars => one(vars, { prompt: {} })));`;
+}
+
+function withVars(
+  test: ConfiguredTest,
+  {
+    before,
+    after,
+    at,
+  }: Readonly<Record<'before' | 'after', Readonly<Record<string, JsonValue>>>> & { readonly at: Located },
+  conversion: Conversion,
+): ConfiguredTest {
+  const changed = Object.entries(after).filter(
+    ([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]),
+  );
+  const values = valuesByKey(
+    parseYaml(JSON.stringify(Object.fromEntries(changed)), at.line, at.file),
+    'vars',
+  );
+  const made = [...values].map(
+    ([key, value]) => [key, variableValues(key, value, conversion, false)] as const,
+  );
+  return { ...test, vars: new Map([...test.vars, ...made]) };
+}
