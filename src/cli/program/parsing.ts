@@ -40,13 +40,17 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
     ? [`unknown command '${first}'`]
     : hasExcess
       ? [`too many arguments: ${oneLine(excessArguments(command).join(' '))}`]
-      : message.replace(/^error: /, '').split('\n');
+      : // The value of an unknown flag may be a secret.
+        message
+          .replace(/^error: /, '')
+          .replace(/^(unknown option '[^=]+)=[^]*/, "$1'")
+          .split('\n');
   const word = /'(.*)'/.exec(what)?.[1] ?? '';
   const candidates = knownInsteadOf(isUnknownVerb ? 'commander.unknownCommand' : code, command);
   const suggestion = suggestionFor(word, candidates);
   const isUnknownCommand = code === 'commander.unknownCommand' && command.parent === null;
   return usageError(
-    what.replace(/\.$/, '') + suggestion,
+    candidates.includes(word) ? `${word} takes no value` : what.replace(/\.$/, '') + suggestion,
     ...flagMeant(code, command),
     `Usage: ${usageLine(command)}`,
     `See: ${commandPath(command)} --help`,

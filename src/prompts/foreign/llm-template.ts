@@ -131,9 +131,7 @@ function scalarIn(entries: YamlEntries, key: string): string | undefined {
 
 function defaultsIn(entries: YamlEntries): Record<string, string> {
   const values = entries.get('defaults')?.value.entries('defaults') ?? [];
-  return Object.fromEntries(
-    values.map(({ key, value }) => [key, textOrNothing(value.json())]),
-  );
+  return Object.fromEntries(values.map(({ key, value }) => [key, textOrNothing(value.json())]));
 }
 
 /** Names of options in `llm`, if they differ from ours. */

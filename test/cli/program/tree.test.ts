@@ -182,6 +182,17 @@ describe('wrong use', () => {
       'promptrun models providers',
     ],
     [['--bogus', 'config', 'list'], "error: unknown option '--bogus' (USAGE_ERROR)", 'promptrun'],
+    [
+      ['config', 'list', '--jsn=sk-1'],
+      "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
+      'promptrun config list',
+    ],
+    [
+      ['config', 'list', '--api-key=sk-1'],
+      "error: unknown option '--api-key' (USAGE_ERROR)",
+      'promptrun config list',
+    ],
+    [['config', 'list', '--json=1'], 'error: --json takes no value (USAGE_ERROR)', 'promptrun config list'],
     [['config', 'get'], "error: missing required argument 'key' (USAGE_ERROR)", 'promptrun config get'],
     [
       ['config', 'list', '--profile'],
