@@ -1,8 +1,8 @@
 import { textOrNothing } from '../../files/json-fields.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { listAt } from '../../wire/bounded-json.ts';
+import { RERUN_ADVICE } from '../../wire/error-words.ts';
 import type { Run } from '../../wire/index.ts';
-import { RERUN_ADVICE } from '../../wire/rerun-advice.ts';
 import type { Connection } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';

@@ -52,6 +52,14 @@ export function reportPostponed(ctx: Context, results: readonly EntryResult[]): 
   });
 }
 
+/** Reports how many answers were checked although they were cut short. */
+export function reportCut(ctx: Context, results: readonly EntryResult[]): void {
+  const cut = results.flatMap(({ repetitions }) => repetitions).filter(({ isCut }) => isCut).length;
+  if (cut === 0) return;
+  const how = cut === 1 ? 'it was checked as it came' : 'they were checked as they came';
+  ctx.io.note(`note: the token limit cut ${counted(cut, 'answer')} short; ${how}, as promptfoo does`);
+}
+
 /** Reports the checks and cases that were left out, and if that was all of them. */
 export function reportLeftOut(
   ctx: Context,

@@ -18,7 +18,7 @@ import type { TestFile } from './cases/test-case.ts';
 import { updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { dryRunTests } from './dry-run-tests.ts';
 import { prepareRound, type Round } from './prepare-round.ts';
-import { reportCap, reportLeftOut, reportPostponed, testsExitCode } from './report-end.ts';
+import { reportCap, reportCut, reportLeftOut, reportPostponed, testsExitCode } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import { type EntryResult, faultyFileResult, isUnchecked, uncheckedResult } from './result.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
@@ -112,6 +112,7 @@ async function reportRound(
   }
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportPostponed(ctx, results);
+  reportCut(ctx, results);
   reportLeftOut(ctx, files, results);
 }
 

@@ -1,4 +1,4 @@
-import { RERUN_ADVICE } from '../../wire/rerun-advice.ts';
+import { RERUN_ADVICE } from '../../wire/error-words.ts';
 
 /**
  * Returns the error of a run that was stopped and may have been paid for.

@@ -949,6 +949,26 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
     ]);
   });
 
+  it('checks what came of an answer that the token limit cut, and says so', async () => {
+    const cut = { message: { content: '{"x":[],"m' }, finish_reason: 'length' };
+    const asserts = [
+      { type: 'is-json' },
+      { type: 'not-contains', value: 'zebra' },
+      { type: 'is-refusal' },
+      { type: 'equals', value: '' },
+    ];
+    await besideServer({ choices: [cut] }, async address => {
+      const config = { apiBaseUrl: `${address}/v1` };
+      const providers = [{ id: 'openai:chat:ours', config }];
+      const tests = asserts.map(assertion => ({ assert: [assertion] }));
+      const files = { 'promptfooconfig.json': JSON.stringify({ prompts: ['x'], providers, tests }) };
+      const options = { home: new Project(files).home, local: localService };
+      const { stdout, stderr } = await runInProcess(['test', '--allow-commands'], options);
+      expect(stdout().match(/^(?:passed|FAILED) /gmu)).toEqual(['FAILED ', 'passed ', 'FAILED ', 'FAILED ']);
+      expect(stderr()).toContain('note: the token limit cut 4 answers short; they were checked as they came');
+    });
+  });
+
   it('judges with the config of each place that names it', async () => {
     const answer = { choices: [{ message: { content: 'Yes.' } }] };
     const asked = await besideServer(answer, async address => {

@@ -1,4 +1,5 @@
 import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
+import { CUT_SHORT } from '../../../wire/error-words.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';
@@ -27,12 +28,15 @@ export async function checkRun(
 ): Promise<Repetition> {
   const { run: original } = result;
   if (original === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
-  const { testCase } = prepared.entry;
-  if (original.runStatus === 'failed') return { ...result, mismatches: [failedRun(original, testCase)] };
+  const { testCase, file } = prepared.entry;
+  const isCut = file.isAsPromptfoo === true && isCutShort(original);
+  if (original.runStatus === 'failed' && !isCut) {
+    return { ...result, mismatches: [failedRun(original, testCase)] };
+  }
   const { run, response } = prepared.entry.tested?.givesResults
     ? providerResult(original)
     : { run: original };
-  const shown = { ...result, run };
+  const shown = { ...result, run, ...(isCut && { isCut }) };
   if (response !== undefined && (ownValue(response, 'output') ?? null) === null) {
     return { ...shown, mismatches: [mismatchOfCase(testCase, { message: 'the provider gave no output' })] };
   }
@@ -101,6 +105,14 @@ async function transformAnswer(
 /** Returns a mismatch of a whole case, before its expectations were checked. */
 function mismatchOfCase({ line }: TestCase, unmet: Unmet): UnmetExpectation {
   return { line, at: -1, ...unmet };
+}
+
+/** Returns true if a model gave text up to its token limit, which promptfoo judges like any other answer. */
+function isCutShort({ runStatus, outputs }: Run): boolean {
+  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
+  const [, what = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];
+  const hasText = textOfOutputs(outputs) !== '';
+  return runStatus === 'failed' && errors.length === 1 && hasText && what.startsWith(CUT_SHORT);
 }
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */

@@ -1,4 +1,5 @@
 import { valueAt } from '../../../wire/bounded-json.ts';
+import { CUT_SHORT } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
 import type { PictureSource } from './pictures.ts';
 import { ProviderFault } from './refusal.ts';
@@ -211,10 +212,7 @@ export class ModelAnswer {
         'raise maxOutputTokens, or lower reasoningEffort',
       );
     }
-    return fault(
-      `cut the answer short at the token limit (${reason})`,
-      'raise maxOutputTokens, or ask for a shorter answer',
-    );
+    return fault(`${CUT_SHORT} (${reason})`, 'raise maxOutputTokens, or ask for a shorter answer');
   }
 
   #emptyFault(): ProviderFault {
