@@ -133,9 +133,12 @@ function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
     return scriptFault(vm, state.error);
   }
   const isSame = state.notAPromise === true;
+  // JSON has no infinite numbers, and no NaN.
+  const number = vm.typeof(state.value) === 'number' ? vm.getNumber(state.value) : undefined;
   vm.setProp(vm.global, 'result', state.value);
   state.value.dispose();
   if (!isSame) result.dispose();
+  if (number !== undefined) return { value: number };
   const text = vm.evalCode('JSON.stringify(result)');
   if (text.error) return scriptFault(vm, text.error);
   const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;

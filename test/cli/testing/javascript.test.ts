@@ -18,6 +18,8 @@ describe('an expectation that is JavaScript', () => {
     ['a score above 0', '{ javascript: "0.1" }'],
     ['a score that is high enough', '{ javascript: "0.5", threshold: 0.5 }'],
     ['a file', '{ javascript: "file://check.js", threshold: 0.7 }'],
+    ['an infinite score', '{ javascript: "1 / 0" }'],
+    ['a score that is not a number, if none must be', '{ not: { javascript: "0 / 0" } }'],
     ['what must not be', '{ not: { javascript: "output.length > 900" } }'],
     ['inputs and variables', '{ javascript: "context.vars.text === output && context.vars.want.n === 3" }'],
     [
