@@ -235,8 +235,8 @@ class WatchedModels {
   }
 
   /**
-   * Replaces a model's provider by the known one that the environment moves to the same address, so that its key and
-   * other data apply.
+   * Replaces a model's provider by the known one that the environment moves to the same address and that has the same
+   * interface, so that its key and other data apply.
    */
   #atKnownProvider(entry: ModelEntry): ModelEntry {
     const { provider } = entry;
@@ -244,6 +244,7 @@ class WatchedModels {
     const known = this.#knownProviders.find(
       candidate =>
         candidate.isMoved &&
+        candidate.engine === provider.engine &&
         sameEndpoint(candidate.baseUrl, provider.baseUrl) &&
         provider.keyVariables.every(variable => candidate.keyVariables.includes(variable)),
     );

@@ -178,6 +178,16 @@ describe('the models of the service', () => {
     expect(names().filter(name => name === 'gpt-5')).toHaveLength(1);
   });
 
+  it('keep the interface that models.yaml names, at the address of the environment too', async () => {
+    const provider = '{baseUrl: "http://localhost:1/v1", engine: openai-responses}';
+    await write(
+      `providers: {mine: ${provider}, own: {baseUrl: "http://localhost:1/v1"}}\nmodels: [{model: a, modality: text, provider: mine}, {model: b, modality: text, provider: own}]`,
+    );
+    await load({ OPENAI_API_KEY: 'x', OPENAI_BASE_URL: 'http://localhost:1/v1' });
+    expect(table?.get('a')?.provider).toMatchObject({ name: 'mine', engine: 'openai-responses' });
+    expect(table?.get('b')?.provider).toMatchObject({ name: 'openai', engine: 'openai' });
+  });
+
   it('are the built-in ones if models.yaml is damaged, which is reported', async () => {
     await write('models: 1');
     await load();
