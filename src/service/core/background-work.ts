@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, resultWithin } from './clock.ts';
 
 /** Tracks work that has to end before something can be closed. */
@@ -46,4 +47,11 @@ export async function retryForever<T>(
       await clock.sleep(WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0, signal).catch(() => {});
     }
   }
+}
+
+/** Lets events that are due go first, such as the requests of others. */
+export async function letOthersIn(): Promise<void> {
+  // The first turn may end before new events are read.
+  await setImmediate();
+  await setImmediate();
 }

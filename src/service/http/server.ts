@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { MAX_BODY_BYTES, TRACEPARENT_HEADER, traceparentOf } from '../../wire/index.ts';
-import { PendingWork } from '../core/background-work.ts';
+import { letOthersIn, PendingWork } from '../core/background-work.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
@@ -58,6 +58,8 @@ const REQUEST_TIMEOUT_MS = 300_000;
 /** How long an idle connection is kept, in milliseconds: longer than proxies keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
 const STALLED_MS = 120_000;
+/** Length of an answer that takes milliseconds to encode. */
+const LONG_ANSWER = 256 * 1024;
 /** Maximum number of connections; a creation may hold one for two minutes. */
 const MAX_CONNECTIONS = 4096;
 
@@ -184,6 +186,13 @@ async function sendAnswer(
   { httpStatus, headers, body }: ApiAnswer,
   { headOnly }: { readonly headOnly: boolean },
 ) {
+  if (typeof body === 'string' && body.length > LONG_ANSWER) {
+    await letOthersIn();
+    const bytes = Buffer.from(body);
+    response.writeHead(httpStatus, { ...headers, 'content-length': bytes.length });
+    response.end(headOnly ? undefined : bytes);
+    return;
+  }
   if (typeof body === 'string') {
     response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
     response.end(headOnly ? undefined : body);

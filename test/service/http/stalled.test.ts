@@ -11,25 +11,30 @@ const LARGE = 'x'.repeat(32 * 1024 * 1024);
 let http: HttpServer;
 let made: AbortController;
 let callers: Socket[];
+/** Called with the path of each request. */
+let onAsked: (path: string) => void;
+let served: string[];
 
 beforeEach(async () => {
   made = new AbortController();
   callers = [];
+  onAsked = () => {};
+  served = [];
   const bodies: Record<string, Promise<string>> = {
     '/first': Promise.resolve('first'),
     '/large': Promise.resolve(LARGE),
     '/made': once(made.signal, 'abort').then(() => 'and the next'),
   };
-  const api: Api = async ({ target }) => ({
-    httpStatus: 200,
-    headers: {},
-    body: (await bodies[target]) ?? '',
-  });
+  const api: Api = async ({ target }) => {
+    onAsked(target);
+    return { httpStatus: 200, headers: {}, body: (await bodies[target]) ?? '' };
+  };
   http = createHttpServer({
     api,
     host: 'service',
     closing: new AbortController().signal,
     stalledMs: STALLED_MS,
+    onRequest: ({ path }) => served.push(path),
   });
   await once(http.server.listen(0, '127.0.0.1'), 'listening');
 });
@@ -69,4 +74,14 @@ test('a caller whose next answer takes longer to make than an answer may stand s
   await stalledIsCutOff();
   made.abort();
   await expect.poll(() => received).toContain('and the next');
+});
+
+test('a request that has arrived is answered before a large answer is encoded', async () => {
+  const other = call().resume();
+  await once(http.server, 'connection');
+  onAsked = path => {
+    if (path === '/large') other.write('GET /first HTTP/1.1\r\nHost: service\r\n\r\n');
+  };
+  call('/large').resume();
+  await expect.poll(() => served).toEqual(['/first', '/large']);
 });
