@@ -144,7 +144,8 @@ async function videoPrompts(
 }
 
 /**
- * Returns the version of a prompt whose id begins like this. The service lists the latest ten; older ones need the whole id.
+ * Returns the version of a prompt that has this label, or whose id begins like this. The service lists the latest ten;
+ * older ones need the whole id.
  *
  * @throws {CliError} exit 4 if there is none, exit 2 if there are several
  */
@@ -168,12 +169,14 @@ export async function versionByBeginning(
   return versionAmong(versions, beginning, slug);
 }
 
-/** Returns the listed id that begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
+/** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
 export function versionAmong(
   versions: readonly PromptVersionEntry[],
   beginning: string,
   slug = 'the prompt',
 ): string {
+  const labelled = versions.find(({ labels }) => listAt(labels).includes(beginning));
+  if (labelled !== undefined) return labelled.promptVersionId;
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
   const fitting = beginning === '' ? [] : ids.filter(id => id.startsWith(beginning.toLowerCase()));
   const [only, ...others] = fitting;

@@ -33,6 +33,12 @@ describe('serve', () => {
     expect(second.stderr()).toContain('To create another: promptrun keys create\n');
   });
 
+  it('names the public URL for login, if it has one', async () => {
+    const server = await serving(['--public-url', 'https://prompts.example/team/']);
+    await server.stop('SIGTERM');
+    expect(server.stderr()).toContain('promptrun login --base-url https://prompts.example/team\n');
+  });
+
   it('accepts the key that it printed', async () => {
     const server = await serving([]);
     const key = await new Promise<string>(resolve => {

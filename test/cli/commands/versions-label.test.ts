@@ -49,6 +49,15 @@ describe('versions label', () => {
     expect((await promptrun(run)).stdout).toBe('Two 1\n');
   });
 
+  it('gives a labelled version another label, and compares it', async () => {
+    const { promptrun, first } = await machine();
+    await promptrun(['versions', 'label', 'summary', first, 'staging']);
+    const set = await promptrun(['versions', 'label', 'summary', 'staging', 'production']);
+    expect(set.stdout).toBe(`summary@production leads to ${first}\n`);
+    const { stdout } = await promptrun(['versions', 'diff', 'summary', 'production']);
+    expect(stdout).toContain('\n- One {{x}}\n+ Two {{x}}\n');
+  });
+
   it('removes a label, and reports a label that does not exist', async () => {
     const { promptrun, first } = await machine();
     await promptrun(['versions', 'label', 'summary', first, 'old']);

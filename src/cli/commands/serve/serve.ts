@@ -40,7 +40,10 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRunEnd: run => io.note(runLine(clock, run)),
   });
   const store = request.database === undefined ? '' : ' --database <url>';
-  await announce(ctx, running, `promptrun keys create${store}`);
+  await announce(ctx, running, {
+    createKey: `promptrun keys create${store}`,
+    logIn: `promptrun login --base-url ${request.publicUrl ?? running.url}`,
+  });
   await ending.arrived;
   if (request.drainMs) await drain(ctx, running, flags.drain);
   ctx.io.note('Stopping; a second signal stops it at once.');
@@ -50,14 +53,14 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
 async function announce(
   { io }: Context,
   { url, pageUrl, metricsUrl, newKey }: Service,
-  createKey: string,
+  { createKey, logIn }: { readonly createKey: string; readonly logIn: string },
 ): Promise<void> {
   await io.out(`listening on ${url}\n`);
   if (newKey === undefined) {
     io.note(`A key is printed only on the first start of a store. To create another: ${createKey}`);
   } else {
     await io.out(`key: ${newKey}\n`);
-    io.note(`The key is not shown again. To use it: promptrun login --base-url ${url}`);
+    io.note(`The key is not shown again. To use it: ${logIn}`);
   }
   if (pageUrl !== undefined) await io.out(`page: ${pageUrl}\n`);
   if (metricsUrl !== undefined) await io.out(`metrics: ${metricsUrl}\n`);

@@ -32,20 +32,21 @@ export const VERSIONS_LABEL = {
     ['<prompt>', 'an alias, an id or a slug', 'prompts'],
     [
       '<version-label...>',
-      'the id of a version or its beginning, then the label; with --remove only the label',
+      'an id, its beginning or a label, then the label; with --remove only the label',
       'versions',
     ],
   ],
   flags: [['--remove', 'remove the label']],
   examples: [
     'versions label hello 9b1f7c4e production',
+    'versions label hello staging production',
     'run hello@production',
     'versions label hello production --remove',
   ],
   notes: `A label points to one version of a prompt, and can be moved. It has up to 64 characters \
 of a–z, 0–9 and hyphens, and must not look like the beginning of an id. Labels exist on \
 the local service; on a promptrun serve, setting one needs the key of an author. \
-promptrun versions list shows labels and who moved them.`,
+promptrun versions list shows who moved them.`,
 } as const satisfies CommandSpec;
 
 export const VERSIONS_DIFF = {
@@ -53,11 +54,11 @@ export const VERSIONS_DIFF = {
   summary: 'show what changed between two versions',
   arguments: [
     ['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts'],
-    ['[version...]', 'the ids of one or two versions, or their beginnings'],
+    ['[version...]', 'the ids of one or two versions, their beginnings or labels'],
   ],
   examples: [
     'versions diff hello',
-    'versions diff hello 3f0a9f0e',
+    'versions diff hello production',
     'versions diff hello 3f0a9f0e 9b1f7c4e --json',
   ],
   notes:
