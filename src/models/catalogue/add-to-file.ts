@@ -47,7 +47,7 @@ export function addToModelsFile(
     addProvider(document, described, provider, keyVariable);
     const [prefix = '', ...rest] = offered.id.split('/');
     if (rest.length > 0 && isPrefix(prefix)) names.add(offered.id);
-    const model = freeName(offered.id, provider.name, names);
+    const model = freeName(offered.id, nameInFile(provider), names);
     addModel(document, model, nameInFile(provider), offered);
     return [model];
   };

@@ -159,6 +159,17 @@ describe('discovering models', () => {
     expect(table.get('openai/gpt-9')?.provider?.baseUrl).toBe('https://api.openai.com/v1');
   });
 
+  it('leaves the name of a model at its provider to that provider, wherever it was moved', async () => {
+    await write(
+      'providers: {corner: {baseUrl: "http://127.0.0.1:9/v1"}}\nmodels: [{model: tiny, modality: text, provider: corner}]\n',
+    );
+    provider.reset(offering('tiny'));
+    await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
+    const env = { OPENAI_API_KEY: KEY };
+    const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
+    expect(table.get('openai/tiny')?.provider?.baseUrl).toBe('https://api.openai.com/v1');
+  });
+
   it('takes nothing away from a provider that was moved to this machine', async () => {
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl };
     const table = async () => await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
@@ -198,7 +209,9 @@ describe('discovering models', () => {
     const env = { OPENROUTER_API_KEY: KEY, OPENROUTER_BASE_URL: provider.baseUrl, OPENAI_API_KEY: KEY };
     const moved = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
     expect((await discover(moved)).endpoints).toContainEqual(
-      expect.objectContaining({ added: ['openrouter/openai/gpt-9', 'meta/llama-9'] }),
+      expect.objectContaining({
+        added: [expect.stringMatching(/^openrouter-127\.0\.0\.1-\d+\/openai\/gpt-9$/), 'meta/llama-9'],
+      }),
     );
     const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
     expect(table.get('openai/gpt-9')?.provider?.name).toBe('openai');
