@@ -12,7 +12,12 @@ const NATIVE = new Map([
 ]);
 
 /** The files that run in their own process or thread. */
-const FILES = new Set(['prompt-worker.cjs', 'check-worker.cjs', 'run-process.cjs', 'work-thread.cjs']);
+const BUNDLED_SCRIPTS = new Set([
+  'prompt-worker.cjs',
+  'check-worker.cjs',
+  'run-process.cjs',
+  'work-thread.cjs',
+]);
 
 type Wrapped = (
   exports: unknown,
@@ -22,26 +27,26 @@ type Wrapped = (
   dirname: string,
 ) => void;
 
-const loaded = new Map<string, { exports: unknown }>();
+const bundledModules = new Map<string, { exports: unknown }>();
 
 /** Requires a module, never from disk: files in the working directory are not part of the executable. */
 function requireFrom(from: string, id: string): unknown {
   const builtIn: unknown = process.getBuiltinModule(id);
   if (builtIn !== undefined) return builtIn;
   const name = id.startsWith('.') ? path.posix.join(path.posix.dirname(from), id) : id;
-  const module = loaded.get(name) ?? { exports: {} };
-  if (loaded.has(name)) return module.exports;
-  loaded.set(name, module);
+  const module = bundledModules.get(name) ?? { exports: {} };
+  if (bundledModules.has(name)) return module.exports;
+  bundledModules.set(name, module);
   try {
-    load(name, module);
+    loadBundled(name, module);
   } catch (error) {
-    loaded.delete(name);
+    bundledModules.delete(name);
     throw error;
   }
   return module.exports;
 }
 
-function load(name: string, module: { exports: unknown }): void {
+function loadBundled(name: string, module: { exports: unknown }): void {
   const native = NATIVE.get(name);
   if (native !== undefined) {
     useUnpacked(native, file => process.dlopen(module, file));
@@ -68,7 +73,7 @@ function markedFile(): string | undefined {
   // Child processes must not inherit the variable.
   delete process.env[FILE_VARIABLE];
   const isStarted = process.connected || !process.getBuiltinModule('node:worker_threads').isMainThread;
-  return isStarted && FILES.has(file) ? file : undefined;
+  return isStarted && BUNDLED_SCRIPTS.has(file) ? file : undefined;
 }
 
 const file = markedFile();

@@ -162,6 +162,27 @@ function cycleFrom(start: string): string[] | undefined {
   return walk(start, [start]);
 }
 
+const DECLARATION =
+  /^(?:export )?(?:abstract )?(?:async )?(?:(?:function\*?|class|interface|type) (\w+)|const ([A-Z][A-Z\d_]+)\b)/gm;
+
+/** Names that mean the same in two rooms, which know nothing of each other. */
+const SHARED_NAMES = ['Clock'];
+
+describe('names of functions, types and constants', () => {
+  it('say one thing: no two rooms declare the same', () => {
+    const rooms = new Map<string, Set<string>>();
+    for (const file of files) {
+      const source = withoutComments(readFileSync(path.join(root, file), 'utf8'));
+      for (const [, name = '', constant = ''] of source.matchAll(DECLARATION)) {
+        const declared = name || constant;
+        rooms.set(declared, (rooms.get(declared) ?? new Set()).add(path.posix.dirname(file)));
+      }
+    }
+    const shared = [...rooms].filter(([name, { size }]) => size > 1 && !SHARED_NAMES.includes(name));
+    expect(shared.map(([name, places]) => `${name}: ${[...places].join(', ')}`)).toEqual([]);
+  });
+});
+
 describe('imports between folders', () => {
   it('finds the files that it names', () => {
     expect(files.length).toBeGreaterThan(20);

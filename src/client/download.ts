@@ -7,10 +7,10 @@ import { checkedMediaUrl } from './media-url.ts';
 import type { Pace } from './request.ts';
 import { discardBody, readThrough, type TransportResponse } from './transport.ts';
 
-const MAX_REDIRECTS = 5;
-const TIMEOUT_MS = 30_000;
+const MAX_DOWNLOAD_REDIRECTS = 5;
+const DOWNLOAD_TIMEOUT_MS = 30_000;
 /** Largest media file, after decompression. */
-const MAX_MEDIA_BYTES = 8 * 1024 ** 3;
+const MAX_DOWNLOAD_BYTES = 8 * 1024 ** 3;
 
 /** Media that is being downloaded. */
 export interface Download {
@@ -55,7 +55,7 @@ async function openDownload(
   signal: AbortSignal | undefined,
 ): Promise<Download> {
   const { redaction } = session;
-  const { response, target } = await followRedirects(url, session, signal);
+  const { response, target } = await followMediaRedirects(url, session, signal);
   const shown = redaction.text(shownUrl(target));
   if (response.status === 200) {
     return downloadOf({ ...response, headers: redaction.value(response.headers) }, shown);
@@ -64,7 +64,7 @@ async function openDownload(
   throw downloadError(response, shown, session.now());
 }
 
-async function followRedirects(
+async function followMediaRedirects(
   url: string,
   session: HttpSession,
   signal: AbortSignal | undefined,
@@ -79,14 +79,14 @@ async function followRedirects(
       url: target.href,
       headers: { 'accept-encoding': 'identity', 'user-agent': userAgent },
       repeatable: true,
-      headersTimeoutMs: TIMEOUT_MS,
-      bodyTimeoutMs: TIMEOUT_MS,
+      headersTimeoutMs: DOWNLOAD_TIMEOUT_MS,
+      bodyTimeoutMs: DOWNLOAD_TIMEOUT_MS,
       signal,
     });
     const location = headerOf(response.headers, 'location');
     if (!isRedirect(response.status) || location === undefined) return { response, target };
     await discardBody(response);
-    if (redirects === MAX_REDIRECTS) {
+    if (redirects === MAX_DOWNLOAD_REDIRECTS) {
       throw new ProtocolError(`${redaction.text(shownUrl(target))} is redirected too many times`);
     }
     target = checkedMediaUrl(location, { ...from, from: target });
@@ -98,7 +98,7 @@ function downloadOf(response: TransportResponse, shown: string): Download {
   const encoding = headerOf(headers, 'content-encoding');
   const encoded = encoding !== undefined && encoding !== 'identity';
   const length = encoded ? undefined : lengthOf(headerOf(headers, 'content-length'));
-  const pieces = decodedBody(body, encoding, MAX_MEDIA_BYTES);
+  const pieces = decodedBody(body, encoding, MAX_DOWNLOAD_BYTES);
   return {
     status,
     contentType: headerOf(headers, 'content-type'),

@@ -1,7 +1,7 @@
 import { InvalidRequestError } from './errors.ts';
 
 /** Longer than any identifier; bounded because every decoding stage scans the whole value. */
-const MAX_LENGTH = 512;
+const MAX_PATH_PART_LENGTH = 512;
 
 /**
  * Builds a request path in which each value fills exactly one segment.
@@ -14,7 +14,7 @@ export function path(literals: TemplateStringsArray, ...values: readonly string[
 
 function segment(value: string): string {
   if (value === '') throw new InvalidRequestError('an identifier must not be empty');
-  if (value.length > MAX_LENGTH) {
+  if (value.length > MAX_PATH_PART_LENGTH) {
     throw new InvalidRequestError(
       `${JSON.stringify(value.slice(0, 40))}… is not an identifier: it is too long`,
     );

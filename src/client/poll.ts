@@ -1,7 +1,7 @@
 import { MAX_RETRY_AFTER_MS } from '../net/retry.ts';
 import { isOver, type Run } from '../wire/index.ts';
 import { PromptServiceError, RateLimitError, WaitTimeoutError } from './errors.ts';
-import { isPassing } from './http/retry.ts';
+import { isPassingFault } from './http/retry.ts';
 import type { Pace, ReadOptions } from './request.ts';
 
 const FIRST_INTERVAL_MS = 1000;
@@ -95,7 +95,7 @@ export async function waitForRun(
 }
 
 function mayPass(error: PromptServiceError, mayAppear: boolean): boolean {
-  return error.httpStatus === 404 ? mayAppear : isPassing(error);
+  return error.httpStatus === 404 ? mayAppear : isPassingFault(error);
 }
 
 // Without retries: the next poll is the retry.

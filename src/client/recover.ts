@@ -9,7 +9,7 @@ const SECOND_MS = 1000;
 const MARGIN_S = 2;
 /** A run created later than this after its request was sent belongs to another request. */
 const WINDOW_S = 600;
-const MAX_PAGES = 100;
+const MAX_SEARCHED_PAGES = 100;
 
 /** The part of a client that the search needs; `PromptService` has it. */
 export interface LostRunClient {
@@ -99,7 +99,7 @@ interface Window {
 async function rowsAround(
   client: LostRunClient,
   creations: readonly LostCreation[],
-  { signal, maxPages = MAX_PAGES }: LostRunSearch,
+  { signal, maxPages = MAX_SEARCHED_PAGES }: LostRunSearch,
 ): Promise<Listed> {
   const options = { signal };
   if (clockIsKnown(client, creations)) return rowsIn(client, spansOf(client, creations), maxPages, options);

@@ -9,7 +9,7 @@ import {
 import { messageOf } from './error-utils.ts';
 
 // Literals without quotes, as in [?type==`text`], are widely used.
-const OPTIONS = { enable_legacy_literals: true };
+const JMESPATH_OPTIONS = { enable_legacy_literals: true };
 
 /** A fault in an expression. */
 export interface ExpressionFault {
@@ -20,7 +20,7 @@ export interface ExpressionFault {
 
 /** Returns the fault in an expression; undefined if it can be evaluated. */
 export function expressionFault(expression: string): ExpressionFault | undefined {
-  return syntaxFault(expression) ?? namesFault(expression);
+  return jmespathFault(expression) ?? namesFault(expression);
 }
 
 /** A selected value as text, because serialising a small value can take forever if it contains itself often enough. */
@@ -39,7 +39,7 @@ export interface Selection {
  * @throws the library's error if a function gets an argument of the wrong type
  */
 export function select(expression: string, value: unknown, indent: number): Selection {
-  const selected = search(ownFields(value), expression, OPTIONS) ?? null;
+  const selected = search(ownFields(value), expression, JMESPATH_OPTIONS) ?? null;
   return {
     json: JSON.stringify(selected, undefined, indent),
     ...(typeof selected === 'string' && { bare: selected }),
@@ -61,11 +61,11 @@ function ownFields(value: unknown): JSONValue {
   return copy;
 }
 
-function syntaxFault(expression: string): ExpressionFault | undefined {
-  const message = messageIfThrown(() => compile(expression, OPTIONS));
+function jmespathFault(expression: string): ExpressionFault | undefined {
+  const message = messageIfThrown(() => compile(expression, JMESPATH_OPTIONS));
   if (message === undefined) return undefined;
   if (expression.trim() === '') return { message: 'the expression is empty', at: undefined };
-  if (messageIfThrown(() => tokenize(expression, OPTIONS)) !== undefined) {
+  if (messageIfThrown(() => tokenize(expression, JMESPATH_OPTIONS)) !== undefined) {
     return { message: 'unfinished quote or unknown character', at: tokenizableLength(expression) };
   }
   const at = firstWrongToken(expression);
@@ -77,7 +77,10 @@ function syntaxFault(expression: string): ExpressionFault | undefined {
 /** Returns the index of the first character that is not part of a token. */
 function tokenizableLength(expression: string): number {
   let end = expression.length;
-  while (end > 0 && messageIfThrown(() => tokenize(expression.slice(0, end), OPTIONS)) !== undefined) {
+  while (
+    end > 0 &&
+    messageIfThrown(() => tokenize(expression.slice(0, end), JMESPATH_OPTIONS)) !== undefined
+  ) {
     end -= 1;
   }
   return end;
@@ -85,10 +88,10 @@ function tokenizableLength(expression: string): number {
 
 /** Returns the start of the wrong token. The parser gives no position, so this parses longer and longer prefixes. */
 function firstWrongToken(expression: string): number {
-  const starts = tokenize(expression, OPTIONS).map(token => token.start);
+  const starts = tokenize(expression, JMESPATH_OPTIONS).map(token => token.start);
   for (const [index, start] of starts.entries()) {
     const end = starts[index + 1] ?? expression.length;
-    const message = messageIfThrown(() => compile(expression.slice(0, end), OPTIONS));
+    const message = messageIfThrown(() => compile(expression.slice(0, end), JMESPATH_OPTIONS));
     if (message !== undefined && !message.includes('EOF')) return start;
   }
   return expression.length;
@@ -97,7 +100,7 @@ function firstWrongToken(expression: string): number {
 /** Returns the fault of an unknown function, which the library reports only once it is applied to a value. */
 function namesFault(expression: string): ExpressionFault | undefined {
   const functions = new Set(getRegisteredFunctions());
-  const name = functionNames(compile(expression, OPTIONS)).find(called => !functions.has(called));
+  const name = functionNames(compile(expression, JMESPATH_OPTIONS)).find(called => !functions.has(called));
   return name === undefined
     ? undefined
     : {

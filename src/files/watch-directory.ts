@@ -11,7 +11,7 @@ export interface DirectoryWatch {
 }
 
 /** Time within which events count as one change, in milliseconds: editors write, rename and touch. */
-const SETTLE_MS = 100;
+const DIRECTORY_SETTLE_MS = 100;
 
 /** A directory under watch. */
 export interface Watching {
@@ -31,7 +31,7 @@ export function watchDirectory(directory: string, { concerns, onChange, onError 
   const onEvent = (_: string, name: string | null): void => {
     if (name !== null && !concerns(name)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => void settle(), SETTLE_MS);
+    timer = setTimeout(() => void settle(), DIRECTORY_SETTLE_MS);
     timer.unref();
   };
   const watcher = openWatcher(directory, onEvent, onError);

@@ -28,9 +28,9 @@ export interface YamlEntry extends FilePosition {
 export type YamlEntries = ReadonlyMap<string, YamlEntry>;
 
 /** Maximum number of values within one value with its aliases expanded, and in total for one document. */
-const MAX_VALUES = 50_000;
+const MAX_YAML_VALUES = 50_000;
 const MAX_VALUES_READ = 2_000_000;
-const MAX_DEPTH = 200;
+const MAX_YAML_DEPTH = 200;
 
 /** The document of a value. */
 interface YamlSource {
@@ -143,10 +143,10 @@ export class YamlValue implements FilePosition {
     const convert = (value: YamlValue, depth: number): JsonValue => {
       values += 1;
       this.#source.valuesRead += 1;
-      if (values > MAX_VALUES || this.#source.valuesRead > MAX_VALUES_READ) {
+      if (values > MAX_YAML_VALUES || this.#source.valuesRead > MAX_VALUES_READ) {
         throw faultAt(value, 'with its aliases written out, this is too large');
       }
-      if (depth > MAX_DEPTH) throw faultAt(value, 'this is nested too deeply');
+      if (depth > MAX_YAML_DEPTH) throw faultAt(value, 'this is nested too deeply');
       if (value.#node?.kind === 'map') {
         const entries = value.entries('this map');
         return Object.fromEntries(entries.map(entry => [entry.key, convert(entry.value, depth + 1)]));

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../files/json.ts';
 
 /** A placeholder in the entry of a program or an address. */
-export type Placeholder =
+export type ProgramPlaceholder =
   | { readonly name: 'prompt' | 'system' | 'messages' | 'images' | 'here' | 'model' }
   | { readonly name: 'input' | 'env'; readonly key: string };
 
@@ -27,7 +27,7 @@ interface Declaration extends AnswerFields {
   readonly here: string;
   readonly timeoutMs: number;
   /** All placeholders of the entry. */
-  readonly placeholders: readonly Placeholder[];
+  readonly placeholders: readonly ProgramPlaceholder[];
 }
 
 /** A program that answers prompts. */
@@ -56,7 +56,7 @@ export type Declared = DeclaredProgram | DeclaredAddress;
 /** Returns true if an entry has a placeholder with one of these names. */
 export function usesPlaceholder(
   { placeholders }: Declared,
-  ...names: readonly Placeholder['name'][]
+  ...names: readonly ProgramPlaceholder['name'][]
 ): boolean {
   return placeholders.some(({ name }) => names.includes(name));
 }

@@ -57,7 +57,7 @@ export function filters(...controls: readonly HTMLElement[]): HTMLElement {
   return el('form', { class: 'filters', submit: event => event.preventDefault() }, ...controls);
 }
 
-export interface Column {
+export interface PageColumn {
   readonly title: string;
   /** `number` aligns at the end; `wide` is left out on a phone. */
   readonly class?: string;
@@ -65,7 +65,7 @@ export interface Column {
 
 export function table(
   caption: string,
-  columns: readonly Column[],
+  columns: readonly PageColumn[],
   rows: readonly (readonly Child[])[],
 ): HTMLElement {
   const head = columns.map(({ title, class: name }) => el('th', { scope: 'col', class: name }, title));
@@ -86,7 +86,7 @@ export function facts(entries: readonly (readonly [name: string, value: Child])[
 }
 
 /** Formats a time for the user's locale, with the exact time as a tooltip. */
-export function time(iso: string): HTMLElement {
+export function timeElement(iso: string): HTMLElement {
   const at = new Date(iso);
   const isToday = at.toDateString() === new Date().toDateString();
   const shown = isToday

@@ -7,7 +7,7 @@ import { showRuns } from './views/runs.ts';
 import { showUsage } from './views/usage.ts';
 
 /** The entry of session storage for the key, which lasts until the tab is closed. */
-const KEY = 'promptrun.key';
+const STORED_KEY = 'promptrun.key';
 
 const VIEWS: Readonly<
   Record<string, { readonly title: string; readonly show: (context: ViewContext) => Promise<void> }>
@@ -28,10 +28,10 @@ let service: BrowserService | undefined;
 function showView(): void {
   leaving.abort();
   leaving = new AbortController();
-  const key = sessionStorage.getItem(KEY);
+  const key = sessionStorage.getItem(STORED_KEY);
   if (key === null) return showSignIn();
   service ??= new BrowserService(key);
-  const [name = '', ...rest] = location.hash.replace(/^#\/?/u, '').split('/').map(percentDecoded);
+  const [name = '', ...rest] = location.hash.replace(/^#\/?/u, '').split('/').map(decodedPart);
   const isView = Object.hasOwn(VIEWS, name);
   const view = VIEWS[isView ? name : 'runs'];
   const path = isView ? rest : [];
@@ -49,7 +49,7 @@ function showView(): void {
       if (signal.aborted) return;
       const isRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
       if (isRefused) signOut('The service no longer accepts this key.');
-      else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, messageOf(error)));
+      else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, shownFault(error)));
     });
   };
   const setTitle = (title: string): void => {
@@ -94,11 +94,11 @@ function showSignIn(message = ''): void {
     try {
       const tried = new BrowserService(key.value.trim());
       await tried.account.get({ signal: leaving.signal });
-      sessionStorage.setItem(KEY, key.value.trim());
+      sessionStorage.setItem(STORED_KEY, key.value.trim());
       service = tried;
       showView();
     } catch (error) {
-      fault.textContent = messageOf(error);
+      fault.textContent = shownFault(error);
       button.disabled = false;
       key.focus();
     }
@@ -118,7 +118,7 @@ function showSignIn(message = ''): void {
 
 /** Forgets the key and everything on the page. */
 function signOut(message = ''): void {
-  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(STORED_KEY);
   service = undefined;
   leaving.abort();
   leaving = new AbortController();
@@ -127,7 +127,7 @@ function signOut(message = ''): void {
 }
 
 /** Decodes a part of the address; returns it unchanged if it is badly encoded, because anybody can write a link here. */
-function percentDecoded(part: string): string {
+function decodedPart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -135,7 +135,7 @@ function percentDecoded(part: string): string {
   }
 }
 
-function messageOf(error: unknown): string {
+function shownFault(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

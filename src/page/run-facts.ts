@@ -2,11 +2,11 @@ import type { OutputItem, Run, RunRow } from '../wire/index.ts';
 import { el } from './dom.ts';
 
 /** The error item of a cancelled run. */
-const CANCELLED = 'cancelled';
+const CANCELLED_FAULT = 'cancelled';
 
 /** Formats the status of a run. */
 export function status(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
-  const shown = isCancelled(run) ? CANCELLED : run.runStatus;
+  const shown = isCancelled(run) ? CANCELLED_FAULT : run.runStatus;
   return el('span', { class: shown }, shown);
 }
 
@@ -15,7 +15,7 @@ export function isCancelled({ runStatus, outputs }: Pick<Run, 'runStatus' | 'out
 }
 
 function isCancelMark({ type, data }: OutputItem): boolean {
-  return type === 'error' && data === CANCELLED;
+  return type === 'error' && data === CANCELLED_FAULT;
 }
 
 /** Formats the duration of a run, up to now if it has not ended; '' if unknown. */
@@ -46,11 +46,11 @@ export function firstWords(outputs: readonly OutputItem[]): string {
   if (first === undefined) return '';
   if (first.type === 'image' || first.type === 'video') return `(${first.type})`;
   const words = first.data.slice(0, 400).replace(/\s+/gu, ' ').trim();
-  return words.length > EXCERPT_LENGTH ? `${words.slice(0, EXCERPT_LENGTH).trimEnd()}…` : words;
+  return words.length > FACT_EXCERPT_LENGTH ? `${words.slice(0, FACT_EXCERPT_LENGTH).trimEnd()}…` : words;
 }
 
-const EXCERPT_LENGTH = 90;
+const FACT_EXCERPT_LENGTH = 90;
 
-export function creditsText(credits: number | null): string {
+export function runCreditsText(credits: number | null): string {
   return credits === null ? 'free' : String(credits);
 }

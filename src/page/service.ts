@@ -16,7 +16,7 @@ export class BrowserService implements Requester {
   readonly account: AccountApi = new AccountApi(this);
   readonly now = Date.now;
   readonly random = Math.random;
-  readonly sleep = sleep;
+  readonly sleep = pause;
   readonly #key: string;
   readonly #versions = new Map<string, Promise<PromptVersion | undefined>>();
 
@@ -60,7 +60,7 @@ export class BrowserService implements Requester {
       const waitMs =
         error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random, policy);
       if (error && waitMs === undefined) throw error;
-      await sleep(waitMs ?? 0, options.signal);
+      await pause(waitMs ?? 0, options.signal);
     }
   }
 
@@ -129,7 +129,7 @@ export function mediaAddress(url: string): string | undefined {
   return file === undefined ? undefined : addressBelow(file + search).href;
 }
 
-async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(resolve, ms);

@@ -28,7 +28,7 @@ import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import { unstoredRuns } from './runs/unstored-runs.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
-import { faultText } from './store/errors.ts';
+import { storeFaultText } from './store/errors.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, composed but not started. */
@@ -37,7 +37,7 @@ export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
 /** Default number of queued runs of a user. */
 const MAX_QUEUED = 10_000;
 /** Default space for the media of a user, in bytes. */
-const MAX_MEDIA_BYTES = 2 * 1024 ** 3;
+const DEFAULT_MEDIA_BYTES = 2 * 1024 ** 3;
 
 export interface ComposeOptions<R extends Runner> extends CommonOptions {
   runner: (options: RunWorkOptions, models: ModelTable) => R;
@@ -87,7 +87,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const onEnd = options.onRunEnd && withUserName(store, options.onRunEnd);
   const limits = {
     queued: options.maxQueued ?? MAX_QUEUED,
-    mediaBytes: options.maxMediaBytes ?? MAX_MEDIA_BYTES,
+    mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
   };
   const runner = options.runner({ ...parts, executor, onEnd, limits, meter: options.meter }, models);
   const resources = resourcesView(models);
@@ -144,9 +144,9 @@ async function openParts(
   }: Options,
 ) {
   const report = onceAMinute(onNotice, clock);
-  const onFault = (error: unknown): void => report(`fault: ${faultText(dataDir, error)}`);
+  const onFault = (error: unknown): void => report(`fault: ${storeFaultText(dataDir, error)}`);
   const onHeld = (error: unknown): void =>
-    report(`an answer waits in memory until it can be stored: ${faultText(dataDir, error)}`);
+    report(`an answer waits in memory until it can be stored: ${storeFaultText(dataDir, error)}`);
   const models = await loadModels({
     dataDir,
     env,

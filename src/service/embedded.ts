@@ -3,7 +3,7 @@ import { unlessAborted } from '../net/signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { compose } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
-import { systemClock } from './core/clock.ts';
+import { serviceClock } from './core/clock.ts';
 import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
 import type { Media } from './media/media.ts';
@@ -110,7 +110,7 @@ export async function startEmbedded(options: CommonOptions) {
 
 /** Opens the store and composes the service for a command. */
 export async function openForCommand(options: CommonOptions) {
-  const { clock = systemClock, onNotice = () => {} } = options;
+  const { clock = serviceClock, onNotice = () => {} } = options;
   const closing = new AbortController();
   /** True once media was created; this process then also deletes expired media. */
   let hasCreatedMedia = false;
@@ -181,10 +181,10 @@ function responseOf({ httpStatus, headers, body }: ApiAnswer): LocalResponse {
   return {
     status: httpStatus,
     headers,
-    body: typeof body === 'string' ? singleChunk(Buffer.from(body)) : body,
+    body: typeof body === 'string' ? bodyChunk(Buffer.from(body)) : body,
   };
 }
 
-async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* bodyChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

@@ -4,9 +4,9 @@ import { loadModels } from '../models/catalogue/table.ts';
 import { InvalidInputs } from '../prompts/definition.ts';
 import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
-import { type Clock, systemClock } from './core/clock.ts';
+import { type Clock, serviceClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
-import { changeUser, createKey, localUser, type NewKey } from './keys/keys.ts';
+import { createKey, localUser, type NewKey, updateUser } from './keys/keys.ts';
 import { createDefinitions } from './prompts/definitions.ts';
 import { publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
@@ -32,7 +32,7 @@ export async function openStore({
   modelsFile,
   declaredModels,
   env = {},
-  clock = systemClock,
+  clock = serviceClock,
   onNotice = () => {},
   defaultModel,
   tasks: shared,
@@ -85,7 +85,7 @@ export async function openStore({
     /** Returns all users, or the one with this name. */
     users: (name?: string) => store.accounts.accounts(name),
     /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {KeyError} */
-    changeUser: (name: string, changes: UserChanges) => changeUser(store, name, changes),
+    changeUser: (name: string, changes: UserChanges) => updateUser(store, name, changes),
     /** Publishes a prompt file. @throws {InvalidPromptFile} whose message names file and line */
     publish: async (file: string) =>
       publishPrompt(await context(), await readPromptFile(file, { tasks }), file),

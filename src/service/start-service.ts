@@ -3,7 +3,7 @@ import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { type ComposeOptions, compose, type Parts } from './compose.ts';
-import { type Clock, resultWithin, systemClock } from './core/clock.ts';
+import { type Clock, resultWithin, serviceClock } from './core/clock.ts';
 import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createHttpServer, type HttpServer, listen, originOf, type ServedRequest } from './http/server.ts';
@@ -24,7 +24,7 @@ import { checkMediaPlace, openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
 /** Time for callers to receive their last answers after all runs have ended or been released. */
-const LAST_ANSWERS_MS = 2000;
+const LAST_HTTP_ANSWERS_MS = 2000;
 /** The advertised rate of a service without a limit, in requests per second, which it can easily answer. */
 const UNLIMITED_RATE = 1000;
 
@@ -38,7 +38,7 @@ const UNLIMITED_RATE = 1000;
  * @throws {MediaUnavailableError} if the object store refuses
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { clock = systemClock } = options;
+  const { clock = serviceClock } = options;
   const metrics = options.metrics && (await import('./http/metrics.ts')).createMetrics();
   const store = await openDatabase({ ...options, clock, onQuery: metrics?.query });
   try {
@@ -208,7 +208,7 @@ async function stopServing(
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
   stopped.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close()]);
-  await requests.endedWithin(LAST_ANSWERS_MS, clock);
+  await requests.endedWithin(LAST_HTTP_ANSWERS_MS, clock);
   // The remaining connections are idle, or have had their time.
   server.closeAllConnections();
   await closed;

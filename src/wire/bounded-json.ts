@@ -48,7 +48,7 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
       depth -= 1;
     } else {
       if (mark !== ',') depth += 1;
-      if (!EMPTY.has(json.slice(match.index, match.index + 2))) separated += 1;
+      if (!EMPTY_JSON.has(json.slice(match.index, match.index + 2))) separated += 1;
     }
     if (depth > levels) throw new JsonPastBound(`has more than ${groupedDigits(levels)} levels`);
     // Field names are strings too.
@@ -59,7 +59,7 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
   forgetLastMatch();
 }
 
-const EMPTY: ReadonlySet<string> = new Set(['[]', '{}']);
+const EMPTY_JSON: ReadonlySet<string> = new Set(['[]', '{}']);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 

@@ -3,7 +3,11 @@ import type { ModelEntry, Provider } from '../../src/models/entry.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
 import { describeImage } from '../../src/prompts/render/describe-image.ts';
 import type { LoadedImage } from '../../src/prompts/render/loaded-image.ts';
-import { type MessagePart, type RenderedPrompt, templateOf } from '../../src/prompts/render/render-prompt.ts';
+import {
+  completeTemplate,
+  type MessagePart,
+  type RenderedPrompt,
+} from '../../src/prompts/render/render-prompt.ts';
 import { FULL_LIMITS, perform } from '../../src/prompts/tasks/tasks.ts';
 import { renderTemplate } from '../../src/prompts/template/render.ts';
 import { Picture } from '../../src/prompts/template/values.ts';
@@ -60,7 +64,7 @@ function promptOf(template: string, images: readonly LoadedImage[]): RenderedPro
   const pictures = images.map((image, index) => new Picture(index, describeImage(image)));
   const definition = parsePromptFile(template, 'x.prompt');
   const inputs = Object.fromEntries(definition.imageInputs.map(({ key }, index) => [key, pictures[index]]));
-  const messages = renderTemplate(templateOf(definition), { inputs }).map(({ role, content }) => ({
+  const messages = renderTemplate(completeTemplate(definition), { inputs }).map(({ role, content }) => ({
     role,
     parts: content.flatMap((part): MessagePart[] => {
       if ('text' in part) return [part];

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/service/core/clock.ts';
+import { serviceClock } from '../../src/service/core/clock.ts';
 import type { ServiceOptions } from '../../src/service/index.ts';
 import { readMediaUrl } from '../../src/service/store/objects/media-url.ts';
 import { ObjectStore } from '../../src/service/store/objects/object-store.ts';
@@ -226,7 +226,7 @@ describe('media in an object store', () => {
     const store = new ObjectStore({
       place: readMediaUrl(MEDIA, objects.env),
       space: 'x',
-      clock: systemClock,
+      clock: serviceClock,
     });
     const blobs = store.blobs('media');
     const bytes = Buffer.alloc(40 * 1024 * 1024, 'film');

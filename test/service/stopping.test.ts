@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/service/core/clock.ts';
+import { serviceClock } from '../../src/service/core/clock.ts';
 import { QueueRunner, type QueueRunnerOptions } from '../../src/service/runs/queue-runner.ts';
 import { openDatabase } from '../../src/service/store/open.ts';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
@@ -224,14 +224,14 @@ describe('a service that is asked to stop does not wait for', () => {
 });
 
 test('a stopping service looks no further for runs of other processes, since its store closes', async () => {
-  const store = await openDatabase({ dataDir: temporaryDataDir(), clock: systemClock, env: {} });
+  const store = await openDatabase({ dataDir: temporaryDataDir(), clock: serviceClock, env: {} });
   let answerLook: (workers: string[]) => void = () => {};
   const looking = new Promise<string[]>(resolve => {
     answerLook = resolve;
   });
   vi.spyOn(store.queue, 'workers').mockReturnValue(looking);
   const furtherLook = vi.spyOn(store.queue, 'runningOf');
-  const options = { store, clock: systemClock, programs: new Set(), onFault: () => {} };
+  const options = { store, clock: serviceClock, programs: new Set(), onFault: () => {} };
   const runner = new QueueRunner(options as unknown as QueueRunnerOptions);
   runner.start();
   const closed = runner.close(GRACE);

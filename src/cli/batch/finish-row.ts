@@ -13,7 +13,7 @@ import type { JobOutcome, RunDetails } from '../jobs/job.ts';
 import { errorText, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
 import type { JobEnd } from '../jobs/job-journal.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
-import { reasonsOf } from '../outputs/provider-fault.ts';
+import { providerReasons } from '../outputs/provider-fault.ts';
 import { withPaths } from '../outputs/results.ts';
 import type { SaveFailure } from '../outputs/saving/save.ts';
 import { statusOfFailures } from '../outputs/saving/save-failures.ts';
@@ -163,7 +163,7 @@ async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<En
 
 /** Returns the error of a failed run, without advice to run it outside the batch: --retry-failed would pay for it again. */
 function runFailed(run: Run): CliError {
-  return new CliError(reasonsOf(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
+  return new CliError(providerReasons(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
 /** Returns the run with the paths of its outputs, and the failures of those that were not saved. */

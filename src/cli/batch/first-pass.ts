@@ -54,7 +54,7 @@ export async function readOnce(
   };
 }
 
-type Sent = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
+type SentRow = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
 
 class RowCheck {
   readonly changed = new Map<string, SourceRow>();
@@ -139,7 +139,7 @@ class RowCheck {
     this.#before.results.drop?.(this.#neverRan);
   }
 
-  async #isChanged(row: SourceRow, sent: Sent): Promise<boolean> {
+  async #isChanged(row: SourceRow, sent: SentRow): Promise<boolean> {
     if (isFaulty(row) || sent.promptVersionId !== this.#batch.promptVersionId) return true;
     return prepareRow(this.#ctx, this.#batch, row).then(
       request => requestDigest(request) !== sent.inputsDigest,

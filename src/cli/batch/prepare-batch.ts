@@ -89,7 +89,7 @@ const IN_ROW: InputWay = {
 /** Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input of that name. */
 function textInputs(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
   const isInput = named && batch.fields.text.some(({ key }) => key === ID_COLUMN);
-  const texts = [...inputs.text].filter(([name]) => !isIgnored(batch, name));
+  const texts = [...inputs.text].filter(([name]) => !isIgnoredColumn(batch, name));
   return new Map([...texts, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
 }
 
@@ -99,10 +99,10 @@ function rowImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): r
     .flatMap(([name, image]) => ({ name, image, order: imageColumnOrder(name) ?? Number.NaN }))
     .filter(({ image, order }) => image !== '' && !Number.isNaN(order))
     .sort((one, other) => one.order - other.order);
-  return columns.filter(({ name }) => !isIgnored(batch, name)).map(({ image }) => image);
+  return columns.filter(({ name }) => !isIgnoredColumn(batch, name)).map(({ image }) => image);
 }
 
-function isIgnored({ ignoredColumns, fields }: PreparedBatch, name: string): boolean {
+function isIgnoredColumn({ ignoredColumns, fields }: PreparedBatch, name: string): boolean {
   if (ignoredColumns.includes(name)) return true;
   const takesImages = fields.images.length > 0 && imageColumnOrder(name) !== undefined;
   return ignoredColumns.includes('*') && fields.known && !takesImages && !inputNames(fields).includes(name);
@@ -128,7 +128,7 @@ export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row:
       name !== ID_COLUMN &&
       imageColumnOrder(name) === undefined &&
       !keys.includes(name) &&
-      !isIgnored(batch, name),
+      !isIgnoredColumn(batch, name),
   );
   if (stray !== undefined) {
     const [name] = stray;

@@ -1,5 +1,5 @@
 import { BoundedProcess } from '../../files/bounds/bounded-process.ts';
-import { type CheckName, type CheckTasks, type CheckWork, LIMITS } from './tasks.ts';
+import { CHECK_LIMITS, type CheckName, type CheckTasks, type CheckWork } from './tasks.ts';
 
 /**
  * Checks strangers' texts against strangers' rules: an expression, pattern or schema can be made to run forever. They run
@@ -38,7 +38,7 @@ export class Checks {
   }
 
   #perform(work: CheckWork): Promise<unknown> {
-    const { isExpression, ...limits } = LIMITS[work.name];
+    const { isExpression, ...limits } = CHECK_LIMITS[work.name];
     const bounded = isExpression ? this.#expressions : this.#others;
     return bounded.perform(work, { ...limits, signal: this.#signal });
   }

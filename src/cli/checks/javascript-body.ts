@@ -8,7 +8,7 @@ export function javaScriptBody(code: string): string {
 }
 
 /** Returns the reason that code can't be compiled, which is found without running it; undefined if it can. */
-export function syntaxFault(code: string): string | undefined {
+export function javascriptFault(code: string): string | undefined {
   try {
     compileFunction(isDeclaration(code) ? code : javaScriptBody(code), ['output', 'context']);
     return undefined;

@@ -66,14 +66,14 @@ function runInContext(runtime: QuickJSRuntime, script: JavaScript, input: JavaSc
   runtime.setMaxStackSize(STACK_BYTES);
   const context = runtime.newContext();
   try {
-    return run(context, script, input);
+    return runScript(context, script, input);
   } finally {
     context.dispose();
     runtime.dispose();
   }
 }
 
-function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+function runScript(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
   const inputText = vm.newString(JSON.stringify(input));
   vm.setProp(vm.global, 'given', inputText);
   inputText.dispose();

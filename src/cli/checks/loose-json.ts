@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 
 /** Maximum length of an object, in characters. */
-const MAX_LENGTH = 100_000;
+const MAX_JSON_LENGTH = 100_000;
 
 /**
  * Yields the objects in a text as promptfoo reads them: anything between braces that is YAML, with `//` for comments. Closes
@@ -18,7 +18,7 @@ export function* looseObjectsIn(text: string): Generator<object> {
 
 /** Returns where the braces from `start` are closed, or the text ends; and how many are open there. */
 function endOfObject(text: string, start: number): { readonly end: number; readonly open: number } {
-  const last = Math.min(start + MAX_LENGTH, text.length);
+  const last = Math.min(start + MAX_JSON_LENGTH, text.length);
   let open = 0;
   for (let index = start; index < last; index += 1) {
     if (text[index] === '{') open += 1;

@@ -48,14 +48,14 @@ export type CheckWork = {
   [N in CheckName]: { readonly name: N; readonly args: Parameters<CheckTasks[N]> };
 }[CheckName];
 
-const TIMEOUT_MS = 2000;
+const CHECK_TIMEOUT_MS = 2000;
 /** Loading a template engine alone takes a second on a busy machine. */
 const RENDERING_MS = 20_000;
-const CHECK = { what: 'the check', timeMs: TIMEOUT_MS, isExpression: false };
-const EXPRESSION = { what: 'the expression', timeMs: TIMEOUT_MS, isExpression: true };
+const CHECK = { what: 'the check', timeMs: CHECK_TIMEOUT_MS, isExpression: false };
+const EXPRESSION = { what: 'the expression', timeMs: CHECK_TIMEOUT_MS, isExpression: true };
 
 /** The limits of each task, and the beginning of the message if they are exceeded. */
-export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
+export const CHECK_LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   schemaFault: CHECK,
   schemaMismatch: CHECK,
   containsJson: CHECK,
@@ -74,7 +74,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     const { REFERENCE_LOOP, referenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
     const { newCompiler, compile } = await schemaCompilers();
     // Optimising the code of a dialect takes longer than the few checks that it makes.
-    const newDialect = (name: Dialect) => newCompiler(name, { code: { optimize: false } });
+    const newDialect = (name: SchemaDialect) => newCompiler(name, { code: { optimize: false } });
     const dialects = { 'draft-07': newDialect('draft-07'), '2020-12': newDialect('2020-12') };
     // Compiles the usual dialect, which must not count against the schema.
     void dialects['2020-12'].validateSchema({});
@@ -127,7 +127,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   differences: async () => {
     const { diffLines, diffWordsWithSpace } = await import('diff');
     return (one, other, by) => {
-      const bound = { maxEditLength: 2 * MAX_LINES };
+      const bound = { maxEditLength: 2 * MAX_COMPARED_LINES };
       const isShort = by === 'words' && one.length + other.length <= MAX_LENGTH_BY_WORDS;
       const changes =
         (isShort ? diffWordsWithSpace(one, other, bound) : undefined) ?? diffLines(one, other, bound);
@@ -136,7 +136,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
           (sum, change) => sum + (change[isAdded ? 'added' : 'removed'] ? change.count : 0),
           0,
         ) ?? 0;
-      if (!isShort && Math.max(lines(true), lines(false)) > MAX_LINES) return undefined;
+      if (!isShort && Math.max(lines(true), lines(false)) > MAX_COMPARED_LINES) return undefined;
       return changes?.map(({ value: text, added, removed }) => ({
         kind: added ? 'added' : removed ? 'removed' : 'same',
         text,
@@ -146,13 +146,13 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
 };
 
 /** Above this number, differing lines are counted, not shown: finding the fewest takes quadratic time. */
-const MAX_LINES = 2000;
+const MAX_COMPARED_LINES = 2000;
 /** Longer texts are compared by lines. */
 const MAX_LENGTH_BY_WORDS = 50_000;
 
-type Dialect = 'draft-07' | '2020-12';
+type SchemaDialect = 'draft-07' | '2020-12';
 
-function dialectOf(schema: object | boolean): Dialect {
+function dialectOf(schema: object | boolean): SchemaDialect {
   const name = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
   return name.includes('draft-07') ? 'draft-07' : '2020-12';
 }
@@ -162,7 +162,7 @@ async function schemaCompilers() {
   const { default: formats } = await import('ajv-formats');
   const { Ajv } = await import('ajv');
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const newCompiler = (dialect: Dialect, own: Options) => {
+  const newCompiler = (dialect: SchemaDialect, own: Options) => {
     const options = { strict: false, allErrors: false, logger: false, ...own } as const;
     return formats.default(dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options));
   };

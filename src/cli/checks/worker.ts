@@ -1,22 +1,23 @@
 import { withinTime } from '../../files/bounds/past-bound.ts';
 import { performOrders } from '../../files/bounds/process-messages.ts';
-import { type CheckName, type CheckWork, LIMITS, loadTask } from './tasks.ts';
+import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './tasks.ts';
 
 // The process that runs checks, one at a time, until the command ends it.
-const loaded = new Map<CheckName, (...args: readonly unknown[]) => unknown>();
+const loadedChecks = new Map<CheckName, (...args: readonly unknown[]) => unknown>();
 
 performOrders(async ({ name, args }: CheckWork, begun) => {
   // The compiler can't relate a task to its arguments through a table.
-  const task = loaded.get(name) ?? ((await loadTask[name]()) as (...args: readonly unknown[]) => unknown);
-  loaded.set(name, task);
+  const task =
+    loadedChecks.get(name) ?? ((await loadTask[name]()) as (...args: readonly unknown[]) => unknown);
+  loadedChecks.set(name, task);
   await begun();
-  const { what, timeMs } = LIMITS[name];
+  const { what, timeMs } = CHECK_LIMITS[name];
   // The process exits by itself if the command is gone.
   try {
     return withinTime(what, timeMs, () => task(...args));
   } catch (error) {
     // A task that was stopped midway may be broken, so the next one loads it again.
-    loaded.delete(name);
+    loadedChecks.delete(name);
     throw error;
   }
 });

@@ -7,7 +7,7 @@ import { judgingFault } from './expectations.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
 /** Refuses a comparison that reached a cap, left rows or judgements, or asked models that never answered. */
-export function refuseUnfinished({
+export function refuseUnfinishedComparison({
   budget,
   compared,
   judgements,

@@ -22,7 +22,7 @@ import type { RowJudgement } from './expectations.ts';
 import type { Variant } from './variants.ts';
 
 /** Column totals of a variant, in display order. */
-const MEASURES = ['succeeded', 'failed', 'time', ...spentTitles({ withCredits: true })];
+const COMPARED_MEASURES = ['succeeded', 'failed', 'time', ...spentTitles({ withCredits: true })];
 
 /** A comparison whose rows have run. */
 export interface FinishedComparison {
@@ -53,10 +53,10 @@ export async function comparisonGrid(
     ],
     reasons: rows.flatMap(({ id, results }) =>
       results.flatMap(result =>
-        hasSucceeded(result) ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
+        variantSucceeded(result) ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
       ),
     ),
-    measures: MEASURES,
+    measures: COMPARED_MEASURES,
     columns: variants.map(({ name }, index) => ({
       name,
       totals: variantTotals(
@@ -70,7 +70,7 @@ export async function comparisonGrid(
 
 function variantTotals(results: readonly VariantResult[], budget: Budget): string[] {
   const done = results.filter(result => !isNotRun(result));
-  const succeeded = done.filter(hasSucceeded).length;
+  const succeeded = done.filter(variantSucceeded).length;
   const seconds = sumOfSeconds(results.map(result => result.seconds));
   const spent = budget.totals(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
@@ -86,7 +86,7 @@ async function comparisonGridRow(
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const [index, result] of row.results.entries()) {
-    const state = stateOf(result);
+    const state = variantState(result);
     const passed = passedText(judgement?.passes[index]);
     const facts = [...(passed ? [passed] : []), ...resultFacts(result, budget)];
     const messages = (judgement?.messages[index] ?? []).map(text => ({ kind: 'message', text }) as const);
@@ -118,18 +118,19 @@ async function resultParts(
     .map(({ data }): GridPart => ({ kind: 'media', url: result.media.get(data)?.dataUrl }));
   if (result.fault !== undefined) return [{ kind: 'error', text }];
   if (text === '') return media;
-  const isWhole = first === undefined || first === result || !hasSucceeded(first) || !hasSucceeded(result);
+  const isWhole =
+    first === undefined || first === result || !variantSucceeded(first) || !variantSucceeded(result);
   const part: GridPart = isWhole
     ? { kind: 'text', text }
     : { kind: 'difference', parts: await differences(ctx, shownText(first), text, 'words') };
   return [part, ...media];
 }
 
-function stateOf(result: VariantResult): 'not run' | 'succeeded' | 'failed' {
+function variantState(result: VariantResult): 'not run' | 'succeeded' | 'failed' {
   if (result.run === undefined) return 'not run';
-  return hasSucceeded(result) ? 'succeeded' : 'failed';
+  return variantSucceeded(result) ? 'succeeded' : 'failed';
 }
 
-function hasSucceeded({ run }: VariantResult): boolean {
+function variantSucceeded({ run }: VariantResult): boolean {
   return run?.runStatus === 'succeeded';
 }

@@ -79,7 +79,7 @@ const versions: CandidateSource = async ({ call, known }) => {
 };
 
 /** Returns the slugs of prompts; their ids only if no slug is known. */
-const prompts: CandidateSource = request => promptCandidates(request, ({ promptId }) => promptId);
+const promptIdCandidates: CandidateSource = request => promptCandidates(request, ({ promptId }) => promptId);
 
 /** Returns the slugs of prompts to run; ids of versions if no slug is known. */
 const runnable: CandidateSource = request =>
@@ -111,7 +111,7 @@ const models: CandidateSource = async ({ known }) =>
   (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
 
 /** Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named images. */
-const inputs: CandidateSource = async request => {
+const inputCandidates: CandidateSource = async request => {
   const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
@@ -157,7 +157,7 @@ const settingValues: CandidateSource = request => {
 };
 
 /** The topics of `help` that are not commands; a guide with the name of a command follows its help. */
-const TOPICS = [
+const HELP_TOPICS = [
   'agents',
   'environment',
   'exit-codes',
@@ -177,7 +177,7 @@ const helpTopics: CandidateSource = ({ call: { operands }, table }) => {
       value: commandName(command),
       description: command.summary,
     })),
-    ...(group === undefined ? TOPICS.map(value => ({ value })) : []),
+    ...(group === undefined ? HELP_TOPICS.map(value => ({ value })) : []),
   ];
 };
 
@@ -185,11 +185,11 @@ export const SOURCES: Readonly<Record<Extract<Completes, string>, CandidateSourc
   aliases,
   files,
   helpTopics,
-  inputs,
+  inputs: inputCandidates,
   models,
   profiles,
   promptFiles,
-  prompts,
+  prompts: promptIdCandidates,
   runOptions,
   runs,
   settingKeys,

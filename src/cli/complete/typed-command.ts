@@ -116,11 +116,11 @@ function note(flagValues: Map<string, string[]>, { name }: Flag, value: string):
   flagValues.set(name, [...(flagValues.get(name) ?? []), value]);
 }
 
-const HELP: FlagSpec = ['-h, --help', 'explain the command'];
-const VERSION: FlagSpec = ['-V, --version', 'print the version'];
+const HELP_FLAG: FlagSpec = ['-h, --help', 'explain the command'];
+const VERSION_FLAG: FlagSpec = ['-V, --version', 'print the version'];
 
 function acceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
-  return [...(command?.flags ?? []), ...globalFlags, VERSION, HELP].map(flagOf);
+  return [...(command?.flags ?? []), ...globalFlags, VERSION_FLAG, HELP_FLAG].map(flagOf);
 }
 
 function flagOf([flags, description, traits = {}]: FlagSpec): Flag {

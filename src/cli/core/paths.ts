@@ -23,7 +23,7 @@ export function sharedPath(folder: string, file: string, { relative, sep } = pat
   return (relative(folder, file) || file).split(sep).join('/');
 }
 
-const MAX_FILES = 1000;
+const MAX_MATCHED_FILES = 1000;
 
 /**
  * Returns the completions of a typed path in alphabetical order: wanted files, and directories with a slash at the end.
@@ -43,7 +43,7 @@ export function pathsFrom(
   return directoryEntries(directory)
     .map(entry => ({ entry, name: nameAsTyped(entry.name, platform) }))
     .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
-    .slice(0, MAX_FILES)
+    .slice(0, MAX_MATCHED_FILES)
     .flatMap(({ entry, name }) => {
       if (isDirectoryEntry(directory, entry)) return [`${folder}${name}/`];
       return proposes(entry.name) && isOffered(directory, entry) ? [folder + name] : [];

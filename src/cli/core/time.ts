@@ -17,7 +17,7 @@ export function parseDuration(text: string, where: string): number {
   return ms;
 }
 
-const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
+const AGE_UNITS: readonly (readonly [seconds: number, unit: string])[] = [
   [365 * 86_400, 'year'],
   [30 * 86_400, 'month'],
   [86_400, 'day'],
@@ -28,7 +28,7 @@ const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
 /** Formats an age; a time in the future counts as now. Times are in milliseconds. */
 export function ageInWords(then: number, now: number): string {
   const seconds = Math.floor((now - then) / 1000);
-  const step = STEPS.find(([length]) => seconds >= length);
+  const step = AGE_UNITS.find(([length]) => seconds >= length);
   if (step === undefined) return 'just now';
   const count = Math.floor(seconds / step[0]);
   return `${counted(count, step[1])} ago`;

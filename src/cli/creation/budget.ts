@@ -48,7 +48,7 @@ interface ReserveOptions {
   readonly entry?: Pick<JournalEntry, 'id'> | undefined;
 }
 
-const UNITS = ['cost', 'credits'] as const;
+const BUDGET_UNITS = ['cost', 'credits'] as const;
 type Requested = Pick<CreationRequest, 'promptVersionId' | 'recorded'>;
 
 /** The budget of a command. Counts the spending of its runs and keeps it within the caps. */
@@ -88,7 +88,7 @@ export class Budget {
   }
 
   get #isCapped(): boolean {
-    return UNITS.some(unit => this.#caps[unit] !== undefined);
+    return BUDGET_UNITS.some(unit => this.#caps[unit] !== undefined);
   }
 
   /** @throws {CliError} like `checkCostCap` */
@@ -165,7 +165,7 @@ export class Budget {
         cost: expected === undefined ? 0 : expectedCost(expected, dearest.cost),
         credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listed),
       };
-      const blocked = UNITS.find(unit => !this.#fits(unit, estimate, entry?.id));
+      const blocked = BUDGET_UNITS.find(unit => !this.#fits(unit, estimate, entry?.id));
       if (blocked === undefined) {
         this.#open.add(estimate);
         return estimate;

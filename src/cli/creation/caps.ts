@@ -70,7 +70,7 @@ interface AmountsAtCap {
   readonly hasUnknown?: boolean;
 }
 
-const UNITS = {
+const CAP_UNITS = {
   cost: { flag: '--max-cost', withUnit: formatDollars, withoutUnit: formatDollars },
   credits: { flag: '--max-credits', withUnit: creditsText, withoutUnit: inCredits },
 };
@@ -81,7 +81,7 @@ export function capReached(
   cap: number,
   { spent, estimate, hasUnknown = false }: AmountsAtCap,
 ): CliError {
-  const { flag, withUnit, withoutUnit } = UNITS[unit];
+  const { flag, withUnit, withoutUnit } = CAP_UNITS[unit];
   const isKnown = spent !== undefined && estimate !== undefined;
   // Rounded, an estimate that is a little too high would look as if it fits.
   const isClose = isKnown && withUnit(estimate) === withUnit(cap - spent);

@@ -13,7 +13,7 @@ import { addUp } from './spending.ts';
  *
  * @throws {CliError} the error that the creation would end with
  */
-export async function estimateCost(
+export async function forecastCost(
   { costs }: Connection,
   { body }: CreationRequest,
   { providerBatch = false } = {},
@@ -30,9 +30,9 @@ export type KnownCost = Omit<CostEstimate, 'cost'> & { readonly cost: Money | un
 
 /** Estimates a cost for `--max-cost`. @throws {CliError} CONFIG_ERROR if the model has no price, or the cost has no upper bound */
 export async function knownCost(
-  ...creation: Parameters<typeof estimateCost>
+  ...creation: Parameters<typeof forecastCost>
 ): Promise<KnownCost | undefined> {
-  const estimate = await estimateCost(...creation);
+  const estimate = await forecastCost(...creation);
   if (estimate === undefined) return undefined;
   const { model, cost, learns, multiplier, unpricedTier } = estimate;
   if (cost !== 0 && multiplier !== undefined) {
@@ -77,7 +77,7 @@ export class Forecast {
     request: CreationRequest,
     { estimatedCredits, ...options }: ForecastOptions,
   ): Promise<void> {
-    const estimate = await estimateCost(connection, request, options);
+    const estimate = await forecastCost(connection, request, options);
     this.#creations += 1;
     this.#forecasts.push({
       estimate,

@@ -33,7 +33,7 @@ export async function lastRun(ctx: Context, connection: Connection): Promise<Las
 }
 
 /** How long a service keeps idempotency keys, in milliseconds. */
-const KEY_LIFETIME_MS = 24 * 3_600_000;
+const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
 
 /** Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps this one. */
 async function findRunByKey(
@@ -57,7 +57,7 @@ async function findRunByKey(
     await ctx.journal.outcome(id, { outcome: 'created', runId });
     return { runId, entry: { ...entry, runId }, recovered: false };
   }
-  if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= KEY_LIFETIME_MS) return undefined;
+  if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= IDEMPOTENCY_KEY_LIFETIME_MS) return undefined;
   throw notFoundError(
     `the creation of ${time} did not reach the service, so it made no run`,
     `List your runs with: ${advise('runs', 'list')}`,

@@ -11,7 +11,7 @@ import { inputText } from './literal.ts';
 import { collectInputs } from './text-inputs.ts';
 
 /** A person's answers, in the form of the command line. */
-export interface Answers {
+export interface QuestionAnswers {
   readonly text: readonly (readonly [key: string, value: string])[];
   readonly images: readonly string[];
 }
@@ -21,7 +21,7 @@ export async function askForInputs(
   ctx: Context,
   fields: InputFields,
   supplied: PlacedInputs,
-): Promise<{ inputs: PlacedInputs; answers: Answers }> {
+): Promise<{ inputs: PlacedInputs; answers: QuestionAnswers }> {
   if (!fields.known) {
     const text = supplied.text.size + supplied.images.length > 0 ? [] : await askFreely(ctx);
     return {

@@ -51,7 +51,7 @@ export function suppliedInputFault(
 }
 
 /** Throws the result of `inputFault`, if any. */
-export function checkInputs(
+export function refuseInputFault(
   fields: InputFields,
   inputs: Inputs,
   unchecked: readonly string[] = UNCHECKED,

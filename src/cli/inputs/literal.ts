@@ -17,7 +17,7 @@ export class Literal {
 }
 
 /** More values than any inputs have; aliases of aliases in a few lines of YAML can expand to more. */
-const MAX_VALUES = 100_000;
+const MAX_LITERAL_VALUES = 100_000;
 
 /**
  * Returns the text to send for a value: numbers and booleans as written, lists and objects as JSON. Undefined for null, and
@@ -27,7 +27,7 @@ export function inputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof Literal) return value.source;
   if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
-  return jsonText(value, { left: MAX_VALUES });
+  return jsonText(value, { left: MAX_LITERAL_VALUES });
 }
 
 function jsonText(value: unknown, values: { left: number }): string | undefined {

@@ -4,7 +4,7 @@ import type { Choice } from '../questions/types.ts';
 import { acceptedOptions } from './flags.ts';
 
 /** Maximum wait for something optional, in milliseconds. */
-const TIMEOUT_MS = 5000;
+const OPTIONS_TIMEOUT_MS = 5000;
 
 /** Facts from a prompt's search result; undefined if unknown. */
 interface ChosenPrompt {
@@ -40,7 +40,7 @@ async function listedModels(ctx: Context, connection: Connection): Promise<reado
   const { signal } = ctx;
   try {
     if (resources.cached() === undefined)
-      await resources.refresh({ signal, retries: 0, timeoutMs: TIMEOUT_MS });
+      await resources.refresh({ signal, retries: 0, timeoutMs: OPTIONS_TIMEOUT_MS });
     return await resources.models({ signal });
   } catch {
     ctx.signal.throwIfAborted();

@@ -101,7 +101,7 @@ interface PickedPrompt {
 }
 
 /** Pause in typing before the service is asked, in milliseconds. */
-const PAUSE_MS = 250;
+const TYPING_PAUSE_MS = 250;
 const MAX_RECENT = 20;
 
 /** Searches while the user types. Without words, offers aliases, the local prompts or those used before, and prompt files. */
@@ -111,7 +111,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
   const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
     if (query === '') return prompts;
-    await ctx.clock.sleep(PAUSE_MS, signal);
+    await ctx.clock.sleep(TYPING_PAUSE_MS, signal);
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
       return [

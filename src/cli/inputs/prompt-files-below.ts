@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
-const MAX_FILES = 100;
+const MAX_PROMPT_FILES = 100;
 const MAX_DIRECTORIES = 500;
 
 /**
@@ -13,7 +13,7 @@ export async function promptFilesBelow(top: string): Promise<string[]> {
   const { isPromptFile } = await import('../../prompts/parse/files.ts');
   const files: string[] = [];
   const directories = [''];
-  for (let index = 0; index < directories.length && files.length < MAX_FILES; index += 1) {
+  for (let index = 0; index < directories.length && files.length < MAX_PROMPT_FILES; index += 1) {
     const directory = directories[index] ?? '';
     for (const entry of await entriesOf(path.join(top, directory))) {
       const name = path.join(directory, entry.name);
@@ -22,7 +22,7 @@ export async function promptFilesBelow(top: string): Promise<string[]> {
       if (isEntered && directories.length < MAX_DIRECTORIES) directories.push(name);
     }
   }
-  return files.slice(0, MAX_FILES);
+  return files.slice(0, MAX_PROMPT_FILES);
 }
 
 async function entriesOf(directory: string): Promise<Dirent[]> {

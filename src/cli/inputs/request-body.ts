@@ -46,13 +46,18 @@ export function buildRunBody(request: RunRequest): RunBody {
     },
     digest: requestDigest(request),
     recorded: recordedRequest(request),
-    creation: () => creationOf(request),
+    creation: () => requestCreation(request),
   };
 }
 
-async function creationOf({ promptVersionId, text, images, options }: RunRequest): Promise<CreateRunRequest> {
+async function requestCreation({
+  promptVersionId,
+  text,
+  images,
+  options,
+}: RunRequest): Promise<CreateRunRequest> {
   const imageInputs: ImageInput[] = [];
-  for (const image of images) imageInputs.push(await imageInput(image));
+  for (const image of images) imageInputs.push(await requestImage(image));
   return {
     promptVersionId,
     inputs: {
@@ -63,7 +68,7 @@ async function creationOf({ promptVersionId, text, images, options }: RunRequest
   };
 }
 
-async function imageInput(image: ImageSource): Promise<ImageInput> {
+async function requestImage(image: ImageSource): Promise<ImageInput> {
   if (image.kind === 'url') return { type: 'url', url: image.url };
   return { type: 'base64', base64: (await imageBytes(image)).toString('base64') };
 }

@@ -4,7 +4,7 @@ const AGE = /^(\d+)(s|m|h|d|w)$/u;
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
 // Unix seconds reach this in the year 5138, so a larger number was meant as milliseconds.
-const MAX_SECONDS = 100_000_000_000;
+const MAX_TIME_SECONDS = 100_000_000_000;
 
 /** A period in Unix seconds, rounded outwards so that no requested row is left out. */
 export interface Period {
@@ -22,8 +22,8 @@ export function parsePeriod(
   flags: { readonly since?: string | undefined; readonly until?: string | undefined },
   now: number,
 ): Period {
-  const since = flags.since === undefined ? undefined : secondsOf(flags.since, '--since', now);
-  const until = flags.until === undefined ? undefined : secondsOf(flags.until, '--until', now);
+  const since = flags.since === undefined ? undefined : epochSeconds(flags.since, '--since', now);
+  const until = flags.until === undefined ? undefined : epochSeconds(flags.until, '--until', now);
   if (since !== undefined && until !== undefined && since >= until) {
     throw usageError(`--since (${iso(since)}) must be earlier than --until (${iso(until)})`);
   }
@@ -34,7 +34,7 @@ export function parsePeriod(
 }
 
 /** Returns Unix seconds, with their fraction, from Unix seconds, ISO 8601 or an age such as `2h`. */
-function secondsOf(text: string, flag: string, now: number): number {
+function epochSeconds(text: string, flag: string, now: number): number {
   const age = AGE.exec(text);
   if (age !== null) return now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS];
   if (/^\d+$/u.test(text)) return unixSeconds(Number(text), text, flag);
@@ -60,7 +60,7 @@ function isDate(text: string): boolean {
 }
 
 function unixSeconds(seconds: number, text: string, flag: string): number {
-  if (seconds < MAX_SECONDS) return seconds;
+  if (seconds < MAX_TIME_SECONDS) return seconds;
   throw usageError(
     `${flag}: ${text} is too large for Unix seconds`,
     `Did you mean ${Math.floor(seconds / 1000)}? Divide milliseconds by 1000.`,

@@ -17,7 +17,7 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
 }
 
 /** Maximum depth, deeper than any inputs; it also refuses an alias that contains itself. */
-const MAX_DEPTH = 64;
+const MAX_WRITTEN_DEPTH = 64;
 
 interface DocumentReading {
   readonly document: Document.Parsed;
@@ -28,7 +28,7 @@ interface DocumentReading {
 }
 
 function valueAsWritten(node: unknown, reading: DocumentReading, depth: number): unknown {
-  if (depth > MAX_DEPTH) throw usageError(`${reading.what} is nested too deeply`);
+  if (depth > MAX_WRITTEN_DEPTH) throw usageError(`${reading.what} is nested too deeply`);
   if (isAlias(node)) return aliased(node.resolve(reading.document), reading, depth + 1);
   if (isMap(node)) {
     return Object.fromEntries(

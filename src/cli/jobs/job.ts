@@ -55,7 +55,7 @@ export interface RunDetails {
 }
 
 /** Returns the seconds from the creation to the end, without waits before the creation; null if unknown. */
-export function secondsOf({ sentAt, endedAt }: RunDetails): number | null {
+export function runSeconds({ sentAt, endedAt }: RunDetails): number | null {
   return sentAt === undefined ? null : Math.max(0, Math.round(endedAt - sentAt)) / 1000;
 }
 

@@ -3,10 +3,10 @@ import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobName } from './job.ts';
 
-const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
+const JOB_STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 
 /** The state of a job. */
-export type JobStep = (typeof STEPS)[number];
+export type JobStep = (typeof JOB_STEPS)[number];
 
 /** The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep their places. */
 export const FORGOTTEN = 'forgotten ';
@@ -122,7 +122,7 @@ export function eventOf(
     return typeof journalId === 'string' ? extraEvent(journalId, line, service) : undefined;
   }
   const job = { id, row: Number(line['row']) };
-  const step = STEPS.find(known => known === line['state']);
+  const step = JOB_STEPS.find(known => known === line['state']);
   if (step !== undefined) return stepEvent(step, job, line, service);
   if (typeof mark === 'string') return markedEvent(id, mark);
   return Array.isArray(candidates) ? { kind: 'candidates', job, runIds: candidates.map(String) } : undefined;

@@ -108,10 +108,10 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
 
 /** Returns true if a torn first line can be a journal's. */
 function isBeginning(text: string): boolean {
-  return BEGINNING.startsWith(text.slice(0, BEGINNING.length).replace(/\0{1,11}$/u, ''));
+  return JOURNAL_BEGINNING.startsWith(text.slice(0, JOURNAL_BEGINNING.length).replace(/\0{1,11}$/u, ''));
 }
 
-const BEGINNING = '{"batch":1,';
+const JOURNAL_BEGINNING = '{"batch":1,';
 
 function refuseJournal(file: string, line: number): never {
   throw usageError(

@@ -9,7 +9,7 @@ import { TimeIsUp } from '../errors.ts';
 const CATCH_UP_MS = 20;
 /** The first pause after a 429 without a Retry-After, in milliseconds; each consecutive one doubles it. */
 const FIRST_PAUSE_MS = 1000;
-const MAX_PAUSE_MS = 60_000;
+const MAX_PACE_PAUSE_MS = 60_000;
 /** The smallest gap between requests after a 429, in milliseconds, before it is multiplied. */
 const MIN_SLOW_GAP_MS = 20;
 /** Maximum factor by which 429s slow the requests down. */
@@ -106,7 +106,7 @@ export class RequestPace implements Pace {
       this.#pauses += 1;
       this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
-    const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), MAX_PAUSE_MS) : 0;
+    const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), MAX_PACE_PAUSE_MS) : 0;
     // Nobody waits out a longer one: a creation gives up, and each poll waits by itself.
     const ms = askedMs === undefined || askedMs > MAX_RETRY_AFTER_MS ? usual : askedMs;
     if (now + ms > this.#pausedUntil) {

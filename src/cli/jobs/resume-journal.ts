@@ -27,7 +27,7 @@ export async function withResumeJournal<T>(
   const name = createHash('sha256').update(all).digest('hex').slice(0, 32);
   makeFolderBelow({ folder: stateDir, name: kind }, 0o700);
   const release = await waitForLock({ folder: stateDir, name: path.join(kind, name) }, clock, DYING_MS);
-  if (release === undefined) throw usageError(RUNNING[kind], 'Wait until it ends.');
+  if (release === undefined) throw usageError(JOURNAL_IN_USE[kind], 'Wait until it ends.');
   let journal: BatchJournal | undefined;
   try {
     journal = await BatchJournal.open({ folder: stateDir, name: path.join(kind, `${name}.jsonl`) });
@@ -38,7 +38,7 @@ export async function withResumeJournal<T>(
   }
 }
 
-const RUNNING = {
+const JOURNAL_IN_USE = {
   tests: 'another test of these files is running',
   comparisons: 'another comparison of these targets is running',
   judges: 'another check of this judge is running',

@@ -4,7 +4,7 @@ import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
 import { CliError, NoMoreWanted } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
+import { type Job, type JobJournal, type JobOutcome, runSeconds } from './job.ts';
 import { type PlannedJob, runJobs } from './job-engine.ts';
 import { isAtCap } from './job-errors.ts';
 import { StopControl } from './stop-control.ts';
@@ -119,7 +119,7 @@ function leftAtProvider(): CliError {
 }
 
 function requestResult(outcome: JobOutcome): RequestResult {
-  const seconds = 'facts' in outcome ? secondsOf(outcome.facts) : 0;
+  const seconds = 'facts' in outcome ? runSeconds(outcome.facts) : 0;
   if (outcome.kind === 'ended') {
     const { run, isUnanswered = false } = outcome;
     return { run, seconds, fault: undefined, ...(isUnanswered && { isUnanswered }) };

@@ -10,7 +10,7 @@ import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
 /** Keys are trusted for 23 hours, because a service that keeps idempotency keys does so for a day. */
-const KEY_LIFETIME_MS = 23 * 3_600_000;
+const TRUSTED_KEY_AGE_MS = 23 * 3_600_000;
 
 /** The way to settle a creation in doubt. */
 export type Settlement =
@@ -28,7 +28,7 @@ export function keyIsKept(
   { clock }: Pick<Context, 'clock'>,
   { time }: Pick<UnansweredCreation, 'time'>,
 ): boolean {
-  return clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
+  return clock.now() - Date.parse(time) < TRUSTED_KEY_AGE_MS;
 }
 
 /**

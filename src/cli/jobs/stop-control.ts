@@ -45,9 +45,9 @@ export class StopControl {
   /** Registers a job's outcome. Starts no more rows if every further one would meet the same fault. */
   register(outcome: JobOutcome): void {
     const faultOfAll =
-      outcome.kind === 'postponed' || outcome.kind === 'running' ? faultOf(outcome.error) : undefined;
+      outcome.kind === 'postponed' || outcome.kind === 'running' ? stopFault(outcome.error) : undefined;
     if (faultOfAll !== undefined) {
-      if (faultOf(this.#fault) === undefined) this.#fault = faultOfAll;
+      if (stopFault(this.#fault) === undefined) this.#fault = faultOfAll;
       this.noMoreRows();
     } else if (outcome.kind === 'postponed' && hasReachedNobody(outcome.error)) {
       this.#fault ??= outcome.error;
@@ -112,7 +112,7 @@ export class StopControl {
 }
 
 /** Returns the fault that every further job would meet too: they are refused, or no time is left for them. */
-function faultOf(error: unknown): unknown {
+function stopFault(error: unknown): unknown {
   if (isRefusalOfAll(error) || error instanceof TimeIsUp) return error;
   return error instanceof CliError && error.exitCode === EXIT.waitTimeout ? new TimeIsUp() : undefined;
 }

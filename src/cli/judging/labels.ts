@@ -42,19 +42,19 @@ function labelledRow(
 ): LabelledRow {
   const cell = (name: string): string | undefined => text.get(name) ?? cells?.[name];
   const output = cell('output');
-  if (output === undefined) throw usageError(`${where}: the output is missing`, COLUMNS);
+  if (output === undefined) throw usageError(`${where}: the output is missing`, LABEL_COLUMNS);
   const rubric = text.get('rubric') ?? common;
   if (rubric === undefined || rubric === '') {
     throw usageError(`${where}: the rubric is missing`, 'Give the row one, or all of them with --rubric.');
   }
   const labelText = cell('label')?.trim().toLowerCase();
-  if (labelText === undefined) throw usageError(`${where}: the label is missing`, COLUMNS);
+  if (labelText === undefined) throw usageError(`${where}: the label is missing`, LABEL_COLUMNS);
   const label = LABELS.get(labelText);
   if (label !== undefined) return { row, id, output, rubric, label };
   throw usageError(`${where}: the label ${JSON.stringify(labelText)} is not ${LABEL_FORMS}`);
 }
 
-const COLUMNS = 'Rows have output, rubric and label.';
+const LABEL_COLUMNS = 'Rows have output, rubric and label.';
 const LABEL_FORMS = 'pass or fail, yes or no, true or false, 1 or 0';
 const LABELS: ReadonlyMap<string, boolean> = new Map([
   ['pass', true],

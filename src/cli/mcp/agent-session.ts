@@ -13,13 +13,13 @@ import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { imageArgumentName, listedPrompt, renderedPrompt } from './prompt-messages.ts';
+import { agentMessages, imageArgumentName, listedPrompt } from './prompt-messages.ts';
 import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
 import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
 import { checkArguments, TOOLS } from './tools.ts';
 
 /** Maximum time to answer quick requests after the input has ended, in milliseconds. */
-const LAST_ANSWERS_MS = 2000;
+const LAST_MCP_ANSWERS_MS = 2000;
 
 /** Matches text with flags, which can't help an agent. */
 const FLAG = /(?:^|[\s(])--?[a-z]/u;
@@ -52,7 +52,7 @@ export class AgentSession {
       this.#quickly(async () => ({ prompts: (await this.#offer.list(mcpReq.signal)).map(listedPrompt) })),
     );
     server.setRequestHandler('prompts/get', ({ params }) =>
-      this.#quickly(() => renderedPrompt(this.#ctx, this.#offer, params.name, params.arguments ?? {})),
+      this.#quickly(() => agentMessages(this.#ctx, this.#offer, params.name, params.arguments ?? {})),
     );
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name, arguments: args = {} } = params;
@@ -82,7 +82,7 @@ export class AgentSession {
   /** Resolves when all requests that create nothing are answered. */
   async lastAnswers(): Promise<void> {
     const { clock } = this.#ctx;
-    const until = clock.now() + LAST_ANSWERS_MS;
+    const until = clock.now() + LAST_MCP_ANSWERS_MS;
     do await clock.sleep(20);
     while (this.#quick > 0 && clock.now() < until);
   }

@@ -46,7 +46,7 @@ export function imageArgumentName(at: number, count: number): string {
  *
  * @throws {CliError} USAGE_ERROR for a prompt that the embedded service doesn't have
  */
-export async function renderedPrompt(
+export async function agentMessages(
   ctx: Context,
   offer: SessionPrompts,
   name: string,

@@ -11,7 +11,7 @@ import { oneLine, visible } from '../terminal/sanitise.ts';
 type ToolContent = CallToolResult['content'][number];
 
 /** Maximum size of an embedded picture, in bytes; a larger one is named by its URL. */
-const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
+const MAX_AGENT_PICTURE_BYTES = 20 * 1024 * 1024;
 
 /** The URL of a picture returned something else. */
 class NotAPicture extends Error {
@@ -52,7 +52,7 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
     let size = 0;
     for await (const piece of body) {
       size += piece.length;
-      if (size > MAX_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
+      if (size > MAX_AGENT_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
       pieces.push(Buffer.from(piece));
     }
     const bytes = Buffer.concat(pieces);

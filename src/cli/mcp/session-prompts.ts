@@ -87,10 +87,10 @@ export class SessionPrompts {
 
   /** Returns the prompts that match words, in the service's order, best first. */
   async search(words: string, signal: AbortSignal): Promise<OfferedPrompt[]> {
-    if (words === '' || this.#allowed !== undefined) return matchingPrompts(await this.list(signal), words);
+    if (words === '' || this.#allowed !== undefined) return matchingOffers(await this.list(signal), words);
     const { client } = await this.#ctx.connection();
     const { rows } = await client.prompts.search(words, { signal });
-    return [...matchingPrompts(await this.#fromDirectory(), words), ...rows.map(offeredRow)];
+    return [...matchingOffers(await this.#fromDirectory(), words), ...rows.map(offeredRow)];
   }
 
   /**
@@ -264,7 +264,7 @@ function offeredRow({ slug, title, description, configs }: PromptSearchRow): Off
   return { name: slug, title, description, config: configs };
 }
 
-function matchingPrompts(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
+function matchingOffers(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
   const hasWords = wordMatcher(words);
   return prompts.filter(({ name, title, description }) => hasWords(`${name} ${title} ${description}`));
 }

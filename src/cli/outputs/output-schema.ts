@@ -15,7 +15,7 @@ import { readTextFile } from '../inputs/read-text.ts';
  *
  * @throws {PastBound} if that takes too long
  */
-export type SchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined>;
+export type OutputSchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined>;
 
 /**
  * Reads a JSON Schema for outputs. Fetches nothing: a `$ref` to anything outside the file is refused.
@@ -27,7 +27,7 @@ export async function readOutputSchema(
   ctx: Pick<Context, 'checks' | 'cwd'>,
   file: string,
   where: string,
-): Promise<SchemaCheck> {
+): Promise<OutputSchemaCheck> {
   return schemaCheck(ctx, await readJsonFile(ctx, file, where), `${where}: ${file}`);
 }
 
@@ -75,7 +75,7 @@ export async function schemaCheck(
   ctx: Pick<Context, 'checks'>,
   schema: unknown,
   where: string,
-): Promise<SchemaCheck> {
+): Promise<OutputSchemaCheck> {
   if (typeof schema !== 'boolean' && !isJsonObject(schema)) {
     throw usageError(`${where} is not a JSON Schema: it must be an object, true or false`);
   }
@@ -104,7 +104,7 @@ export function textOfOutputs(outputs: readonly OutputItem[]): string {
 /** Returns the first mismatch of a run's text output with a schema; undefined if it matches. */
 export async function outputMismatch(
   outputs: readonly OutputItem[],
-  check: SchemaCheck,
+  check: OutputSchemaCheck,
 ): Promise<SchemaMismatch | undefined> {
   const json = readJson(textOfOutputs(outputs));
   if ('fault' in json) return { pointer: '', message: `it ${json.fault}` };

@@ -23,7 +23,7 @@ export async function presentRuns(
   runs: readonly PresentedRun[],
 ): Promise<ExitCode> {
   if (!wantsJson(ctx)) {
-    return inTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
+    return presentInTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
   }
   const saved: (PresentedRun & SavedOutputs)[] = [];
   for (const { run, options } of runs) {
@@ -31,12 +31,12 @@ export async function presentRuns(
   }
   const presented = saved.map(({ run, paths }) => withPaths(run, paths));
   await printValue(ctx, presented);
-  return inTurn(ctx, saved, ({ run, options, failures }) =>
+  return presentInTurn(ctx, saved, ({ run, options, failures }) =>
     concludeRun(ctx, connection, run, options, failures),
   );
 }
 
-async function inTurn<T>(
+async function presentInTurn<T>(
   { signal }: Context,
   runs: readonly T[],
   present: (run: T) => Promise<ExitCode>,

@@ -1,7 +1,7 @@
 import { textOrNothing } from '../../files/json-fields.ts';
 import type { Context } from '../context.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
-import { type Cell, type Column, plainRows, terminalTable } from '../terminal/table.ts';
+import { type Cell, plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
 import { printValue, wantsJson } from './json.ts';
 
 /** The forms of one result; only the requested one is made. */
@@ -31,7 +31,7 @@ export async function present(ctx: Context, value: unknown, forms: Forms): Promi
 }
 
 /** A column of a list. */
-export interface ListColumn<T> extends Column {
+export interface ListColumn<T> extends TableColumn {
   readonly cell: (item: T) => Cell;
   /** Returns the cell for programs if it differs; null shows the column only to people. */
   readonly plain?: ((item: T) => Cell) | null;

@@ -6,9 +6,9 @@ import { graphicsOf } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';
 
 /** Maximum size of a picture to fetch for a preview, in bytes. */
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_PREVIEW_BYTES = 16 * 1024 * 1024;
 /** Time limit of a preview, in milliseconds. */
-const TIMEOUT_MS = 10_000;
+const PREVIEW_TIMEOUT_MS = 10_000;
 
 /** Shows a small picture if the terminal can. After any fault there is just no preview. */
 export async function preview(
@@ -22,8 +22,8 @@ export async function preview(
   try {
     const bytes =
       file === undefined
-        ? await within(TIMEOUT_MS, ctx.signal, signal =>
-            readMedia(connection.client, url, { maxBytes: MAX_BYTES, signal }),
+        ? await within(PREVIEW_TIMEOUT_MS, ctx.signal, signal =>
+            readMedia(connection.client, url, { maxBytes: MAX_PREVIEW_BYTES, signal }),
           )
         : await readFile(path.resolve(ctx.cwd, file));
     if (bytes === undefined) return;

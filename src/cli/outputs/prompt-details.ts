@@ -6,10 +6,10 @@ import type { Advise } from '../core/types.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { InputFields, TextField } from '../inputs/input-fields.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
-import { type Column, plainRows, terminalTable } from '../terminal/table.ts';
+import { plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
 import { present } from './present.ts';
 
-const INPUT_COLUMNS: readonly Column[] = [
+const INPUT_COLUMNS: readonly TableColumn[] = [
   { title: 'INPUT', min: 8 },
   { title: 'NEEDED', dropOrder: 2 },
   { title: 'DEFAULT', min: 8, dropOrder: 1 },

@@ -47,7 +47,7 @@ export function errorsOf({ outputs }: Run): string {
 }
 
 /** Joins the errors of a failed run without their advice to run it alone, for commands that run it again in their own way. */
-export function reasonsOf(run: Run): string {
+export function providerReasons(run: Run): string {
   const [reasons = ''] = errorsOf(run).split(RERUN_ADVICE);
   return reasons;
 }

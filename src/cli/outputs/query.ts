@@ -13,7 +13,7 @@ const MAX_EXPRESSION_BYTES = 16 * 1024;
  *
  * @throws {PastBound} if it is too long, or parsing it takes too much time or memory
  */
-export async function expressionFault(
+export async function queryFault(
   ctx: Pick<Context, 'checks'>,
   expression: string,
 ): Promise<ExpressionFault | undefined> {
@@ -25,7 +25,7 @@ export async function expressionFault(
 
 /** Refuses a `--query` that can't be evaluated, and shows the place of the fault. Sends nothing. */
 export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: string): Promise<void> {
-  const fault = await expressionFault(ctx, expression).catch((error: unknown) => {
+  const fault = await queryFault(ctx, expression).catch((error: unknown) => {
     throw refused(error);
   });
   if (fault !== undefined) throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));

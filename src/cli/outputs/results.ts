@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { shellOf } from '../terminal/command-line.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { PaidRun } from './not-printed.ts';
-import type { SchemaCheck } from './output-schema.ts';
+import type { OutputSchemaCheck } from './output-schema.ts';
 import { printFaults, printOutputs } from './print-outputs.ts';
 import { exitCodeOfRun } from './provider-fault.ts';
 import type { RunFacts, SaveOptions } from './saving/manifest.ts';
@@ -67,7 +67,10 @@ function checkBytesWanted(ctx: Context, flag: string): void {
   }
 }
 
-async function readSchemaFlag(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
+async function readSchemaFlag(
+  ctx: Context,
+  file: string | undefined,
+): Promise<OutputSchemaCheck | undefined> {
   if (file === undefined) return undefined;
   const { readOutputSchema } = await import('./output-schema.ts');
   return readOutputSchema(ctx, file, '--schema');
@@ -85,7 +88,7 @@ export interface PresentOptions {
   /** The part of the text that was already streamed; default none. */
   readonly printed?: string;
   /** The schema check for the text output. */
-  readonly schema?: SchemaCheck;
+  readonly schema?: OutputSchemaCheck;
 }
 
 const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
@@ -129,7 +132,7 @@ export async function concludeRun(
 }
 
 /** Throws if a run succeeded with an output that doesn't match the schema. */
-async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promise<void> {
+async function refuseMismatch(run: Run, schema: OutputSchemaCheck | undefined): Promise<void> {
   if (schema === undefined || run.runStatus !== 'succeeded') return;
   const { mismatchText, outputMismatch } = await import('./output-schema.ts');
   const mismatch = await outputMismatch(run.outputs, schema);

@@ -105,12 +105,12 @@ export function command<const S extends CommandSpec>(
   };
 }
 
-const RUNNING = 'Run prompts:';
+const RUNNING_HEADING = 'Run prompts:';
 const EXPLORING = 'Explore:';
 
 /** The commands under the headings of the root's help, in its order. Loads the code of each when it is called. */
 const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
-  [RUNNING]: [
+  [RUNNING_HEADING]: [
     command(RUN, () => import('../commands/run/run-target.ts').then(file => file.runTarget)),
     command(BATCH, () => import('../commands/batch/batch.ts').then(file => file.batch)),
     command(BATCH_REPORT, () => import('../commands/batch/batch.ts').then(file => file.batchReport)),
@@ -225,7 +225,7 @@ const COMPLETE = {
 } as const satisfies CommandSpec;
 
 /** The headings whose commands send requests to a service. */
-export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING, EXPLORING];
+export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING_HEADING, EXPLORING];
 
 /** Every command, and the flags of all of them. */
 export const COMMAND_TABLE: ProgramTable = {

@@ -12,11 +12,11 @@ export class HelpShown extends Error {
   override readonly name = 'HelpShown';
 }
 
-const SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 /** Turns commander's errors into our own. */
 export function throwParsingEnd(command: Command, error: CommanderError): never {
-  if (SHOWN.has(error.code)) throw new HelpShown();
+  if (HELP_CODES.has(error.code)) throw new HelpShown();
   throw wrongUsage(command, error);
 }
 

@@ -17,7 +17,7 @@ export interface TreeOptions {
 }
 
 /** Maximum width of help, in columns, on any terminal. */
-const MAX_WIDTH = 80;
+const MAX_HELP_WIDTH = 80;
 
 const EXAMPLES = [
   'run hello -i name=Ada    # a sample prompt, on the embedded service',
@@ -155,12 +155,12 @@ function examplesOf(examples: readonly string[], columns: number): string {
 }
 
 function widthOfHelp({ stream }: HelpTerminal): number {
-  return Math.min(stream.columns || MAX_WIDTH, MAX_WIDTH);
+  return Math.min(stream.columns || MAX_HELP_WIDTH, MAX_HELP_WIDTH);
 }
 
 /** Returns a row of a list in help: the term, and its text in the next column or below it. */
 function rowOfHelp(this: Help, term: string, width: number, text: string): string {
-  return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? MAX_WIDTH);
+  return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? MAX_HELP_WIDTH);
 }
 
 function optionOf([flags, description, traits = {}]: FlagSpec): Option {

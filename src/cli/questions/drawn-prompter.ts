@@ -22,7 +22,7 @@ import type {
 } from './types.ts';
 
 /** Maximum number of visible list lines, and the lines that a question needs besides. */
-const MAX_LINES = 10;
+const MAX_LISTED_LINES = 10;
 const OTHER_LINES = 8;
 const MIN_LINES = 3;
 /** Columns for the mark before a question, or for the cursor and tick of a choice. */
@@ -94,7 +94,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
       ...this.#config(question, ['type', 'to find']),
       ...(selected !== undefined && { default: selected }),
     };
-    if (choices.length <= MAX_LINES) {
+    if (choices.length <= MAX_LISTED_LINES) {
       const shown = choices.map(choice => this.#shownChoice(choice));
       return this.#ask(signal, place => select({ ...config, choices: shown, loop: false }, place));
     }
@@ -133,7 +133,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const { stderr } = this.#options.io;
     return {
       message: fitted(message, stderr.columns - MESSAGE_MARGIN),
-      pageSize: Math.max(MIN_LINES, Math.min(MAX_LINES, stderr.rows - OTHER_LINES)),
+      pageSize: Math.max(MIN_LINES, Math.min(MAX_LISTED_LINES, stderr.rows - OTHER_LINES)),
       theme: questionTheme(this.#options, description, moreKeys),
     };
   }

@@ -11,17 +11,17 @@ interface Nearest {
 }
 
 const IMAGE = 'image ';
-const VERSION = 'the prompt version';
+const VERSION_FIELD = 'the prompt version';
 
 /** Returns the recording that is most similar to a request, and the differences; undefined if there are no recordings. */
 export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
 ): Promise<Nearest | undefined> {
-  const here = requestFields(request);
+  const here = recordedFields(request);
   let nearest: (Nearest & { readonly weight: number }) | undefined;
   for await (const { file, recording } of recordings) {
-    const there = requestFields(recording.request);
+    const there = recordedFields(recording.request);
     const names = [...new Set([...there.keys(), ...here.keys()])].filter(
       name => (there.get(name) ?? null) !== (here.get(name) ?? null),
     );
@@ -31,19 +31,19 @@ export async function nearestRecording(
       file,
       weight,
       difference: difference(names, there, here),
-      isOfVersion: !names.includes(VERSION),
+      isOfVersion: !names.includes(VERSION_FIELD),
     };
   }
   return nearest;
 }
 
 /** The weight of a field's difference; default 1. A recording of the version itself is always nearer than any other. */
-const WEIGHTS: Readonly<Record<string, number>> = { [VERSION]: 1_000_000, 'the repetition': 0.5 };
+const WEIGHTS: Readonly<Record<string, number>> = { [VERSION_FIELD]: 1_000_000, 'the repetition': 0.5 };
 
-function requestFields(request: RecordedRequest): Map<string, string | null> {
+function recordedFields(request: RecordedRequest): Map<string, string | null> {
   const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } = request;
   return new Map([
-    [VERSION, promptVersionId.toLowerCase()],
+    [VERSION_FIELD, promptVersionId.toLowerCase()],
     ...Object.entries(textInputs).map(([key, value]) => [`the input ${JSON.stringify(key)}`, value] as const),
     ...Object.entries(runOptions).map(
       ([key, value]) => [`the option ${JSON.stringify(key)}`, value] as const,
@@ -58,14 +58,15 @@ function requestFields(request: RecordedRequest): Map<string, string | null> {
 type RequestFields = ReadonlyMap<string, string | null>;
 
 /** Maximum number of differences to name; a stranger's recording may differ in any number of inputs. */
-const MAX_NAMED = 20;
-const MAX_NAME_LENGTH = 100;
+const MAX_NAMED_DIFFERENCES = 20;
+const MAX_FIELD_NAME_LENGTH = 100;
 
 function difference(names: readonly string[], there: RequestFields, here: RequestFields): string {
   const texts = names
-    .slice(0, MAX_NAMED)
+    .slice(0, MAX_NAMED_DIFFERENCES)
     .map(
-      name => `${shortened(name, MAX_NAME_LENGTH)} (${comparison(name, there.get(name), here.get(name))})`,
+      name =>
+        `${shortened(name, MAX_FIELD_NAME_LENGTH)} (${comparison(name, there.get(name), here.get(name))})`,
     );
   const rest = names.length - texts.length;
   return [...texts, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');

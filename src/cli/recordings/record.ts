@@ -22,7 +22,7 @@ import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import {
   MAX_MEDIA,
-  MAX_MEDIA_BYTES,
+  MAX_RECORDED_MEDIA_BYTES,
   pathBelow,
   type RecordedAnswer,
   type RecordedMedia,
@@ -50,7 +50,7 @@ export interface RecordOptions {
   readonly providerKeys: () => Promise<readonly string[]>;
 }
 
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_RECORDED_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Time limit for fetching the media of a run, in milliseconds. */
 const FETCH_TIMEOUT_MS = 120_000;
 /** Maximum number of answers being written; further requests wait. */
@@ -157,9 +157,10 @@ class ServiceRecorder implements Recorder {
     if (creation) {
       // A poll that fails says nothing about the creation.
       if (request.method === 'GET' && answer.httpStatus !== 200) return;
-      if (isPassing(answer)) this.#passing.set(creation, () => this.#recordPassing(creation, answer, masked));
+      if (isPassingAnswer(answer))
+        this.#passing.set(creation, () => this.#recordPassing(creation, answer, masked));
       else await this.#recordCreation(creation, answer, masked);
-    } else if (isKeptAsAnswer(request, place) && !isPassing(answer)) {
+    } else if (isKeptAsAnswer(request, place) && !isPassingAnswer(answer)) {
       const file = RecordingDirectory.answerFileOf(place);
       await this.#directory.writeAnswer(file, masked(place), masked(answer));
     }
@@ -219,16 +220,16 @@ async function sendAndKeep(
     let size = 0;
     for await (const chunk of response.body) {
       size += chunk.length;
-      if (size <= MAX_ANSWER_BYTES) chunks.push(chunk);
+      if (size <= MAX_RECORDED_ANSWER_BYTES) chunks.push(chunk);
       yield chunk;
     }
-    const body = size <= MAX_ANSWER_BYTES ? jsonEnvelope(Buffer.concat(chunks)) : undefined;
+    const body = size <= MAX_RECORDED_ANSWER_BYTES ? jsonEnvelope(Buffer.concat(chunks)) : undefined;
     if (body !== undefined) keep({ httpStatus: response.status, body });
   }
 }
 
 /** Returns true for a fault that says more about the moment than about the request. */
-function isPassing({ httpStatus }: RecordedAnswer): boolean {
+function isPassingAnswer({ httpStatus }: RecordedAnswer): boolean {
   return [429, 502, 503].includes(httpStatus);
 }
 
@@ -304,7 +305,7 @@ async function keepMedia(
 ): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
   const media: RecordedMedia[] = [];
   const notKept: string[] = [];
-  let left = MAX_MEDIA_BYTES;
+  let left = MAX_RECORDED_MEDIA_BYTES;
   for (const [index, url] of mediaUrls(data).entries()) {
     try {
       if (index >= MAX_MEDIA) throw new TooBig(`a run has more than ${MAX_MEDIA}`);

@@ -15,7 +15,8 @@ export function answerFault(value: unknown): string | undefined {
   return OTHER_ANSWER(value, 'it');
 }
 
-const text: FieldCheck = (value, name) => (typeof value === 'string' ? undefined : `${name} is not text`);
+const fieldText: FieldCheck = (value, name) =>
+  typeof value === 'string' ? undefined : `${name} is not text`;
 const count: FieldCheck = (value, name) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${name} is not a count`;
 const amount: FieldCheck = (value, name) =>
@@ -25,7 +26,7 @@ const digest: FieldCheck = (value, name) =>
     ? undefined
     : `${name} is not a SHA-256 (64 hexadecimal digits)`;
 
-function orNull(check: FieldCheck): FieldCheck {
+function fieldOrNull(check: FieldCheck): FieldCheck {
   return (value, name) => (value === null ? undefined : check(value, name));
 }
 
@@ -34,12 +35,12 @@ function optional(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }
 
-function oneOf(known: readonly string[]): FieldCheck {
+function fieldOneOf(known: readonly string[]): FieldCheck {
   return (value, name) =>
     known.some(word => word === value) ? undefined : `${name} is not one of ${known.join(', ')}`;
 }
 
-function list(check: FieldCheck): FieldCheck {
+function fieldList(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!Array.isArray(value)) return `${name} is not a list`;
     return firstDefined(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
@@ -63,16 +64,16 @@ function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
 }
 
 /** Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that could be replayed. */
-const RUN = fields({
-  runId: text,
-  runStatus: text,
-  outputs: list(fields({ type: orNull(text), data: orNull(text) })),
-  tokens: orNull(count),
-  warnings: optional(list(text)),
+const RUN_FIELDS = fields({
+  runId: fieldText,
+  runStatus: fieldText,
+  outputs: fieldList(fields({ type: fieldOrNull(fieldText), data: fieldOrNull(fieldText) })),
+  tokens: fieldOrNull(count),
+  warnings: optional(fieldList(fieldText)),
 });
 
 const ENVELOPE: FieldCheck = (value, name) =>
-  fields({ status: text, message: optional(text) })(value, name) ??
+  fields({ status: fieldText, message: optional(fieldText) })(value, name) ??
   (isJsonObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
     ? `${name}.data is missing`
     : undefined);
@@ -88,19 +89,19 @@ const flag: FieldCheck = (value, name) =>
   typeof value === 'boolean' ? undefined : `${name} is not true or false`;
 
 const NAMES = {
-  promptId: text,
-  promptVersionId: text,
-  slug: text,
-  title: text,
-  description: text,
-  publishedAt: text,
+  promptId: fieldText,
+  promptVersionId: fieldText,
+  slug: fieldText,
+  title: fieldText,
+  description: fieldText,
+  publishedAt: fieldText,
 };
 
 /** The checks for the fields of lists, prompts, versions and models, by their names in the interface. */
 const DATA = known({
   ...NAMES,
   hasMore: flag,
-  rows: list(
+  rows: fieldList(
     known({
       ...NAMES,
       model: count,
@@ -108,16 +109,23 @@ const DATA = known({
       estimatedCredits: amount,
       uses: count,
       upVotes: count,
-      labels: list(known({ label: text, promptVersionId: text })),
+      labels: fieldList(known({ label: fieldText, promptVersionId: fieldText })),
     }),
   ),
-  versions: list(known({ promptVersionId: text, publishedAt: text, isLatest: flag, labels: list(text) })),
+  versions: fieldList(
+    known({
+      promptVersionId: fieldText,
+      publishedAt: fieldText,
+      isLatest: flag,
+      labels: fieldList(fieldText),
+    }),
+  ),
   resources: known({
-    models: list(
+    models: fieldList(
       known({
-        model: text,
-        modality: text,
-        availableRunOptions: list(known({ key: text, options: list(text) })),
+        model: fieldText,
+        modality: fieldText,
+        availableRunOptions: fieldList(known({ key: fieldText, options: fieldList(fieldText) })),
       }),
     ),
   }),
@@ -125,31 +133,31 @@ const DATA = known({
 
 /** Checks an answer to a request other than a creation. Only successes are checked; a fault is shown whatever its data. */
 const OTHER_ANSWER: FieldCheck = (value, name) =>
-  fields({ request: optional(text) })(value, name) ??
+  fields({ request: optional(fieldText) })(value, name) ??
   ANSWER(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
-    ? orNull(DATA)(value['body']['data'], 'body.data')
+    ? fieldOrNull(DATA)(value['body']['data'], 'body.data')
     : undefined);
 
 const CREATION: FieldCheck = (value, name) =>
   ANSWER(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
-    ? RUN(value['body']['data'], `${name}.body.data`)
+    ? RUN_FIELDS(value['body']['data'], `${name}.body.data`)
     : undefined);
 
 const RECORDING = fields({
   request: fields({
-    promptVersionId: text,
-    textInputs: map(text),
-    imageInputs: list(text),
-    runOptions: map(text),
-    model: orNull(text),
-    schema: orNull(text),
+    promptVersionId: fieldText,
+    textInputs: map(fieldText),
+    imageInputs: fieldList(fieldText),
+    runOptions: map(fieldText),
+    model: fieldOrNull(fieldText),
+    schema: fieldOrNull(fieldText),
     repetition: count,
   }),
   answer: CREATION,
-  media: list(fields({ url: text, sha256: digest, contentType: orNull(text) })),
-  notKept: optional(list(text)),
-  fault: optional(oneOf(Object.keys(PROVIDER_FAULTS))),
+  media: fieldList(fields({ url: fieldText, sha256: digest, contentType: fieldOrNull(fieldText) })),
+  notKept: optional(fieldList(fieldText)),
+  fault: optional(fieldOneOf(Object.keys(PROVIDER_FAULTS))),
   cost: optional(amount),
 });

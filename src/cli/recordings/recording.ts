@@ -93,7 +93,7 @@ export class TooBig extends Error {
 /** Maximum number of media of a run. */
 export const MAX_MEDIA = 64;
 /** Maximum total size of the media of a run, in bytes. */
-export const MAX_MEDIA_BYTES = 256 * 1024 * 1024;
+export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 /** Larger than the largest answer together with its request. */
 const MAX_FILE_BYTES = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
@@ -215,8 +215,11 @@ export class RecordingDirectory {
     const place = path.join(this.directory, 'media', sha256);
     const stats = await lstat(place).catch(() => undefined);
     if (stats?.isFile() !== true) throw this.#damaged(file, `media/${sha256} does not exist`);
-    if (stats.size > MAX_MEDIA_BYTES) {
-      throw this.#damaged(file, `media/${sha256} is larger than ${MAX_MEDIA_BYTES / 1024 / 1024} MiB`);
+    if (stats.size > MAX_RECORDED_MEDIA_BYTES) {
+      throw this.#damaged(
+        file,
+        `media/${sha256} is larger than ${MAX_RECORDED_MEDIA_BYTES / 1024 / 1024} MiB`,
+      );
     }
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(place)) hash.update(chunk as Uint8Array);

@@ -33,11 +33,11 @@ export interface Interrupts {
 const ECHO_MS = 100;
 
 /** Time that a command has to end after a signal or the end of `--timeout`, in milliseconds. */
-const GRACE_MS = 1900;
+const SIGNAL_GRACE_MS = 1900;
 
 /** Calls `end` if the process is still there when its command should have ended, whatever keeps it. */
 export function endUnlessEnded(end: () => void): void {
-  setTimeout(end, GRACE_MS).unref();
+  setTimeout(end, SIGNAL_GRACE_MS).unref();
 }
 
 /** Listens for Ctrl-C and SIGTERM. A second signal while the command is stopping ends the process at once. */

@@ -13,7 +13,7 @@ interface CompletionLine {
 const BASH = 'if command -v promptrun >/dev/null; then eval "$(promptrun completion bash)"; fi';
 const ZSH = 'if command -v promptrun >/dev/null; then source <(promptrun completion zsh); fi';
 const FISH = 'if type -q promptrun; promptrun completion fish | source; end';
-const POWERSHELL =
+const POWERSHELL_LINE =
   'if (Get-Command promptrun -ErrorAction Ignore) { promptrun completion powershell | Out-String | Invoke-Expression }';
 
 /** The completion lines, one for each shell. */
@@ -38,9 +38,9 @@ export const COMPLETION_LINES = [
   },
   {
     shell: 'powershell',
-    line: POWERSHELL,
+    line: POWERSHELL_LINE,
     earlier: ['promptrun completion powershell | Out-String | Invoke-Expression'],
     // The profile's folder may not exist on a new machine.
-    install: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL}'`,
+    install: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL_LINE}'`,
   },
 ] as const satisfies readonly CompletionLine[];

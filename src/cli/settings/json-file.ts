@@ -57,7 +57,7 @@ export class JsonFile<T extends JsonDocument> {
   }
 
   #document(): JsonDocument {
-    const text = attempt(this.path, 'read', () => readIfThere(this.path));
+    const text = attempt(this.path, 'read', () => readJsonFileText(this.path));
     if (text === undefined) return {};
     try {
       const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -87,7 +87,7 @@ export class JsonFile<T extends JsonDocument> {
   }
 }
 
-function readIfThere(file: string): string | undefined {
+function readJsonFileText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -115,16 +115,16 @@ function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: 
   return unwritable(cause, otherwise, `Free some disk space, ${elsewhere}`);
 }
 
-const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+const UNLOCKING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
  * Loads `conf` and removes the signal listeners of its file writer, which would send every signal to the process again, so
  * that one Ctrl-C would count as two.
  */
 async function loadConf() {
-  const before = new Set(ENDING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
+  const before = new Set(UNLOCKING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
   const { default: Conf } = await import('conf');
-  for (const signal of ENDING_SIGNALS) {
+  for (const signal of UNLOCKING_SIGNALS) {
     for (const listener of process.rawListeners(signal)) {
       if (!before.has(listener)) process.off(signal, listener as () => void);
     }

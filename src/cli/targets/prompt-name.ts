@@ -104,7 +104,7 @@ export async function findByName(
 /** Returns the search result with exactly this slug. */
 async function findSlug(connection: Connection, slug: string, signal: AbortSignal): Promise<PromptSearchRow> {
   const words = slug.trim();
-  if (words === '' || words.length > MAX_QUERY_LENGTH) throw noSuchPrompt(connection, slug, []);
+  if (words === '' || words.length > MAX_QUERY_LENGTH) throw unknownPromptError(connection, slug, []);
   const { rows } = await connection.client.prompts.search(words, { signal });
   const listed = rows.some(row => row.slug === words) ? rows : await videoPrompts(connection, signal);
   const fitting = listed.filter(row => row.slug === words);
@@ -112,7 +112,7 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const [match] = fitting;
   if (match === undefined) {
     const slugs = [...rows, ...listed].map(row => textOrNothing(row.slug));
-    throw noSuchPrompt(connection, slug, slugs);
+    throw unknownPromptError(connection, slug, slugs);
   }
   if (versions.length > 1) {
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
@@ -264,7 +264,7 @@ function noSuchLabel(
   );
 }
 
-function noSuchPrompt(connection: Connection, slug: string, slugs: readonly string[]): CliError {
+function unknownPromptError(connection: Connection, slug: string, slugs: readonly string[]): CliError {
   const file = slug.endsWith('.prompt') ? ', and neither does a file of that name' : '';
   return notFoundError(
     `the prompt "${oneLine(slug)}" does not exist${file}${didYouMean(slug, slugs)}`,

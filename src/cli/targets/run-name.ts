@@ -5,7 +5,7 @@ import { oneLine } from '../terminal/sanitise.ts';
 
 /** Minimum length of the beginning of a run id. */
 const MIN_LENGTH = 6;
-const BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
+const RUN_ID_BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
 
 /**
  * Returns the id of the run that a name means: a run id, or its unique beginning among the runs of the journal and the
@@ -14,7 +14,7 @@ const BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
  * @throws {CliError} exit 4 if no run begins like this, exit 2 if several do or the beginning is too short
  */
 export async function resolveRun(ctx: Context, connection: Connection, name: string): Promise<string> {
-  if (isUuid(name) || !BEGINNING.test(name)) return name;
+  if (isUuid(name) || !RUN_ID_BEGINNING.test(name)) return name;
   if (name.length < MIN_LENGTH) {
     throw usageError(`${name} is too short for a run`, `Give at least ${MIN_LENGTH} characters of its id.`);
   }

@@ -16,7 +16,7 @@ export function shellOf(env?: Env, platform: NodeJS.Platform = process.platform)
   return env['POWERSHELL_DISTRIBUTION_CHANNEL'] === undefined ? 'windows-powershell' : 'powershell';
 }
 
-const PLAIN = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
+const UNQUOTED_WORD = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
 /** Matches words without special characters of cmd.exe or PowerShell, which splits `-a.b` and `-a:b` into two words. */
 const PLAIN_ON_WINDOWS = /^(?!-[^-].*[.:])[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-]*$/u;
 
@@ -46,7 +46,7 @@ export function quotedWord(word: string, shell: Shell = shellOf()): string {
 }
 
 function posixWord(word: string): string {
-  if (PLAIN.test(word)) return word;
+  if (UNQUOTED_WORD.test(word)) return word;
   return isUnshowable(word) ? ansiQuoted(word) : singleQuoted(word);
 }
 

@@ -31,11 +31,11 @@ const QUESTION_SHOWN_AFTER_MS = 1000;
 
 const REDRAW_EVERY_MS = 200;
 
-const SILENT: Progress = { update: () => {}, stop: () => {} };
+const SILENT_PROGRESS: Progress = { update: () => {}, stop: () => {} };
 
 /** Shows a spinner on a terminal, or a line per change with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
 export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
-  if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT;
+  if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT_PROGRESS;
   return mayMove(ctx) ? startSpinner(ctx, first, SHOWN_AFTER_MS) : startLines(ctx, first);
 }
 
@@ -106,11 +106,11 @@ export function spin(ctx: TerminalContext, text: () => string, afterMs: number):
   };
 }
 
-const TIMES = ['', 'once', 'twice'];
+const POLL_COUNTS = ['', 'once', 'twice'];
 
 export function spinnerText(state: ProgressState, startedAt: number, now: number): string {
   const { status, polls, silence } = state;
-  const polled = polls === 0 ? [] : [`polled ${TIMES[polls] ?? `${polls} times`}`];
+  const polled = polls === 0 ? [] : [`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`];
   const silent = silence ? [`no answer for ${elapsed(now - silence.since)}: ${oneLine(silence.reason)}`] : [];
   return [oneLine(status), elapsed(now - startedAt), ...polled, ...silent].join(' · ');
 }

@@ -6,7 +6,7 @@ import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /** A column of a table and how it shrinks if the terminal is too narrow. */
-export interface Column {
+export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
   /** True if it holds identifiers, which are shortened to their beginnings before any words are cut. */
@@ -24,13 +24,13 @@ export type Cell = string | { readonly text: string; readonly paint: (text: stri
 
 // The layout takes time that grows with the square of the rows.
 const ROWS_AT_A_TIME = 100;
-const GAP = '  ';
-const MIN_WIDTH = 4;
+const COLUMN_GAP = '  ';
+const MIN_COLUMN_WIDTH = 4;
 const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
 /** Lays out a table with a header, no wider than the terminal. */
 export async function terminalTable(
   io: Pick<Io, 'stdout' | 'paint'>,
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   rows: readonly (readonly Cell[])[],
 ): Promise<string> {
   const { default: measure } = await import('fast-string-width');
@@ -60,7 +60,7 @@ export async function layOutTable(
     const table = new Table({
       ...options,
       style: NO_PADDING,
-      chars: { ...noLines(), middle: GAP, ...chars },
+      chars: { ...noLines(), middle: COLUMN_GAP, ...chars },
     });
     table.push(...rows.slice(from, from + ROWS_AT_A_TIME).map(row => [...row]));
     parts.push(table.toString());
@@ -97,7 +97,7 @@ function painted(cell: Cell, text: string): string {
 }
 
 interface ShownColumn {
-  readonly column: Column;
+  readonly column: TableColumn;
   /** The index among all columns. */
   readonly at: number;
   /** The width in columns of the terminal. */
@@ -106,7 +106,7 @@ interface ShownColumn {
 
 /** Returns the columns that are not empty, each as wide as its content. */
 function shownColumns(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
   measure: (text: string) => number,
 ): ShownColumn[] {
@@ -120,11 +120,12 @@ function shownColumns(
 /** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
 function narrowed(columns: readonly ShownColumn[], available: number): ShownColumn[] {
   let shown = [...columns];
-  while (excessWidth(shown, available) > sum(shown.map(slackOf))) {
+  while (excessWidth(shown, available) > totalWidth(shown.map(slackOf))) {
     const [least] = shown
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
-    if (least === undefined) return cutTo(available, shown, ({ width }) => width > MIN_WIDTH, numbersLast);
+    if (least === undefined)
+      return cutTo(available, shown, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
     shown = shown.filter(entry => entry !== least);
   }
   return cutTo(available, shown, entry => slackOf(entry) > 0, pathsFirst);
@@ -154,14 +155,14 @@ function numbersLast(a: ShownColumn, b: ShownColumn): number {
 }
 
 function excessWidth(shown: readonly ShownColumn[], available: number): number {
-  return sum(shown.map(({ width }) => width)) + GAP.length * (shown.length - 1) - available;
+  return totalWidth(shown.map(({ width }) => width)) + COLUMN_GAP.length * (shown.length - 1) - available;
 }
 
 function slackOf({ column, width }: ShownColumn): number {
   return column.min === undefined ? 0 : Math.max(0, width - column.min);
 }
 
-function sum(numbers: readonly number[]): number {
+function totalWidth(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
@@ -171,7 +172,7 @@ function cutInMiddle(text: string, most: number): string {
   return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
 }
 
-function withShortIds(columns: readonly Column[], rows: readonly (readonly string[])[]): string[][] {
+function withShortIds(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[][] {
   const shortened = columns.map(({ ids }, index) =>
     ids === true ? shortIds(rows.map(row => row[index] ?? '')) : undefined,
   );

@@ -10,7 +10,7 @@ import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /** Maximum time to wait for a viewer that does not return at once, in milliseconds. */
-const TIMEOUT_MS = 2000;
+const VIEWER_TIMEOUT_MS = 2000;
 
 /** Opens a file that this command wrote with the system's viewer; writes a note if that fails. */
 export async function openFile(ctx: TerminalContext, file: string): Promise<void> {
@@ -79,7 +79,7 @@ function startViewer(program: string, args: readonly string[], env: Env): Promis
     const timer = setTimeout(() => {
       child.unref();
       resolve(undefined);
-    }, TIMEOUT_MS);
+    }, VIEWER_TIMEOUT_MS);
     const end = (fault: string | undefined): void => {
       clearTimeout(timer);
       resolve(fault);

@@ -30,7 +30,7 @@ export async function reportTests(
 ): Promise<void> {
   const results = await withReasons(ctx, unexplained, material.summary);
   for (const { reporter, out } of outputs) {
-    if (out !== undefined) await writeReport(ctx, out, reportText(results, reporter, material));
+    if (out !== undefined) await writeTestReport(ctx, out, reportText(results, reporter, material));
   }
   const summary = ctx.env['GITHUB_STEP_SUMMARY'];
   if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
@@ -84,7 +84,7 @@ async function printReport({ io }: Context, text: string): Promise<void> {
 }
 
 /** Writes a report. A failed write must not cost the other results of the finished tests. */
-async function writeReport(ctx: Context, out: string, text: string): Promise<void> {
+async function writeTestReport(ctx: Context, out: string, text: string): Promise<void> {
   try {
     await writeNamedFile(ctx, out, text);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
-import { estimateCost } from '../creation/forecast.ts';
+import { forecastCost } from '../creation/forecast.ts';
 import { type CliError, notFoundError, withResumeHint } from '../errors.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
@@ -134,7 +134,7 @@ async function costsNothing(
     entries.map(entry => [`${entry.request.promptVersionId} ${entry.request.model}`, entry]),
   );
   for (const { connection, request } of kinds.values()) {
-    const estimate = await estimateCost(connection, buildRunBody(request)).catch(() => undefined);
+    const estimate = await forecastCost(connection, buildRunBody(request)).catch(() => undefined);
     if (estimate?.cost !== 0) return false;
   }
   return true;

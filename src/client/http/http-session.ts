@@ -31,7 +31,7 @@ const BODY_TIMEOUT_MS = 30_000;
 /** Maximum time for a whole answer, however steadily it trickles in. */
 const WHOLE_BODY_TIMEOUT_MS = 300_000;
 /** Largest answer, after decompression. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_SERVICE_ANSWER_BYTES = 64 * 1024 * 1024;
 
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
@@ -196,7 +196,9 @@ export class HttpSession {
       const safeHeaders = this.redaction.value(response.headers);
       const isWanted = !isRedirect(response.status);
       if (!isWanted) await discardBody(response);
-      const text = isWanted ? await decodedText({ ...response, headers: safeHeaders }, MAX_ANSWER_BYTES) : '';
+      const text = isWanted
+        ? await decodedText({ ...response, headers: safeHeaders }, MAX_SERVICE_ANSWER_BYTES)
+        : '';
       return { method, url, httpStatus: response.status, headers: safeHeaders, text, receivedAt };
     } finally {
       deadline.end();

@@ -24,7 +24,7 @@ import type { RawAnswer } from '../request.ts';
 import type { AnswerHeaders } from '../transport.ts';
 import type { Redaction } from './redaction.ts';
 
-const EXCERPT_LENGTH = 80;
+const RESPONSE_EXCERPT_LENGTH = 80;
 
 /** An answer whose body has been read, and the request that it answers. */
 export interface Received {
@@ -114,10 +114,10 @@ function foreignAnswer(
 /** Returns a text on one line, cut short, for messages. */
 function excerpt(text: string): string {
   const line = text
-    .slice(0, EXCERPT_LENGTH * 4)
+    .slice(0, RESPONSE_EXCERPT_LENGTH * 4)
     .replace(/\s+/g, ' ')
     .trim();
-  return line.length > EXCERPT_LENGTH ? `${line.slice(0, EXCERPT_LENGTH)}…` : line;
+  return line.length > RESPONSE_EXCERPT_LENGTH ? `${line.slice(0, RESPONSE_EXCERPT_LENGTH)}…` : line;
 }
 
 function isEnvelope(value: unknown): value is Envelope<unknown> {

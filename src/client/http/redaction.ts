@@ -2,14 +2,14 @@ const MASK = '[key]';
 /** A shorter key is masked only as a whole word, because its letters occur within other words. */
 const SAFE_LENGTH = 8;
 /** An even shorter key is not a secret, and its letters occur in any text. */
-const MIN_SECRET_LENGTH = 4;
+const MIN_REDACTED_LENGTH = 4;
 
 /** Masks keys in everything that a server or an intermediary echoes, before it can be shown or logged. */
 export class Redaction {
   readonly #pattern: RegExp | undefined;
 
   constructor(...keys: readonly string[]) {
-    const patterns = keys.filter(key => key.length >= MIN_SECRET_LENGTH).map(patternOf);
+    const patterns = keys.filter(key => key.length >= MIN_REDACTED_LENGTH).map(keyPattern);
     if (patterns.length > 0) this.#pattern = new RegExp(patterns.join('|'), 'g');
   }
 
@@ -47,7 +47,7 @@ export class Redaction {
   }
 }
 
-function patternOf(key: string): string {
+function keyPattern(key: string): string {
   const spellings = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
   return key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${spellings})(?![\\w-])` : spellings;
 }

@@ -26,7 +26,7 @@ export function withRetries(retries: number | undefined): RetryPolicy {
 }
 
 /** Returns true if the fault may be temporary: network, 429, 5xx. */
-export function isPassing(error: unknown): boolean {
+export function isPassingFault(error: unknown): boolean {
   if (error instanceof NetworkError) return error.mayPass;
   if (error instanceof RateLimitError) return true;
   if (!(error instanceof ServiceError || error instanceof ProtocolError)) return false;
@@ -35,7 +35,7 @@ export function isPassing(error: unknown): boolean {
 
 // A request that may have had an effect is never sent twice: it may have created a run that costs credits.
 function mayRepeat(method: string, error: unknown): boolean {
-  if (method === 'GET') return isPassing(error);
+  if (method === 'GET') return isPassingFault(error);
   return (
     error instanceof RateLimitError || (error instanceof NetworkError && error.nothingSent && error.mayPass)
   );

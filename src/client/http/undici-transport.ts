@@ -14,7 +14,7 @@ import type {
   TransportResponse,
 } from '../transport.ts';
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const SERVICE_CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * A server may close an idle connection just as a request is written to it, which leaves the request in doubt. A
@@ -28,7 +28,7 @@ const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTime
  * @throws {InvalidRequestError} for a proxy that can't be used
  */
 export async function createTransport(options: TransportOptions = {}): Promise<Transport> {
-  const { proxy = {}, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const { proxy = {}, connectTimeoutMs = SERVICE_CONNECT_TIMEOUT_MS } = options;
   refuseBadProxies(proxy);
   const { default: request } = await import('undici/lib/api/api-request.js');
   const endBaseline = options.shortLived ? useBaselineWebAssembly() : () => {};
@@ -196,7 +196,7 @@ class RequestInFlight {
     const { signal, url } = this.#request;
     if (signal?.aborted) return signal.reason;
     if (this.#bodyFault) return this.#bodyFault.error;
-    return networkFault(error, url, { nothingSent: !this.#sent });
+    return serviceNetworkFault(error, url, { nothingSent: !this.#sent });
   }
 
   #markSent(): void {
@@ -243,7 +243,7 @@ async function* exactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
 }
 
 /** Returns the error for a failed connection; it names the origin, the cause and its code. */
-function networkFault(
+function serviceNetworkFault(
   error: unknown,
   url: string,
   { nothingSent }: { readonly nothingSent: boolean },

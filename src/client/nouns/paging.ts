@@ -73,12 +73,12 @@ function withinPeriod<Q extends PagedQuery, P extends Page<unknown>>(
 }
 
 /** Maximum number of pages of one list: a service could send them without end. */
-const MAX_PAGES = 10_000;
+const MAX_LISTED_PAGES = 10_000;
 
 /** @throws {ProtocolError} for a list that never ends */
 export function checkPageCount(noun: string, count: number): void {
-  if (count <= MAX_PAGES) return;
-  throw new ProtocolError(`the service's list of ${noun} did not end within ${MAX_PAGES} pages`);
+  if (count <= MAX_LISTED_PAGES) return;
+  throw new ProtocolError(`the service's list of ${noun} did not end within ${MAX_LISTED_PAGES} pages`);
 }
 
 /**

@@ -23,7 +23,7 @@ export interface OrderLimits {
 }
 
 /** Extra time for an order to end itself with a better message before its process is killed, in milliseconds. */
-const GRACE_MS = 2000;
+const PROCESS_GRACE_MS = 2000;
 
 /** The exit code of an aborted process on Windows, which has no signals. */
 const ABORTED_ON_WINDOWS = 134;
@@ -65,7 +65,7 @@ export class BoundedProcess {
           setImmediate(() => (settled.signal.aborted ? undefined : fail(pastTime(what, timeMs))));
         };
         const onReply = (reply: ProcessReply): void => {
-          if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + GRACE_MS);
+          if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + PROCESS_GRACE_MS);
           else if (reply.state === 'done') resolve(reply.result);
           else reject(restoreError(reply.fault, this.#options.errors ?? new Map()));
         };

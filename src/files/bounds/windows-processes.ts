@@ -4,7 +4,7 @@ import type { Env } from '../env.ts';
 import { windowsProgram } from '../programs/programs.ts';
 
 /** Maximum time for listing or ending processes, in milliseconds. */
-const TIMEOUT_MS = 10_000;
+const PROCESS_LIST_TIMEOUT_MS = 10_000;
 
 /** The lifetime of a process, in milliseconds since 1970. */
 export interface Lifetime {
@@ -57,7 +57,12 @@ export function orphansOf(root: Lifetime, processes: readonly ListedProcess[]): 
 }
 
 async function runSystemProgram(name: string, args: readonly string[], env: Env): Promise<string> {
-  const options = { env: { ...env }, windowsHide: true, timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+  const options = {
+    env: { ...env },
+    windowsHide: true,
+    timeout: PROCESS_LIST_TIMEOUT_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  };
   const run = promisify(execFile)(windowsProgram(name, env), args, options);
   return (await run.catch(() => ({ stdout: '' }))).stdout;
 }

@@ -14,9 +14,9 @@ import {
 } from './write-below.ts';
 
 const NEWLINE = 0x0a;
-const PIECE_BYTES = 256 * 1024;
+const LOG_PIECE_BYTES = 256 * 1024;
 /** Time for another process to finish writing a line, in milliseconds. */
-const SETTLE_MS = 50;
+const LOG_SETTLE_MS = 50;
 
 /** Settings of an append log. */
 export interface AppendLogOptions {
@@ -168,7 +168,7 @@ async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
     const whole = await endOfLastLine(handle, size);
     if (whole === size) return;
     // Another process may be writing this line, or may cut it off itself.
-    await sleep(SETTLE_MS);
+    await sleep(LOG_SETTLE_MS);
     const release = lockFile(file);
     if (release === undefined) continue;
     try {
@@ -183,7 +183,7 @@ async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
 async function endOfLastLine(handle: FileHandle, size: number): Promise<number> {
   for (let end = size; end > 0; ) {
     // The first read is the last byte: it is enough if the file ends with a newline.
-    const start = end === size ? size - 1 : Math.max(0, end - PIECE_BYTES);
+    const start = end === size ? size - 1 : Math.max(0, end - LOG_PIECE_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
     const at = buffer.lastIndexOf(NEWLINE);
     if (at !== -1) return start + at + 1;
@@ -197,7 +197,7 @@ export async function* linesBackwards(handle: FileHandle): AsyncGenerator<string
   let { size: end } = await handle.stat();
   let rest: Buffer[] = [];
   while (end > 0) {
-    const start = Math.max(0, end - PIECE_BYTES);
+    const start = Math.max(0, end - LOG_PIECE_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
     end = start;
     const first = start === 0 ? -1 : buffer.indexOf(NEWLINE);

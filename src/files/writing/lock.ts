@@ -11,12 +11,12 @@ const BEAT_MS = 10_000;
 /** Time without renewal after which a lock of another machine is free, in milliseconds. */
 const STALE_AFTER_MS = 60_000;
 /** Maximum time to wait for a lock, in milliseconds; longer than STALE_AFTER_MS. */
-const TIMEOUT_MS = 75_000;
+const LOCK_TIMEOUT_MS = 75_000;
 /** Time for which the lock of a killed process may still look held, in milliseconds. */
 export const DYING_MS = 1000;
 /** Time after which an incomplete lock counts as that of a killed process, in milliseconds. */
 const HALF_WRITTEN_MS = 500;
-const STEP_MS = 20;
+const LOCK_PAUSE_MS = 20;
 /** Maximum size of a lock, in bytes; a larger file is not one. */
 const MAX_LOCK_BYTES = 64 * 1024;
 
@@ -61,12 +61,12 @@ export function lockFile(
 export async function waitForLock(
   file: FileBelow,
   { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
-  limitMs = TIMEOUT_MS,
+  limitMs = LOCK_TIMEOUT_MS,
 ): Promise<Release | undefined> {
   for (let waited = 0; ; ) {
     const release = lockFile(file);
     if (release !== undefined || waited >= limitMs) return release;
-    const step = STEP_MS * (1 + random());
+    const step = LOCK_PAUSE_MS * (1 + random());
     await sleep(step);
     waited += step;
   }
@@ -226,8 +226,8 @@ function parseHolder(holder: string): Holder | undefined {
 }
 
 /** The beginning of every lock; after a power cut it may consist of NULs. */
-const BEGINNING = '{"host":';
+const LOCK_BEGINNING = '{"host":';
 
 function mayBeLock(text: string): boolean {
-  return BEGINNING.startsWith(text) || text.startsWith(BEGINNING) || /^\0+$/u.test(text);
+  return LOCK_BEGINNING.startsWith(text) || text.startsWith(LOCK_BEGINNING) || /^\0+$/u.test(text);
 }

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../error-utils.ts';
 
 /** Maximum time to wait for another program to close the file, in milliseconds. */
-const TIMEOUT_MS = 1000;
-const STEP_MS = 20;
+const RENAME_TIMEOUT_MS = 1000;
+const RENAME_PAUSE_MS = 20;
 
 /** Windows' error codes for a file that a virus scanner, an editor or another command has open. */
 const OPEN_ELSEWHERE = new Set(['EACCES', 'EBUSY', 'EPERM']);
@@ -23,12 +23,12 @@ export async function renameOver(
   to: string,
   system: RenameSystem = { platform: process.platform, rename, sleep },
 ): Promise<void> {
-  for (let waited = 0; ; waited += STEP_MS) {
+  for (let waited = 0; ; waited += RENAME_PAUSE_MS) {
     try {
       return await system.rename(from, to);
     } catch (error) {
       if (!isWorthWaiting(error, waited, system.platform)) throw error;
-      await system.sleep(STEP_MS);
+      await system.sleep(RENAME_PAUSE_MS);
     }
   }
 }
@@ -36,16 +36,16 @@ export async function renameOver(
 /** Renames like `renameOver`, synchronously. */
 export function renameOverSync(from: string, to: string): void {
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; ; waited += STEP_MS) {
+  for (let waited = 0; ; waited += RENAME_PAUSE_MS) {
     try {
       return renameSync(from, to);
     } catch (error) {
       if (!isWorthWaiting(error, waited, process.platform)) throw error;
-      Atomics.wait(clock, 0, 0, STEP_MS);
+      Atomics.wait(clock, 0, 0, RENAME_PAUSE_MS);
     }
   }
 }
 
 function isWorthWaiting(error: unknown, waited: number, platform: NodeJS.Platform): boolean {
-  return platform === 'win32' && waited < TIMEOUT_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
+  return platform === 'win32' && waited < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { openBelow } from './write-below.ts';
 
-const PIECE_BYTES = 256 * 1024;
+const SPILLED_PIECE_BYTES = 256 * 1024;
 
 /** A file for values that would fill the memory. It loses its name at once, so that nothing of it stays on disk. */
 export class SpillFile {
@@ -33,7 +33,7 @@ export class SpillFile {
     const position = this.#written + this.#pendingBytes;
     this.#pending.push(bytes);
     this.#pendingBytes += length;
-    if (this.#pendingBytes >= PIECE_BYTES) this.#write();
+    if (this.#pendingBytes >= SPILLED_PIECE_BYTES) this.#write();
     return async () => {
       if (position + length > this.#written) this.#write();
       const { buffer, bytesRead } = await this.#handle.read(Buffer.alloc(length), 0, length, position);

@@ -1,12 +1,12 @@
-type Options = Readonly<Record<string, unknown>>;
+type SentOptions = Readonly<Record<string, unknown>>;
 
 /** Returns the number of answers that a run requests, by which its cost is multiplied. */
-export function answerCount(options: Options): number {
+export function answerCount(options: SentOptions): number {
   return wholeNumber(options['n']) ?? 1;
 }
 
 /** Limits with names like those of multipliers. */
-const LIMITS = new Set(['n_predict', 'n_ctx', 'n_keep', 'n_probs']);
+const COUNT_LIMIT_OPTIONS = new Set(['n_predict', 'n_ctx', 'n_keep', 'n_probs']);
 /** Other names for the number of answers at providers. */
 const OTHER_NAMES = new Set(['candidate_count', 'sample_count', 'number_of_images', 'num_images']);
 
@@ -14,7 +14,7 @@ const OTHER_NAMES = new Set(['candidate_count', 'sample_count', 'number_of_image
  * Returns an option that multiplies the cost of a run by an unknown number; undefined if there is none. A whole `n` is
  * counted by `answerCount`, and a multiplier of 1 changes nothing.
  */
-export function unknownMultiplier(options: Options): string | undefined {
+export function unknownMultiplier(options: SentOptions): string | undefined {
   return Object.keys(options).find(key => {
     const value = options[key];
     if (value === null || value === undefined || !isMultiplier(key)) return false;
@@ -25,7 +25,7 @@ export function unknownMultiplier(options: Options): string | undefined {
 
 function isMultiplier(key: string): boolean {
   const sent = key.replace(/[A-Z]/gu, letter => `_${letter.toLowerCase()}`);
-  if (LIMITS.has(sent)) return false;
+  if (COUNT_LIMIT_OPTIONS.has(sent)) return false;
   return sent === 'n' || /^(?:n_|best_of)/u.test(sent) || OTHER_NAMES.has(sent);
 }
 

@@ -4,7 +4,13 @@ import { expressionFault } from '../../files/jmespath.ts';
 import type { YamlValue } from '../../files/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
-import type { AnswerFields, Declared, DeclaredAddress, DeclaredProgram, Placeholder } from '../declared.ts';
+import type {
+  AnswerFields,
+  Declared,
+  DeclaredAddress,
+  DeclaredProgram,
+  ProgramPlaceholder,
+} from '../declared.ts';
 import { PlaceholderFault, placeholdersIn } from '../programs/placeholders.ts';
 
 const COMMON_FIELDS = [
@@ -171,7 +177,7 @@ function addressFault(address: string): string | undefined {
  * @param field the name of a field that may not hold environment variables
  * @throws {FileFault} if one is unknown, or not allowed here
  */
-function readPlaceholders(value: YamlValue, field?: string): Placeholder[] {
+function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[] {
   if (value.isList) return value.items('this list').flatMap(item => readPlaceholders(item, field));
   if (value.isMap) {
     return value.entries('this map').flatMap(entry => {
@@ -188,7 +194,7 @@ function readPlaceholders(value: YamlValue, field?: string): Placeholder[] {
   );
 }
 
-function placeholdersAt(place: FilePosition, text: string): Placeholder[] {
+function placeholdersAt(place: FilePosition, text: string): ProgramPlaceholder[] {
   try {
     return placeholdersIn(text);
   } catch (error) {

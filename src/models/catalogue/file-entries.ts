@@ -18,7 +18,7 @@ import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.t
 import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
 import { isDeclared, readDeclared } from './declared-entry.ts';
 
-const KEY_VARIABLE: FieldFormat = {
+const KEY_VARIABLE_FORMAT: FieldFormat = {
   pattern: /^[A-Za-z_]\w*$/,
   rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
 };
@@ -46,7 +46,7 @@ export function readProvider(
   const written = base ? fields.text('baseUrl') : fields.required('baseUrl');
   const fault = written === undefined ? undefined : baseUrlFault(written);
   if (fault !== undefined) throw fields.fault('baseUrl', fault);
-  const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE);
+  const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
   const headers = fields.value('headers');
   const batch = fields.oneOf('batch', ['true', 'false']);
   const engine = fields.oneOf('engine', INTERFACES);

@@ -112,7 +112,7 @@ function readValidEntries(
   const { providers, brokenProviders } = readProviders(fields.value('providers'), predefined, faults);
   const usable = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
   for (const name of brokenProviders) usable.delete(name);
-  const { models, brokenModels } = readModels(fields.value('models'), usable, context);
+  const { models, brokenModels } = readFileModels(fields.value('models'), usable, context);
   const { aliases, brokenAliases } = readAliases(
     fields.value('modelAliases'),
     { models, providers: usable },
@@ -135,7 +135,7 @@ function readProviders(
   return { providers, brokenProviders: new Set(broken) };
 }
 
-function readModels(
+function readFileModels(
   value: YamlValue | undefined,
   providers: ReadonlyMap<string, Provider>,
   { faults, folder }: ModelsFileContext,

@@ -67,7 +67,7 @@ export class InvalidModelsFile extends Error {
 }
 
 /** Maximum size of a models file, in bytes. */
-const MAX_BYTES = 1024 * 1024;
+const MAX_MODELS_FILE_BYTES = 1024 * 1024;
 
 /**
  * Returns the text of `models.yaml`; undefined if there is none.
@@ -103,7 +103,7 @@ export async function readNamedModelsText(file: string): Promise<string> {
 }
 
 async function readBounded(file: string, size: number): Promise<string> {
-  if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
+  if (size > MAX_MODELS_FILE_BYTES) throw new Error(`${file} is larger than 1 MiB`);
   const bytes = await readFile(file);
   const text = decodedUtf8(bytes);
   if (text === undefined) throw new Error(`${file} is ${encodingFault(bytes)}`);

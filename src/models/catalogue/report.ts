@@ -127,10 +127,10 @@ export async function keyVariables(place: ModelSources): Promise<readonly string
 }
 
 /** A shorter key is a placeholder, such as `ollama`, and its letters may be words of an answer. */
-const MIN_SECRET_LENGTH = 16;
+const MIN_LITERAL_KEY_LENGTH = 16;
 
 /** Returns the keys of providers and addresses that are set and secret, which no answer may show. */
 export async function secretKeys(place: ModelSources): Promise<readonly string[]> {
   const values = (await keyVariables(place)).flatMap(name => place.env[name]?.trim() ?? []);
-  return values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  return values.filter(({ length }) => length >= MIN_LITERAL_KEY_LENGTH);
 }

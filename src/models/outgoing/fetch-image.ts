@@ -31,15 +31,15 @@ export interface FetchImageOptions extends PrivateRules {
   readonly timeoutMs?: number;
 }
 
-const MAX_REDIRECTS = 5;
-const TIMEOUT_MS = 30_000;
+const MAX_IMAGE_REDIRECTS = 5;
+const IMAGE_TIMEOUT_MS = 30_000;
 
 /** Fetches a picture, only over https and from public addresses, also after redirects. @throws {Error} if it can't */
 export async function fetchImage(url: string, options: FetchImageOptions): Promise<Buffer> {
-  const limit = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const limit = AbortSignal.timeout(options.timeoutMs ?? IMAGE_TIMEOUT_MS);
   const signal = AbortSignal.any([options.signal, limit]);
   try {
-    return await followRedirects(url, { ...options, signal });
+    return await followImageRedirects(url, { ...options, signal });
   } catch (error) {
     options.signal.throwIfAborted();
     if (limit.aborted) throw new Error('the image did not arrive in time', { cause: error });
@@ -47,16 +47,16 @@ export async function fetchImage(url: string, options: FetchImageOptions): Promi
   }
 }
 
-async function followRedirects(start: string, options: FetchImageOptions): Promise<Buffer> {
+async function followImageRedirects(start: string, options: FetchImageOptions): Promise<Buffer> {
   let url = start;
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; redirects <= MAX_IMAGE_REDIRECTS; redirects += 1) {
     const answer = await openChecked(url, options);
     const target = redirectTarget(answer, url);
     if (target === undefined) return readImage(answer, options.onBytes);
     answer.discard();
     url = target;
   }
-  throw new Error(`the URL redirects more than ${MAX_REDIRECTS} times`);
+  throw new Error(`the URL redirects more than ${MAX_IMAGE_REDIRECTS} times`);
 }
 
 async function openChecked(text: string, options: FetchImageOptions): Promise<HttpAnswer> {

@@ -43,7 +43,7 @@ export interface HttpRequest {
   readonly ca?: string;
 }
 
-const CONNECT_TIMEOUT_MS = 30_000;
+const OUTGOING_CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Sends a request over a new connection and returns the response as soon as its headers are there: on a used one, a server
@@ -59,7 +59,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
   const isForwarded = proxy !== undefined && url.protocol === 'http:';
   const agent = await openAgent({
     proxy: isForwarded ? undefined : proxy,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connectTimeoutMs: OUTGOING_CONNECT_TIMEOUT_MS,
     connections: 1,
     lookup: addresses && !proxy ? pinnedTo(addresses) : undefined,
     signal,

@@ -4,8 +4,8 @@ import { type DeclaredAddress, usesPlaceholder, variablesOf } from '../declared.
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';
 import { ProviderFault } from '../providers/answers/refusal.ts';
-import { networkFault, retryWhileBusy } from '../providers/fault.ts';
-import { MAX_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send.ts';
+import { providerNetworkFault, retryWhileBusy } from '../providers/fault.ts';
+import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send.ts';
 import { filledText, filledValue } from './placeholders.ts';
 import { timeText } from './program-engine.ts';
 import { readResult } from './read-answer.ts';
@@ -31,7 +31,7 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
       try {
         const answer = await ask(request, { job, env, signal });
         refuseEncoded(answer);
-        const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
+        const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
         return maskSecrets(await readResult(job, declared, text), secrets);
       } catch (error) {
         job.signal.throwIfAborted();
@@ -144,5 +144,5 @@ function requestFault(error: unknown, { url }: ProviderRequest): ProviderFault {
   if (error instanceof TooLong) {
     return new ProviderFault(`answered with more than can be read: ${error.message}`, { mayHaveCost: true });
   }
-  return networkFault(error, { baseUrl: url.origin });
+  return providerNetworkFault(error, { baseUrl: url.origin });
 }

@@ -1,15 +1,15 @@
 import { isJsonList, type JsonValue } from '../../files/json.ts';
 import { textOrNothing } from '../../files/json-fields.ts';
-import type { Placeholder } from '../declared.ts';
+import type { ProgramPlaceholder } from '../declared.ts';
 
 /** A text split into literals and placeholders. */
-type Pieces = readonly (string | Placeholder)[];
+type Pieces = readonly (string | ProgramPlaceholder)[];
 
 /** An unknown or unclosed placeholder; the message names it. */
 export class PlaceholderFault extends Error {}
 
-const PLAIN = ['prompt', 'system', 'messages', 'images', 'here', 'model'] as const;
-const MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<end>\}?)/gu;
+const PLACEHOLDER_NAMES = ['prompt', 'system', 'messages', 'images', 'here', 'model'] as const;
+const PLACEHOLDER_MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<end>\}?)/gu;
 
 /**
  * Splits a text at its placeholders; `$${` is a literal `${`.
@@ -17,10 +17,10 @@ const MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<end>\}?)/gu;
  * @throws {PlaceholderFault}
  */
 export function splitAtPlaceholders(text: string): Pieces {
-  const pieces: (string | Placeholder)[] = [];
+  const pieces: (string | ProgramPlaceholder)[] = [];
   let at = 0;
   let literal = '';
-  for (const match of text.matchAll(MARKS)) {
+  for (const match of text.matchAll(PLACEHOLDER_MARKS)) {
     literal += text.slice(at, match.index);
     at = match.index + match[0].length;
     const { name, end } = match.groups ?? {};
@@ -36,8 +36,8 @@ export function splitAtPlaceholders(text: string): Pieces {
   return literal === '' ? pieces : [...pieces, literal];
 }
 
-function placeholderOf(written: string, isClosed: boolean): Placeholder {
-  const plain = PLAIN.find(name => name === written);
+function placeholderOf(written: string, isClosed: boolean): ProgramPlaceholder {
+  const plain = PLACEHOLDER_NAMES.find(name => name === written);
   const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(written)?.groups ?? {};
   if (isClosed && plain !== undefined) return { name: plain };
   if (isClosed && name === 'input' && key !== undefined) return { name, key };
@@ -49,12 +49,12 @@ function placeholderOf(written: string, isClosed: boolean): Placeholder {
 }
 
 /** Returns the placeholders in a text. @throws {PlaceholderFault} */
-export function placeholdersIn(text: string): Placeholder[] {
+export function placeholdersIn(text: string): ProgramPlaceholder[] {
   return splitAtPlaceholders(text).filter(piece => typeof piece !== 'string');
 }
 
 /** Returns the value of a placeholder. */
-export type PlaceholderValue = (placeholder: Placeholder) => JsonValue;
+export type PlaceholderValue = (placeholder: ProgramPlaceholder) => JsonValue;
 
 /** Fills in a text. Placeholders within a value are not filled in. */
 export function filledText(

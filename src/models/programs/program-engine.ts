@@ -24,7 +24,7 @@ export interface ProgramOptions {
 }
 
 /** Maximum time to wait for the rest of the output after the program has ended. */
-const OUTPUT_GRACE_MS = { waits: 10, ms: 100 } as const;
+const PROGRAM_OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
 
 /** Returns the engine that runs programs in models.yaml. */
 export function programEngine(options: ProgramOptions): Engine {
@@ -158,8 +158,8 @@ async function collectOutput(
 /** Waits for the output in several steps, so that a process that was suspended meanwhile still reads what is there. */
 async function waitForOutput(closed: Promise<void>): Promise<void> {
   const isClosed = closed.then(() => true);
-  for (let waits = 0; waits < OUTPUT_GRACE_MS.waits; waits += 1) {
-    if (await Promise.race([isClosed, delay(OUTPUT_GRACE_MS.ms, false, { ref: false })])) return;
+  for (let waits = 0; waits < PROGRAM_OUTPUT_GRACE.waits; waits += 1) {
+    if (await Promise.race([isClosed, delay(PROGRAM_OUTPUT_GRACE.ms, false, { ref: false })])) return;
   }
 }
 

@@ -91,7 +91,7 @@ async function selectFields(job: EngineJob, answer: string, expressions: Readonl
 }
 
 /** Maximum length of an answer in a message. */
-const MAX_SHOWN = 300;
+const MAX_SHOWN_OUTPUT = 300;
 
 function unreadableAnswer(why: string, answer: string): string {
   const start = answerBeginning(answer);
@@ -99,7 +99,7 @@ function unreadableAnswer(why: string, answer: string): string {
 }
 
 function answerBeginning(text: string): string {
-  return shortened(text.trim(), MAX_SHOWN);
+  return shortened(text.trim(), MAX_SHOWN_OUTPUT);
 }
 
 function usageFromCounts({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): {

@@ -2,7 +2,7 @@ import type { Env } from '../../files/env.ts';
 import type { JsonValue } from '../../files/json.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import { type Declared, type Placeholder, usesPlaceholder } from '../declared.ts';
+import { type Declared, type ProgramPlaceholder, usesPlaceholder } from '../declared.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
 
 /** The values of a run's placeholders. */
@@ -16,7 +16,7 @@ export function placeholderValues(
 ) {
   const { model, inputs } = job;
   const prompt = promptOf(job, declared);
-  const plain = (placeholder: Placeholder): JsonValue => {
+  const plain = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
     if (placeholder.name === 'input') return ownEntry(inputs.texts, placeholder.key) ?? '';
     const { name } = placeholder;
@@ -30,7 +30,7 @@ export function placeholderValues(
     /** Values within a text: inputs unchanged. */
     inText: plain,
     /** Values on their own in JSON: inputs with their types in the prompt's schema. */
-    inJson: (placeholder: Placeholder): JsonValue =>
+    inJson: (placeholder: ProgramPlaceholder): JsonValue =>
       placeholder.name === 'input' ? (ownEntry(inputs.values, placeholder.key) ?? '') : plain(placeholder),
   };
 }

@@ -8,7 +8,7 @@ import {
 import type { HttpAnswer } from '../outgoing/request.ts';
 import { ProviderFault } from '../providers/answers/refusal.ts';
 import type { TypedBody } from '../providers/exchange.ts';
-import { MAX_ANSWER_BYTES } from '../providers/send.ts';
+import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send.ts';
 
 /** A request of a batch. */
 export interface BatchRequest {
@@ -19,7 +19,7 @@ export interface BatchRequest {
 }
 
 /** Minimum size of the chunks that small pieces are joined into, in bytes. */
-const PIECE_BYTES = 64 * 1024;
+const BATCH_PIECE_BYTES = 64 * 1024;
 
 /** Returns a body that is assembled from pieces while it is sent. */
 export function streamedBody(contentType: string, pieces: () => Iterable<string | Uint8Array>): TypedBody {
@@ -35,7 +35,7 @@ function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array
     const next = typeof piece === 'string' ? Buffer.from(piece) : piece;
     small.push(next);
     bytes += next.length;
-    if (bytes < PIECE_BYTES) continue;
+    if (bytes < BATCH_PIECE_BYTES) continue;
     yield* small.length === 1 ? small : [Buffer.concat(small)];
     [small, bytes] = [[], 0];
   }
@@ -124,7 +124,7 @@ export function rethrowExpired(error: unknown): never {
 }
 
 /** Maximum number of pages that are read of a provider's list. */
-const MAX_PAGES = 10_000;
+const MAX_BATCH_PAGES = 10_000;
 
 /**
  * Yields all batches of the account, page by page.
@@ -136,7 +136,7 @@ export async function* listedBatches(
   page: (after: string) => Promise<UncheckedObject>,
 ): AsyncGenerator<UncheckedObject, void> {
   let after: string | undefined = '';
-  for (let pages = 0; pages < MAX_PAGES && after !== undefined; pages += 1) {
+  for (let pages = 0; pages < MAX_BATCH_PAGES && after !== undefined; pages += 1) {
     const { data, has_more: hasMore } = await page(after);
     if (!Array.isArray(data) || !data.every(isJsonObject)) throw unreadableList('is not a list of batches');
     yield* data;
@@ -151,7 +151,7 @@ function unreadableList(fault: string): ProviderFault {
 }
 
 /** Limits for the JSON of one result. */
-const BOUNDS = { ...MAX_JSON, values: 100_000 };
+const BATCH_ANSWER_BOUNDS = { ...MAX_JSON, values: 100_000 };
 
 /** Yields the results in a file of lines. Skips lines that can't be read or are too long. */
 export async function* resultsIn(
@@ -181,12 +181,14 @@ async function* readLines({ body }: HttpAnswer): AsyncGenerator<string> {
 }
 
 function appended(line: string | undefined, piece: string): string | undefined {
-  return line === undefined || line.length + piece.length > MAX_ANSWER_BYTES ? undefined : line + piece;
+  return line === undefined || line.length + piece.length > MAX_PROVIDER_ANSWER_BYTES
+    ? undefined
+    : line + piece;
 }
 
 function parseResultLine(line: string): unknown {
   try {
-    return parseBoundedJson(line, BOUNDS);
+    return parseBoundedJson(line, BATCH_ANSWER_BOUNDS);
   } catch {
     return undefined;
   }

@@ -16,7 +16,7 @@ import {
 } from './batch-provider.ts';
 
 /** The metadata field that holds the key of a batch. */
-const MARK = 'promptrun';
+const BATCH_MARK = 'promptrun';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** Returns OpenAI's batches, which are created from an uploaded file of requests. */
@@ -38,7 +38,7 @@ export function openAiBatches(access: Access): BatchProvider {
         input_file_id: upload.id,
         endpoint,
         completion_window: '24h',
-        metadata: { [MARK]: key },
+        metadata: { [BATCH_MARK]: key },
       };
       return requiredId(await ask('/batches', signal, batch));
     },
@@ -48,7 +48,7 @@ export function openAiBatches(access: Access): BatchProvider {
       for await (const batch of listedBatches(page)) {
         // Some providers of this interface keep no metadata.
         const isOurs =
-          textAt(batch, 'metadata', MARK) === key ||
+          textAt(batch, 'metadata', BATCH_MARK) === key ||
           (file !== undefined && textAt(batch, 'input_file_id') === file);
         if (isOurs) return { id: requiredId(batch) };
       }

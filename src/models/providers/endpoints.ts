@@ -27,8 +27,8 @@ export interface EndpointModels {
 /** An endpoint's refusal to list models with this key, or without one. */
 export class EndpointRefusal extends Error {}
 
-const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 16 * 1024 * 1024;
+const ENDPOINT_TIMEOUT_MS = 10_000;
+const MAX_ENDPOINT_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
  * Lists an endpoint's models (`GET /models`).
@@ -43,7 +43,7 @@ export async function askForModels(
   const fault = accessFault(provider, env);
   if (fault) throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
   const url = listUrl(provider);
-  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const limit = AbortSignal.timeout(ENDPOINT_TIMEOUT_MS);
   try {
     const answer = await openHttp({
       url,
@@ -58,7 +58,7 @@ export async function askForModels(
     });
     if (answer.status !== 200) answer.discard();
     checkStatus(answer.status, answer.headers.location, provider);
-    return offerIn((await readBody(answer, MAX_BYTES)).toString('utf8'), provider);
+    return offerIn((await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES)).toString('utf8'), provider);
   } catch (error) {
     signal.throwIfAborted();
     throw limit.aborted ? new Error('no answer in 10 s', { cause: error }) : error;

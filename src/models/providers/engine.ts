@@ -26,7 +26,7 @@ import { type BuiltRequest, buildRequest } from './requests/build-request.ts';
 import { send } from './send.ts';
 
 /** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */
-const TIMEOUT_MS = 10 * 60_000;
+const PROVIDER_TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
 /** Returns the engine for all providers. It loads the client of an interface at the first run, and reads keys at each run. */
@@ -47,7 +47,7 @@ export function providerEngine(
         return { ...failedWith(message, plain), isRefused: true, fault: 'unauthorised' };
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
-      const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
+      const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS);
       return await new ProviderRun(
         job,
         { provider, key, env, privateRules, traceparent: job.traceparent },
@@ -60,7 +60,7 @@ export function providerEngine(
       return await new ProviderRun(
         job,
         { provider, key: keyOf(provider, env), env, privateRules },
-        TIMEOUT_MS,
+        PROVIDER_TIMEOUT_MS,
       ).read(body);
     },
   };
@@ -71,15 +71,15 @@ class RefusedOptions {
   readonly #byModel = new Map<string, ReadonlySet<OptionName>>();
 
   of(model: ModelEntry): ReadonlySet<OptionName> {
-    return this.#byModel.get(modelKey(model)) ?? new Set();
+    return this.#byModel.get(entryKey(model)) ?? new Set();
   }
 
   add(model: ModelEntry, options: readonly OptionName[]): void {
-    this.#byModel.set(modelKey(model), new Set([...this.of(model), ...options]));
+    this.#byModel.set(entryKey(model), new Set([...this.of(model), ...options]));
   }
 }
 
-function modelKey({ model, id = model, provider }: ModelEntry): string {
+function entryKey({ model, id = model, provider }: ModelEntry): string {
   return `${provider?.name}/${id}`;
 }
 

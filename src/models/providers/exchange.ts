@@ -3,7 +3,7 @@ import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-jso
 import { type HttpAnswer, type PiecewiseBody, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './answers/refusal.ts';
-import { MAX_ANSWER_BYTES, send } from './send.ts';
+import { MAX_PROVIDER_ANSWER_BYTES, send } from './send.ts';
 
 /** A request that asks no model, such as one about a batch. */
 export interface PlainRequest {
@@ -66,7 +66,7 @@ export async function exchangeJson(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
   const answer = await exchange(request, access, signal);
-  const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
+  const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
   let value: unknown;
   try {
     value = parseBoundedJson(text, MAX_JSON);

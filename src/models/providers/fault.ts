@@ -32,7 +32,7 @@ export function statusIn(thrown: unknown): number | undefined {
   return providerFaultIn(thrown)?.more.status;
 }
 
-const MAX_LENGTH = 600;
+const MAX_FAULT_LENGTH = 600;
 
 /**
  * Describes a fault in one line: who did what, and what to do next, without keys. `plain` leaves out advice for the
@@ -53,11 +53,11 @@ export async function explainFault(
   fault: EngineFault | undefined;
 }> {
   const { provider, key } = access;
-  const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
+  const fault = providerFaultIn(thrown) ?? providerNetworkFault(thrown, provider);
   const whole = maskKeys(fault.what, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
-  const short = shortened(whole, MAX_LENGTH);
+  const short = shortened(whole, MAX_FAULT_LENGTH);
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
   const advice = [operatorAdvice(fault, access, use), has].filter(text => text !== undefined).join('; ');
   const { isRefused = false, isUnanswered = false, isPassing = false, status, fault: kind } = fault.more;
@@ -115,7 +115,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 };
 
 /** Returns the fault for a network error. */
-export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
+export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
   const error = innermostCause(thrown);
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can't be reached: ${error.message}`, {
@@ -163,7 +163,7 @@ function hostOf(baseUrl: string): string {
 }
 
 /** Minimum length of a key to mask everywhere: a shorter one could be any word of a message. */
-const MIN_SECRET_LENGTH = 8;
+const MIN_MASKED_LENGTH = 8;
 
 /** Masks keys and passwords: providers repeat parts of a wrong key, and URLs may hold passwords. */
 export function maskKeys(text: string, ...keys: readonly string[]): string {
@@ -185,7 +185,7 @@ function maskSecret(word: string): string {
 /** Masks the key. A short one is masked only where the text calls it a key. */
 function maskKey(text: string, key: string): string {
   if (key === '') return text;
-  if (key.length >= MIN_SECRET_LENGTH) return text.replaceAll(key, '***');
+  if (key.length >= MIN_MASKED_LENGTH) return text.replaceAll(key, '***');
   const literal = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return text.replace(
     new RegExp(`((?:key|bearer|token)[^\\w]{0,3}(?:provided)?[:="'\\s]{1,4})${literal}(?!\\w)`, 'gi'),
@@ -230,7 +230,7 @@ function isRetryable(error: unknown, effect: RequestEffect): boolean {
   return isPassing && quotaUsedUp !== true;
 }
 
-const SHOWN = 5;
+const MAX_SHOWN_DETAILS = 5;
 
 /** Returns true if the provider does not know the model. */
 function isUnknownModel({ what, more: { status, param = 'model' } }: ProviderFault): boolean {
@@ -248,8 +248,8 @@ async function nearestModels(
     const { models } = await askForModels(provider, env, signal);
     const names = models.map(offered => offered.id);
     if (names.length === 0) return undefined;
-    const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
-    return `it has ${nearestFirst(id, names).slice(0, SHOWN).join(', ')}${more}`;
+    const more = names.length > MAX_SHOWN_DETAILS ? ` and ${names.length - MAX_SHOWN_DETAILS} more` : '';
+    return `it has ${nearestFirst(id, names).slice(0, MAX_SHOWN_DETAILS).join(', ')}${more}`;
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@ import type { Access } from './access.ts';
 import { ProviderFault, refusalFault } from './answers/refusal.ts';
 
 /** Maximum size of an answer, in bytes, including pictures. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+export const MAX_PROVIDER_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Maximum size of an error response, in bytes. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 

@@ -4,7 +4,7 @@ import { wordMatcher } from '../../wire/search-words.ts';
 const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')];
 const nav = element('nav', HTMLElement);
 const boxes = [...nav.querySelectorAll<HTMLInputElement>('[type=checkbox]')];
-const words = element('nav [type=search]', HTMLInputElement);
+const searchField = element('nav [type=search]', HTMLInputElement);
 const shown = element('nav output', HTMLOutputElement);
 
 nav.addEventListener('input', showMatchingRows);
@@ -12,7 +12,7 @@ showMatchingRows();
 
 function showMatchingRows(): void {
   const states = new Set(boxes.filter(box => box.checked).map(box => box.value));
-  const hasWords = wordMatcher(words.value);
+  const hasWords = wordMatcher(searchField.value);
   for (const row of rows) {
     row.hidden = !states.has(row.dataset['state'] ?? '') || !hasWords(row.textContent);
   }

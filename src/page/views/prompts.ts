@@ -1,12 +1,12 @@
 import type { PromptSearchRow, PromptVersion } from '../../wire/index.ts';
 import { wordMatcher } from '../../wire/search-words.ts';
-import { el, facts, filters, labelled, table, time } from '../dom.ts';
+import { el, facts, filters, labelled, table, timeElement } from '../dom.ts';
 import type { ViewContext } from '../service.ts';
 import { runForm } from './run-form.ts';
 
-const MODALITY_NAMES = ['text', 'image', 'video'];
+const MODALITY_CHOICES = ['text', 'image', 'video'];
 
-const COLUMNS = [
+const PROMPT_COLUMNS = [
   { title: 'Prompt' },
   { title: 'Makes' },
   { title: 'Credits', class: 'number' },
@@ -24,7 +24,7 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
   const words = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
   const list = el('div', { role: 'status' });
   const show = (): void => {
-    const found = matchingPrompts(rows, words.value);
+    const found = matchingRows(rows, words.value);
     list.replaceChildren(
       found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt matches.') : promptsTable(found),
     );
@@ -35,7 +35,7 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
 }
 
 /** Returns the prompts with every word in their title, slug or description. */
-function matchingPrompts(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
+function matchingRows(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
   const hasWords = wordMatcher(words);
   return rows.filter(({ title, slug, description }) => hasWords(`${title}\n${slug}\n${description}`));
 }
@@ -80,13 +80,13 @@ function promptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
         el('a', { href: `#/prompts/${promptId}` }, title || slug),
         el('span', { class: 'quiet below' }, [slug, ...labels.map(({ label }) => `@${label}`)].join(' ')),
       ),
-      MODALITY_NAMES[modality] ?? '',
+      MODALITY_CHOICES[modality] ?? '',
       estimatedCredits,
-      time(publishedAt),
+      timeElement(publishedAt),
       description,
     ],
   );
-  return table('Prompts', COLUMNS, cells);
+  return table('Prompts', PROMPT_COLUMNS, cells);
 }
 
 /** Shows a version of a prompt, by default the latest, with a form that runs it. */
@@ -114,7 +114,7 @@ export async function showPrompt(context: ViewContext): Promise<void> {
           href: `#/prompts/${promptId}/${promptVersionId}`,
           'aria-current': promptVersionId === shownId && 'true',
         },
-        time(publishedAt),
+        timeElement(publishedAt),
       ),
       ' · ',
       el('code', { class: 'quiet' }, promptVersionId.slice(0, 8)),

@@ -9,8 +9,8 @@ import {
   type RunUsage,
 } from '../../wire/index.ts';
 import { costText } from '../../wire/money.ts';
-import { type Child, el, facts, time } from '../dom.ts';
-import { creditsText, duration, status } from '../run-facts.ts';
+import { type Child, el, facts, timeElement } from '../dom.ts';
+import { duration, runCreditsText, status } from '../run-facts.ts';
 import { mediaAddress, type ViewContext } from '../service.ts';
 
 /** Shows a run with its inputs and outputs, and follows it until it has ended. */
@@ -69,23 +69,23 @@ async function sections(
         : ['Elapsed', row && elapsedTime(row, context.signal)],
       ['Prompt', version ?? versionId],
       ['Model', row?.usage?.model],
-      ['Created', row && time(row.createdAt)],
+      ['Created', row && timeElement(row.createdAt)],
       ...(isOver(run) ? spendingFacts(run, row) : []),
       ['Id', el('code', {}, run.runId)],
     ]),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None so far.')] : run.outputs.map(output)),
     el('h2', {}, 'Inputs'),
-    ...inputs(created),
+    ...createdInputs(created),
   ];
 }
 
 function spendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly [string, Child])[] {
   const usage = row?.usage;
   return [
-    ['Credits', row && creditsText(row.credits)],
+    ['Credits', row && runCreditsText(row.credits)],
     ['Tokens', tokens],
-    ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
+    ['Counted', usage?.tokens ? tokensText(usage.tokens) : undefined],
     ['Cost', usage && costText(usage.cost, { isEstimated: usage.estimated })],
   ];
 }
@@ -118,7 +118,7 @@ function cancelButton({ service, guard, signal }: ViewContext, runId: string): H
   return el('span', {}, button, fault);
 }
 
-function countsText({ input, output, cached }: NonNullable<RunUsage['tokens']>): string {
+function tokensText({ input, output, cached }: NonNullable<RunUsage['tokens']>): string {
   return `${input} in (${cached} cached), ${output} out`;
 }
 
@@ -135,7 +135,7 @@ function output({ type, data }: OutputItem, at: number): Node {
   return el('pre', { class: type === 'error' && 'fault' }, type === 'error' ? `error: ${text}` : text);
 }
 
-function inputs(created: CreateRunRequest | undefined): Node[] {
+function createdInputs(created: CreateRunRequest | undefined): Node[] {
   if (created === undefined) return [el('p', { class: 'quiet' }, 'The inputs are no longer kept.')];
   const { textInputs = {}, imageInputs = [] } = created.inputs;
   const entries: (readonly [string, Child])[] = Object.entries(textInputs).map(([key, value]) => [

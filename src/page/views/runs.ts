@@ -1,12 +1,12 @@
 import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
-import { choice, el, filters, labelled, plainOptions, table, time } from '../dom.ts';
-import { creditsText, duration, firstWords, isCancelled, status } from '../run-facts.ts';
+import { choice, el, filters, labelled, plainOptions, table, timeElement } from '../dom.ts';
+import { duration, firstWords, isCancelled, runCreditsText, status } from '../run-facts.ts';
 import type { ViewContext } from '../service.ts';
 
 /** Number of rows that are loaded at a time. */
 const PAGE_SIZE = 50;
 
-const TIMES = [
+const RUN_PERIODS = [
   ['', 'any time'],
   ['3600', 'the last hour'],
   ['86400', 'the last day'],
@@ -14,7 +14,7 @@ const TIMES = [
   ['2592000', 'the last 30 days'],
 ] as const;
 
-const COLUMNS = [
+const RUNS_TABLE = [
   { title: 'Run', class: 'words' },
   { title: 'Status' },
   { title: 'Created', class: 'time' },
@@ -30,7 +30,7 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
     '',
   );
-  const times = choice(TIMES, '');
+  const times = choice(RUN_PERIODS, '');
   const list = el('div');
   const more = el('button', { type: 'button' }, 'More');
   const controls = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
@@ -90,7 +90,7 @@ async function* filteredPages(
 function runsTable(rows: readonly RunRow[]): HTMLElement {
   return table(
     'Runs',
-    COLUMNS,
+    RUNS_TABLE,
     rows.map(row => {
       const { runId, runName, runStatus, outputs, createdAt, credits } = row;
       return [
@@ -102,9 +102,9 @@ function runsTable(rows: readonly RunRow[]): HTMLElement {
           el('code', { class: 'quiet' }, runId.slice(0, 8)),
         ),
         status(row),
-        time(createdAt),
+        timeElement(createdAt),
         duration(row, { isOver: isOver({ runStatus }) }),
-        creditsText(credits),
+        runCreditsText(credits),
       ];
     }),
   );

@@ -4,19 +4,19 @@ import { costText, formatDollars, money } from '../../wire/money.ts';
 import { choice, el, filters, labelled, plainOptions, table } from '../dom.ts';
 import type { ViewContext } from '../service.ts';
 
-const TIMES = [
+const USAGE_PERIODS = [
   ['7', 'last 7 days'],
   ['30', 'last 30 days'],
   ['365', 'last year'],
 ] as const;
 const GROUPS = ['prompt', 'day', 'model', 'status'] as const;
-type Grouping = (typeof GROUPS)[number];
+type UsageGroup = (typeof GROUPS)[number];
 const TITLES = { prompt: 'Prompt', day: 'Day', model: 'Model', status: 'Status' } as const satisfies Record<
-  Grouping,
+  UsageGroup,
   string
 >;
 
-const COLUMNS = [
+const USAGE_COLUMNS = [
   { title: 'Credits', class: 'number' },
   { title: 'Cost', class: 'number' },
   { title: 'Runs', class: 'number' },
@@ -27,13 +27,13 @@ const COLUMNS = [
 
 /** Shows the cost of the user's runs as bars. */
 export async function showUsage({ service, main, signal, guard }: ViewContext): Promise<void> {
-  const times = choice(TIMES, '30');
+  const times = choice(USAGE_PERIODS, '30');
   const groups = choice(plainOptions(GROUPS), 'prompt');
   const list = el('div');
   main.replaceChildren(filters(labelled('Time', times), labelled('By', groups)), list);
 
   const show = async (): Promise<void> => {
-    const [days, group] = [Number(times.value), groups.value as Grouping];
+    const [days, group] = [Number(times.value), groups.value as UsageGroup];
     const counted = new Map<string, { readonly name: string; readonly runs: RunRow[] }>();
     const since = Math.floor(Date.now() / 1000) - days * 86_400;
     for await (const row of service.runs.all({ since, usage: 'true' }, { signal })) {
@@ -54,7 +54,7 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
 /** Returns the key and the name of the group that a run belongs to. */
 async function groupOf(
   service: ViewContext['service'],
-  group: Grouping,
+  group: UsageGroup,
   row: RunRow,
 ): Promise<{ readonly key: string; readonly name: string }> {
   if (group !== 'prompt') return { key: usageKey(row, group), name: usageKey(row, group) };
@@ -63,7 +63,7 @@ async function groupOf(
   return { key: prompt?.promptId ?? name, name };
 }
 
-function usageTable(group: Grouping, rows: readonly GroupUsage[]): HTMLElement {
+function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement {
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
   const measure = measureOf(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
@@ -91,5 +91,5 @@ function usageTable(group: Grouping, rows: readonly GroupUsage[]): HTMLElement {
     row.tokens?.input ?? 0,
     row.tokens?.output ?? 0,
   ]);
-  return table('Usage', [{ title: TITLES[group], class: 'bar' }, ...COLUMNS], cells);
+  return table('Usage', [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS], cells);
 }

@@ -53,13 +53,13 @@ function readRoleBody(body: string): Piece[] {
   ];
 }
 
-interface Turn {
+interface RoleTurn {
   readonly input: string;
   readonly output: string;
 }
 
 /** Returns the examples and the text before them; no examples if an input lacks its output. */
-function turnsIn(body: string): { readonly system: string; readonly turns: readonly Turn[] } {
+function turnsIn(body: string): { readonly system: string; readonly turns: readonly RoleTurn[] } {
   const [system = '', ...rest] = body.split(INPUT_MARK);
   const pairs = rest.map(part => part.split(OUTPUT_MARK));
   if (pairs.length === 0 || pairs.some(pair => pair.length !== 2)) return { system: body, turns: [] };

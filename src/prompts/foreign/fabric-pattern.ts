@@ -4,7 +4,7 @@ import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
 
 /** Matches a variable of fabric, `{{name}}`. */
-const VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
+const FABRIC_VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
 
 /** Returns true if a file is a fabric pattern. */
 export function isFabricPattern(file: string): boolean {
@@ -15,8 +15,8 @@ export function isFabricPattern(file: string): boolean {
 export const FABRIC_PATTERN: ForeignFormat = {
   name: 'a pattern of fabric',
   read({ file, text, beside }) {
-    const system = splitAtInputs(plainText(text), VARIABLE);
-    const message = splitAtInputs(plainText(beside('user.md') ?? ''), VARIABLE);
+    const system = splitAtInputs(fabricText(text), FABRIC_VARIABLE);
+    const message = splitAtInputs(fabricText(beside('user.md') ?? ''), FABRIC_VARIABLE);
     const takesInput = inputsIn([...system, ...message]).includes('input');
     const user: Piece[] = takesInput
       ? message
@@ -34,7 +34,7 @@ export const FABRIC_PATTERN: ForeignFormat = {
   },
 };
 
-function plainText(text: string): string {
+function fabricText(text: string): string {
   return text
     .replace(/^\uFEFF/u, '')
     .replace(/\r\n?/gu, '\n')

@@ -10,7 +10,7 @@ import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { readGithubTests } from './github-tests.ts';
 import { chatRole, inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
 
-const KEYS = new Set([
+const GITHUB_PROMPT_KEYS = new Set([
   'name',
   'description',
   'model',
@@ -71,7 +71,7 @@ class GithubReader {
   prompt(testFindings: Findings): ForeignPrompt {
     const entries = this.#entries;
     for (const entry of entries.values()) {
-      if (KEYS.has(entry.key)) continue;
+      if (GITHUB_PROMPT_KEYS.has(entry.key)) continue;
       this.#findings.note(entry, `\`${entry.key}\` is not a key of GitHub Models: it has no effect`);
     }
     const body = this.#messages();

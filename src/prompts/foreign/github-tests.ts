@@ -25,7 +25,9 @@ const STRING_CHECKS = {
 } as const;
 
 /** The questions of GitHub Models' built-in evaluators, in our own words, with the fields of a row that they concern. */
-const BUILT_IN: { readonly [name: string]: { readonly asks: string; readonly about: readonly string[] } } = {
+const GITHUB_EVALUATORS: {
+  readonly [name: string]: { readonly asks: string; readonly about: readonly string[] };
+} = {
   similarity: { asks: 'says in substance the same as the expected answer', about: ['expected'] },
   relevance: { asks: 'answers what the input asks, and keeps to it', about: ['input'] },
   coherence: { asks: 'hangs together: it is logical, ordered and easy to follow', about: ['input'] },
@@ -177,9 +179,12 @@ function readEvaluatorChoice(item: YamlValue): { choice: string; score: number }
 function readBuiltIn({ value: written }: YamlEntry, place: EvaluatorPlace): Evaluator {
   const name = written.text('uses');
   const short = name.replace(/^github\//u, '');
-  const known = name.startsWith('github/') && Object.hasOwn(BUILT_IN, short) ? BUILT_IN[short] : undefined;
+  const known =
+    name.startsWith('github/') && Object.hasOwn(GITHUB_EVALUATORS, short)
+      ? GITHUB_EVALUATORS[short]
+      : undefined;
   if (!known) {
-    const names = Object.keys(BUILT_IN).map(name => `github/${name}`);
+    const names = Object.keys(GITHUB_EVALUATORS).map(name => `github/${name}`);
     throw faultAt(written, `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`);
   }
   return ({ line, fields }) => {

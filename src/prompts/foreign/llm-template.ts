@@ -9,10 +9,10 @@ import { promptFileText, withEndMark } from './converted.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { inputsIn, type Piece } from './template-pieces.ts';
 
-const READ = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
+const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
 const EXTRACTS = ['extract', 'extract_last'];
 /** Keys without an equivalent in prompt files, with the consequence of losing them. */
-const REFUSED: Readonly<Record<string, string>> = {
+const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
   fragments: 'fragments',
   system_fragments: 'fragments',
   tools: 'tools',
@@ -20,12 +20,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   attachments: 'attachments',
   attachment_types: 'attachments',
 };
-const KEYS = new Set([...READ, ...EXTRACTS, ...Object.keys(REFUSED)]);
+const LLM_TEMPLATE_KEYS = new Set([...LLM_READ_KEYS, ...EXTRACTS, ...Object.keys(LLM_REFUSED_KEYS)]);
 
 /** Returns true if a map is an `llm` template: it is not empty, and has only keys of that format. */
 export function isLlmTemplate(whole: JsonObject): boolean {
   const hasText = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
-  return hasText && Object.keys(whole).every(key => KEYS.has(key));
+  return hasText && Object.keys(whole).every(key => LLM_TEMPLATE_KEYS.has(key));
 }
 
 /** The template format of `llm`. */
@@ -86,21 +86,21 @@ const APPENDED_INPUT: readonly Piece[] = [
 /** Reports a key that has no equivalent, unless it is empty. */
 function refuseKey(entry: YamlEntry, findings: Findings): void {
   const { key, value } = entry;
-  const refused = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined;
+  const refused = Object.hasOwn(LLM_REFUSED_KEYS, key) ? LLM_REFUSED_KEYS[key] : undefined;
   const isEmpty = value.isEmpty || (isJsonList(value.json()) && value.items(key).length === 0);
   if (refused === undefined || isEmpty) return;
   findings.fault(entry, `\`${key}\`: ${refused} of \`llm\` are not supported here`);
 }
 
 /** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */
-const VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Za-z_]\w*)\})/gu;
+const LLM_VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Za-z_]\w*)\})/gu;
 
 function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
   const text = entry.value.text(entry.key);
   const pieces: Piece[] = [];
   let at = 0;
-  for (const { 0: found, index, groups } of text.matchAll(VARIABLE)) {
+  for (const { 0: found, index, groups } of text.matchAll(LLM_VARIABLE)) {
     const name = groups?.['named'] ?? groups?.['braced'];
     pieces.push({ text: text.slice(at, index) }, name === undefined ? { text: '$' } : { input: name });
     at = index + found.length;
@@ -135,7 +135,7 @@ function defaultsIn(entries: YamlEntries): Record<string, string> {
 }
 
 /** Names of options in `llm`, if they differ from ours. */
-const OPTIONS: Readonly<Record<string, string>> = {
+const LLM_OPTIONS: Readonly<Record<string, string>> = {
   max_tokens: 'maxOutputTokens',
   max_output_tokens: 'maxOutputTokens',
   num_predict: 'maxOutputTokens',
@@ -157,7 +157,7 @@ function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
   const options = written
     .filter(({ key }) => key !== 'json_object')
     .map(place => {
-      const key = Object.hasOwn(OPTIONS, place.key) ? (OPTIONS[place.key] ?? place.key) : place.key;
+      const key = Object.hasOwn(LLM_OPTIONS, place.key) ? (LLM_OPTIONS[place.key] ?? place.key) : place.key;
       return { key, value: place.value.json(), place };
     });
   for (const { key, value, place } of options) checkOption(key, value, place, findings);

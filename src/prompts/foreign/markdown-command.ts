@@ -5,14 +5,14 @@ import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { frontMatterText, type Markdown, noteLines, readMarkdown } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
-const KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
+const COMMAND_KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
 const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)/u;
 
 /** Returns true if a file is a command of Claude Code, Codex or a similar tool. */
 export function isMarkdownCommand(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
   const { head, body } = readMarkdown(text);
-  return KEYS.some(key => Object.hasOwn(head, key)) || PLACEHOLDER.test(body);
+  return COMMAND_KEYS.some(key => Object.hasOwn(head, key)) || PLACEHOLDER.test(body);
 }
 
 /** A command of Claude Code, Codex or a similar tool: a message with arguments. */

@@ -14,12 +14,12 @@ export interface Markdown {
   readonly bodyLine: number;
 }
 
-const FRONT_MATTER = /^---[ \t]*\n(?<head>[\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/u;
+const MARKDOWN_HEAD = /^---[ \t]*\n(?<head>[\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/u;
 
 /** Splits a Markdown file into front matter and body. `---` begins front matter only on the first line. */
 export function readMarkdown(text: string): Markdown {
   const whole = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
-  const match = FRONT_MATTER.exec(whole);
+  const match = MARKDOWN_HEAD.exec(whole);
   const start = match?.[0].length ?? 0;
   const rest = whole.slice(start);
   const body = rest.trimStart();

@@ -65,11 +65,11 @@ export function asTemplate(pieces: readonly Piece[]): string {
 
 /** Returns the tag of an input. `this` keeps its name from being read as a keyword. */
 function inputTag(name: string): string {
-  const isPlain = /^[A-Za-z_]\w*$/u.test(name) && !WORDS.has(name) && !Object.hasOwn(HELPERS, name);
+  const isPlain = /^[A-Za-z_]\w*$/u.test(name) && !RESERVED_WORDS.has(name) && !Object.hasOwn(HELPERS, name);
   return isPlain ? `{{${name}}}` : `{{this.[${name}]}}`;
 }
 
-const WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
+const RESERVED_WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
 
 /** A tag for the end of a template that renders nothing and keeps the blanks before it. */
 export const END_MARK: Piece = { tag: '{{log ""}}' };

@@ -75,7 +75,7 @@ export function textBeside(file: string, allowOutside = false): ReadBeside {
     const place = path.join(folder, name);
     try {
       const { real, fault } = inspectNamedFile(place, allowOutside ? undefined : folder, BOUNDS.fileBytes);
-      if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD[fault]);
+      if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD_FILE_FAULTS[fault]);
       return decodePrompt(place, readFileSync(real));
     } catch (error) {
       if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
@@ -110,7 +110,7 @@ export function isPromptText(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
 }
 
-const UNREAD = {
+const UNREAD_FILE_FAULTS = {
   outside: 'the file leads out of its folder: --allow-outside allows it',
   irregular: 'this is not a file',
   large: `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,

@@ -8,7 +8,7 @@ import type { Findings } from '../findings.ts';
 import { readSchema } from '../schemas/picoschema.ts';
 import { schemaContext } from '../schemas/schema-reader.ts';
 
-export interface Placed<T> {
+export interface LocatedValue<T> {
   readonly value: T;
   readonly place: FilePosition;
 }
@@ -16,10 +16,10 @@ export interface Placed<T> {
 export type FrontMatter = ReturnType<typeof readFrontMatter>;
 
 /** Keys of the format that are kept but have no effect on requests. */
-const SILENT = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
-const READ = ['model', 'config', 'input', 'output', 'title', 'description'];
+const IGNORED_KEYS = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
+const FRONT_MATTER_KEYS = ['model', 'config', 'input', 'output', 'title', 'description'];
 const OUTPUT_KEYS = ['format', 'schema', 'named', 'extract'];
-const FORMATS = ['json', 'text'];
+const OUTPUT_FORMATS = ['json', 'text'];
 const TOP: FilePosition = { line: 1, column: 1 };
 
 /** Parses front matter that begins at line `firstLine` of its file. Faults become findings. */
@@ -31,7 +31,7 @@ export function readFrontMatter(
 ) {
   const root = findings.attempt(() => parseYaml(text, firstLine));
   const entries = knownEntries(root, 'the front matter', findings);
-  for (const entry of entries.values()) noteUnknown(entry, findings);
+  for (const entry of entries.values()) noteUnknownKey(entry, findings);
   const input = knownEntries(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
   const output = knownEntries(entries.get('output')?.value, 'output', findings, OUTPUT_KEYS);
   const context = schemaContext(findings, named);
@@ -72,7 +72,7 @@ function readOutput(
   findings: Findings,
 ): PromptOutput {
   const format = oneLineText(entry, findings, 'output.format');
-  if (entry && format !== undefined && !FORMATS.includes(format)) {
+  if (entry && format !== undefined && !OUTPUT_FORMATS.includes(format)) {
     findings.note(entry.value, `the format \`${format}\` is not checked, only json is`);
   }
   return { ...(format !== undefined && { format }), ...(schema && { schema }) };
@@ -124,7 +124,7 @@ function listInWords(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function placedValues(entries: YamlEntries, findings: Findings): Map<string, Placed<JsonValue>> {
+function placedValues(entries: YamlEntries, findings: Findings): Map<string, LocatedValue<JsonValue>> {
   const values = [...entries].map(([key, place]) => {
     const value = findings.attempt(() => place.value.json());
     return value === undefined ? undefined : ([key, { value, place }] as const);
@@ -143,13 +143,13 @@ function oneLineText(
   return text?.replace(/\s+/g, ' ').trim() || undefined;
 }
 
-function noteUnknown({ key, ...place }: YamlEntry, findings: Findings): void {
-  if (READ.includes(key) || SILENT.has(key)) return;
+function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void {
+  if (FRONT_MATTER_KEYS.includes(key) || IGNORED_KEYS.has(key)) return;
   if (key.includes('.')) return findings.note(place, `\`${key}\` is kept in ext, without effect here`);
   const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
   const what = isOfFormat
     ? 'has no effect here: no tools are called'
-    : `is not a key of the format: it is kept without effect${didYouMean(key, [...READ, ...SILENT])}`;
+    : `is not a key of the format: it is kept without effect${didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS])}`;
   findings.note(place, `\`${key}\` ${what}`);
 }
 

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { ImageInputField, InputType, TextInput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
 import type { FieldUse } from '../template/syntax.ts';
-import type { FrontMatter, Placed } from './front-matter.ts';
+import type { FrontMatter, LocatedValue } from './front-matter.ts';
 
 export interface PromptInputs {
   readonly textInputs: readonly TextInput[];
@@ -93,7 +93,7 @@ function isVariable(key: string): boolean {
 }
 
 /** Returns the schema of an undeclared input: the type of its default, else text. */
-function typeOfDefault(placed: Placed<JsonValue> | undefined): JsonObject {
+function typeOfDefault(placed: LocatedValue<JsonValue> | undefined): JsonObject {
   const value = placed?.value ?? '';
   return { type: isJsonList(value) ? 'array' : typeof value };
 }
@@ -127,7 +127,7 @@ function notePicture(
 
 function textInput(
   { key, schema, isRequired }: SchemaField,
-  placed: Placed<JsonValue> | undefined,
+  placed: LocatedValue<JsonValue> | undefined,
   findings: Findings,
 ): TextInput {
   const choices = enumChoices(schema);
@@ -159,11 +159,11 @@ function defaultFault(
       : `the default of \`${key}\` is not one of its values: ${choices.join(', ')}`;
   }
   const types = typesOf(schema);
-  if (types.length === 0 || types.some(type => hasType(value, type))) return undefined;
+  if (types.length === 0 || types.some(type => defaultHasType(value, type))) return undefined;
   return `the default of \`${key}\` must be of the type ${types.join(' or ')}, not ${kindOf(value)}`;
 }
 
-function hasType(value: JsonValue, type: string): boolean {
+function defaultHasType(value: JsonValue, type: string): boolean {
   if (type === 'array') return isJsonList(value);
   if (type === 'object') return isJsonObject(value);
   if (type === 'integer') return Number.isInteger(value);
@@ -184,7 +184,14 @@ function enumChoices({ enum: choices }: JsonObject): string[] | undefined {
   return isJsonList(choices) ? choices.filter(choice => choice !== null).map(textOrJson) : undefined;
 }
 
-const TYPES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+const INPUT_TYPES: ReadonlySet<string> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'array',
+  'object',
+]);
 
 function typeOf(schema: JsonObject): InputType {
   const { enum: choices } = schema;
@@ -192,17 +199,17 @@ function typeOf(schema: JsonObject): InputType {
     ? choices.filter(choice => choice !== null).map(choice => typeof choice)
     : typesOf(schema).filter(type => type !== 'null');
   const [kind, ...others] = new Set(kinds);
-  return kind !== undefined && others.length === 0 && TYPES.has(kind) ? (kind as InputType) : 'any';
+  return kind !== undefined && others.length === 0 && INPUT_TYPES.has(kind) ? (kind as InputType) : 'any';
 }
 
 /** Keywords that don't restrict a text. */
-const PLAIN = new Set(['type', 'description', 'title', 'default', 'examples', '$comment']);
+const INPUT_KEYWORDS = new Set(['type', 'description', 'title', 'default', 'examples', '$comment']);
 
 function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {
   const { enum: values } = schema;
   if (choices && isJsonList(values)) return values.some(value => value !== null && typeof value !== 'string');
   const isText = typeOf(schema) === 'string';
-  return !isText || Object.keys(schema).some(keyword => !PLAIN.has(keyword));
+  return !isText || Object.keys(schema).some(keyword => !INPUT_KEYWORDS.has(keyword));
 }
 
 function descriptionIn({ description }: JsonObject): { description?: string } {

@@ -6,7 +6,7 @@ import { SCALARS } from '../schemas/picoschema.ts';
 export type ReadBeside = (name: string) => string | undefined;
 
 const FRONT_MATTER = /^(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/u;
-const NAMED = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
+const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
 
 /**
  * Replaces schemas that are only a name with the schema in `<name>.schema.json` or `<name>.schema.yaml`, in the prompt
@@ -16,10 +16,10 @@ const NAMED = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
  */
 export function withNamedSchemas(text: string, beside: ReadBeside): string {
   const [head = ''] = FRONT_MATTER.exec(text.replaceAll('\r\n', '\n')) ?? [];
-  if (!NAMED.test(head)) return text;
-  NAMED.lastIndex = 0;
+  if (!SCHEMA_REFERENCE.test(head)) return text;
+  SCHEMA_REFERENCE.lastIndex = 0;
   const whole = text.replaceAll('\r\n', '\n');
-  const inlined = head.replace(NAMED, (written, name: string) => {
+  const inlined = head.replace(SCHEMA_REFERENCE, (written, name: string) => {
     const schema = SCALARS.has(name) ? undefined : schemaNamed(name, beside);
     return schema === undefined ? written : `schema: ${JSON.stringify(schema)}`;
   });

@@ -11,7 +11,7 @@ interface Range {
 }
 
 /** For each option, the widest range that any provider accepts. */
-const NUMBERS: Readonly<Record<string, Range>> = {
+const OPTION_RANGES: Readonly<Record<string, Range>> = {
   temperature: { min: 0, max: 2 },
   topP: { min: 0, max: 1 },
   topK: { min: 1, isWhole: true },
@@ -28,8 +28,8 @@ const NUMBERS: Readonly<Record<string, Range>> = {
 export function optionFault(key: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   if (key === 'stopSequences') return isTexts(value) ? undefined : 'must be text or a list of texts';
-  if (!Object.hasOwn(NUMBERS, key)) return undefined;
-  const range = NUMBERS[key] ?? {};
+  if (!Object.hasOwn(OPTION_RANGES, key)) return undefined;
+  const range = OPTION_RANGES[key] ?? {};
   const number = parseNumber(value);
   return number !== undefined && isInRange(number, range) ? undefined : `must be ${rangeInWords(range)}`;
 }
@@ -39,12 +39,12 @@ export function checkOption(key: string, value: JsonValue, place: FilePosition, 
   const fault = optionFault(key, value);
   if (fault === undefined) return;
   const text = textOrJson(value);
-  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  const shown = text.length > MAX_SHOWN_OPTION_LENGTH ? `${text.slice(0, MAX_SHOWN_OPTION_LENGTH)}…` : text;
   findings.fault(place, `\`${key}\` ${fault}, not \`${shown}\``);
 }
 
 /** Maximum length of a value in a message. */
-const SHOWN = 40;
+const MAX_SHOWN_OPTION_LENGTH = 40;
 
 function isTexts(value: unknown): boolean {
   return typeof value === 'string' || (Array.isArray(value) && value.every(item => typeof item === 'string'));

@@ -7,7 +7,7 @@ import { Findings, invalidPromptFile } from '../findings.ts';
 import { isPartialFile, slugFault, slugOf } from '../slug.ts';
 import { readTemplate, type TemplateReading } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
-import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
+import { type FrontMatter, type LocatedValue, readFrontMatter } from './front-matter.ts';
 import { sortInputs } from './inputs.ts';
 import { isJinja } from './jinja.ts';
 import { checkOption } from './option-values.ts';
@@ -163,7 +163,7 @@ function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['inpu
 }
 
 function placesOf({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
-  const places = (values: ReadonlyMap<string, Placed<JsonValue>>): Record<string, FilePosition> =>
+  const places = (values: ReadonlyMap<string, LocatedValue<JsonValue>>): Record<string, FilePosition> =>
     Object.fromEntries([...values].map(([key, { place }]) => [key, lineAndColumn(place)]));
   return {
     model: lineAndColumn(modelPlace),

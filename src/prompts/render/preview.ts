@@ -3,7 +3,7 @@ import { InvalidInputs, type PromptDefinition } from '../definition.ts';
 import type { Limits } from '../template/budget.ts';
 import type { TemplateMessage } from '../template/messages.ts';
 import { renderTemplate } from '../template/render.ts';
-import { promptVariables, templateOf } from './render-prompt.ts';
+import { completeTemplate, promptVariables } from './render-prompt.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
 /** The request that a model would get, in the form of the dotprompt specification, with JSON Schemas. */
@@ -63,7 +63,7 @@ export function previewPrompt(
   const inputs = previewInputs(definition, values);
   const variables = { ...values.context, ...promptVariables(definition) };
   const history = values.history ?? [];
-  const messages = renderTemplate(templateOf(definition), { inputs, variables, history }, limits);
+  const messages = renderTemplate(completeTemplate(definition), { inputs, variables, history }, limits);
   const { input, output, config, model, namesModel, ext } = definition;
   return {
     messages,

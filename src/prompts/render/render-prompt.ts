@@ -56,7 +56,7 @@ export async function renderPrompt(
   const written = await render({ definition: rendered, textInputs, pictures });
   const all = await Promise.all(written.map(message => forEngine(message, images)));
   const filled = all.filter(({ parts }) => parts.length > 0);
-  const messages = filled.length > 0 ? filled : [NOTHING];
+  const messages = filled.length > 0 ? filled : [EMPTY_MESSAGE];
   const asText = async (part: MessagePart): Promise<string> =>
     'text' in part ? part.text : (descriptions.get(part.image) ?? (await describe(part.image)));
   const texts: string[] = [];
@@ -65,7 +65,7 @@ export async function renderPrompt(
 }
 
 /** The message of a prompt that renders nothing: no provider takes a request without one. */
-const NOTHING: Message = { role: 'user', parts: [{ text: '' }] };
+const EMPTY_MESSAGE: Message = { role: 'user', parts: [{ text: '' }] };
 
 interface RenderOptions extends Partial<Limits> {
   /** Time to check values, in milliseconds. */
@@ -86,10 +86,10 @@ export async function renderMessages(
   });
   const inputs = { ...values, ...Object.fromEntries(placed) };
   const filled = { inputs, variables: promptVariables(definition) };
-  return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits }, templates);
+  return renderTemplate(completeTemplate(definition), filled, { ...RENDER_LIMITS, ...limits }, templates);
 }
 
-export function templateOf({ template, partials, textInputs }: RenderedDefinition): Template {
+export function completeTemplate({ template, partials, textInputs }: RenderedDefinition): Template {
   return { template, partials, declared: textInputs.map(({ key }) => key) };
 }
 

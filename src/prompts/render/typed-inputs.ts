@@ -63,7 +63,7 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   const { pointer, message, isOfSchema } = mismatch;
   if (isOfSchema) return { fault: `can't be checked: ${message}` };
   const isType = type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
-  if (pointer === '' && isType) return { fault: `must be ${FORMS[type]}` };
+  if (pointer === '' && isType) return { fault: `must be ${INPUT_FORMS[type]}` };
   return { fault: pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}` };
 }
 
@@ -73,7 +73,7 @@ function choiceOf(schema: JsonObject | undefined, text: string): JsonValue {
   return (isJsonList(values) ? values.find(isChosen) : undefined) ?? text;
 }
 
-const FORMS = {
+const INPUT_FORMS = {
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',
@@ -83,14 +83,14 @@ const FORMS = {
 } as const;
 
 /** Parses a text as JSON, else as YAML; for `any` the text itself may be the value. */
-async function parseTypedText(type: keyof typeof FORMS, text: string): Promise<ReadInput> {
+async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Promise<ReadInput> {
   try {
     return { value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue };
   } catch (error) {
     if (error instanceof JsonPastBound) return { fault: error.message };
   }
   const value = type === 'any' ? text : await parseYamlText(text);
-  return value === undefined ? { fault: `must be ${FORMS[type]}, as JSON or YAML` } : { value };
+  return value === undefined ? { fault: `must be ${INPUT_FORMS[type]}, as JSON or YAML` } : { value };
 }
 
 async function parseYamlText(text: string): Promise<JsonValue | undefined> {

@@ -21,8 +21,8 @@ const SCHEMAS = new Set([
   'unevaluatedProperties',
 ]);
 /** Keywords such as `minLength` and `maxItems`. */
-const COUNT = /^(?:min|max)(?:Length|Items|Properties|Contains)$/u;
-const NUMBERS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
+const COUNTING_KEYWORD = /^(?:min|max)(?:Length|Items|Properties|Contains)$/u;
+const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
 
 /** Reports the faults of a JSON Schema with their places. @throws {FileFault} for too many fields */
 export function checkJsonSchema(schema: JsonObject, value: YamlValue, context: SchemaContext): void {
@@ -89,11 +89,11 @@ function keywordFault(keyword: string, value: JsonValue, root: JsonObject): stri
   if (keyword === 'pattern') return patternFault(value);
   if (keyword === '$ref') return referenceFault(value, root);
   if (keyword === 'type') return typeFault(value);
-  if (COUNT.test(keyword)) {
+  if (COUNTING_KEYWORD.test(keyword)) {
     const isCount = Number.isInteger(value) && Number(value) >= 0;
     return isCount ? undefined : `\`${keyword}\` must be a whole number, 0 or more`;
   }
-  if (NUMBERS.has(keyword)) return numberFault(keyword, value);
+  if (NUMBER_KEYWORDS.has(keyword)) return numberFault(keyword, value);
   if (keyword === 'required') {
     const isNames = isJsonList(value) && value.every(name => typeof name === 'string');
     return isNames ? undefined : '`required` must be a list of names';

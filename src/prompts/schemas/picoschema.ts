@@ -21,11 +21,11 @@ export const SCALARS: ReadonlySet<string> = new Set([
   'number',
   'string',
 ]);
-const FORMS =
+const PICOSCHEMA_FORMS =
   'write `field: type, description`, where the type is string, number, integer, boolean, null or any';
 
 /** `name`, `name?`, `name(array)`, `name?(enum, what it is for)`. */
-const KEY = /^([^?()]+)(\?)?(?:\(([^,()]*)(?:,([^]*))?\))?$/;
+const PICOSCHEMA_KEY = /^([^?()]+)(\?)?(?:\(([^,()]*)(?:,([^]*))?\))?$/;
 const WILDCARD = '(*)';
 
 /** Reads a schema in either form as JSON Schema; undefined if it is empty. Faults become findings. */
@@ -94,7 +94,7 @@ function imageAdvice(type: string): string {
 /** Reads a type: `type, description`, or a map of fields. */
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (value.isMap) return readFields(value.entries('this object'), context);
-  if (value.isList) throw faultAt(value, `a list is not a type: ${FORMS}`);
+  if (value.isList) throw faultAt(value, `a list is not a type: ${PICOSCHEMA_FORMS}`);
   // YAML reads the type `null` as an empty value.
   const written = value.isNull ? 'null' : value.text('a type');
   const { type, description } = splitDescription(written);
@@ -104,7 +104,7 @@ function readType(value: YamlValue, context: SchemaContext): JsonObject {
   const named = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
   if (named) return { ...named, ...described };
   if (IMAGE_TYPE.test(type)) throw faultAt(value, imageAdvice(type));
-  throw faultAt(value, `\`${type}\` is not a type: ${FORMS}`);
+  throw faultAt(value, `\`${type}\` is not a type: ${PICOSCHEMA_FORMS}`);
 }
 
 function readFields(entries: readonly YamlEntry[], context: SchemaContext): JsonObject {
@@ -141,9 +141,9 @@ interface PicoField {
 
 function readField(entry: YamlEntry, context: SchemaContext): PicoField {
   context.countField(entry);
-  const [, written, mark, type, note] = KEY.exec(entry.key) ?? [];
+  const [, written, mark, type, note] = PICOSCHEMA_KEY.exec(entry.key) ?? [];
   const name = written?.trim() ?? '';
-  if (!isFieldName(name)) throw faultAt(entry, `\`${entry.key}\` is not a field: ${FORMS}`);
+  if (!isFieldName(name)) throw faultAt(entry, `\`${entry.key}\` is not a field: ${PICOSCHEMA_FORMS}`);
   const isOptional = mark !== undefined;
   const schema = readFieldType(entry, type?.trim(), name, context);
   const description = note?.trim() ?? '';

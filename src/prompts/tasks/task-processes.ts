@@ -9,18 +9,19 @@ import type { TaskName } from './tasks.ts';
 const TO_PARSE = 2;
 
 /** For each task: the beginning of its PastBound message, its time in milliseconds, and its multiple of the usual memory. */
-const LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number] } = {
-  readTexts: ['checking the inputs', BOUNDS.checkMs],
-  render: ['rendering the prompt', BOUNDS.compileMs + BOUNDS.renderMs],
-  checkOutput: ['checking a value against its schema', BOUNDS.checkMs],
-  select: ['reading the answer', 2000],
-  trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
-  parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
-  readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
-  convert: ['converting the file', BOUNDS.parseMs, TO_PARSE],
-  convertPrompts: ['converting the file', BOUNDS.parseMs, TO_PARSE],
-  foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
-};
+const TASK_LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number] } =
+  {
+    readTexts: ['checking the inputs', BOUNDS.checkMs],
+    render: ['rendering the prompt', BOUNDS.compileMs + BOUNDS.renderMs],
+    checkOutput: ['checking a value against its schema', BOUNDS.checkMs],
+    select: ['reading the answer', 2000],
+    trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
+    parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
+    readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
+    convert: ['converting the file', BOUNDS.parseMs, TO_PARSE],
+    convertPrompts: ['converting the file', BOUNDS.parseMs, TO_PARSE],
+    foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
+  };
 
 export interface TaskProcessOptions {
   readonly memoryMiB?: number;
@@ -70,7 +71,7 @@ export class TaskProcesses {
   }
 
   async #performInProcess(order: TaskOrder, signal: AbortSignal): Promise<unknown> {
-    const [what, timeMs, memories = 1] = LIMITS[order.name];
+    const [what, timeMs, memories = 1] = TASK_LIMITS[order.name];
     const memoryMiB = memories * this.#memoryMiB;
     const idle = this.#idle.get(memoryMiB) ?? [];
     this.#idle.set(memoryMiB, idle);

@@ -46,8 +46,8 @@ const TASKS = {
   parse: parseFile,
   readYaml,
   convert,
-  convertPrompts,
-  foreignTests,
+  convertPrompts: convertPromptsTask,
+  foreignTests: foreignTestsTask,
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ const TEMPLATE_WEIGHT = 4;
 /** A character of a value takes as long as this many characters of a test file, which only commands read. */
 const CHARACTERS_OF_TESTS = 8;
 
-const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
+const TASK_SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   // A text without a schema is not parsed.
   readTexts: ({ definition: { textInputs }, texts }) => {
     const parsed = textInputs.filter(({ key, schema }) => schema && Object.hasOwn(texts, key));
@@ -92,7 +92,7 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
 
 /** Returns the size of a task in characters of a value, unless the task has limits of its own. */
 export function taskSize<N extends TaskName>(name: N, work: Work<N>): number {
-  return SIZES[name](work);
+  return TASK_SIZES[name](work);
 }
 
 function sizeOfTexts(texts: Texts = {}): number {
@@ -142,7 +142,7 @@ async function convert(
 }
 
 /** Converts some of the prompts of a promptfoo configuration for a test. */
-async function convertPrompts(
+async function convertPromptsTask(
   {
     text,
     file,
@@ -156,7 +156,7 @@ async function convertPrompts(
 }
 
 /** Reads the tests in another tool's prompt file. */
-async function foreignTests({
+async function foreignTestsTask({
   text,
   file,
 }: {

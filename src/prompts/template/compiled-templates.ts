@@ -16,7 +16,7 @@ export interface CompiledTemplate {
   readonly helpers: AddedHelpers;
 }
 
-const MAX_CACHED = 50;
+const MAX_CACHED_TEMPLATES = 50;
 
 /** Compiles templates and caches them, because a prompt is often rendered many times in a row. */
 export class CompiledTemplates {
@@ -28,7 +28,7 @@ export class CompiledTemplates {
     const known = this.#byText.get(text);
     if (known) return known;
     const compiled = compile(template);
-    if (this.#byText.size >= MAX_CACHED) this.#byText.clear();
+    if (this.#byText.size >= MAX_CACHED_TEMPLATES) this.#byText.clear();
     this.#byText.set(text, compiled);
     return compiled;
   }

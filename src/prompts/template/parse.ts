@@ -25,12 +25,12 @@ const { lexer, terminals_: TOKENS } = (
 
 /** Maximum number of faults to report, and of characters to parse again for them. */
 const MAX_FAULTS = 10;
-const MAX_CHARACTERS = 256 * 1024;
+const MAX_TEMPLATE_CHARACTERS = 256 * 1024;
 
 /** Parses a template. Blanks out tags with faults, so that one fault does not hide the next. */
 export function parseTemplate(template: string): ParsedTemplate {
   const faults: FileFault[] = [];
-  const most = Math.min(MAX_FAULTS, MAX_CHARACTERS / template.length);
+  const most = Math.min(MAX_FAULTS, MAX_TEMPLATE_CHARACTERS / template.length);
   for (let text = template; ; ) {
     const blocks = scanBlocks(text);
     if (blocks instanceof FileFault) return { program: undefined, faults: [...faults, blocks] };

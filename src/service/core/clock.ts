@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** The clock of this machine. */
-export const systemClock: Clock = { now: () => Date.now(), sleep };
+export const serviceClock: Clock = { now: () => Date.now(), sleep };
 
 /** Returns the result of `work`, or undefined if it takes longer than `ms`. */
 export async function resultWithin<T>(

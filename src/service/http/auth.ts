@@ -29,7 +29,7 @@ export interface AuthOptions {
 
 /** How long a caller is cached, in milliseconds. */
 const CACHED_MS = 10_000;
-const MAX_CACHED = 10_000;
+const MAX_CACHED_CALLERS = 10_000;
 
 /** Caches callers with a plan for a moment, by the hashes of their keys. */
 export class RecentCallers {
@@ -42,7 +42,7 @@ export class RecentCallers {
 
   set(hash: string, caller: Caller): void {
     if (this.#callers.get(hash)?.caller === caller) return;
-    if (this.#callers.size >= MAX_CACHED) this.#callers.clear();
+    if (this.#callers.size >= MAX_CACHED_CALLERS) this.#callers.clear();
     if (caller.plan === 'none') this.#callers.delete(hash);
     else this.#callers.set(hash, { caller, until: performance.now() + CACHED_MS });
   }
@@ -112,7 +112,7 @@ function bearerToken(header: string | undefined): string | undefined {
 }
 
 /** Precision of a key's last use, in milliseconds. */
-const STEP_MS = 60_000;
+const LAST_USED_STEP_MS = 60_000;
 
 /** Records to the minute when a key was last used, without delaying the request. */
 export function keyUseNotes(
@@ -124,7 +124,7 @@ export function keyUseNotes(
   return (keyId, lastUsedAt) => {
     const now = clock.now();
     const last = Math.max(lastUsedAt ?? 0, noted.get(keyId) ?? 0);
-    if (now - last < STEP_MS) return;
+    if (now - last < LAST_USED_STEP_MS) return;
     noted.set(keyId, now);
     store.accounts.noteUse(keyId, now).catch(onFault);
   };

@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts';
 /** Explains the first fault of a value in one line that names field and rule; undefined if it matches. */
 export function valueFault(schema: Schema, value: unknown, field = ''): string | undefined {
   const { type, enum: values, pattern } = schema;
-  if (type !== undefined && !hasType(value, type)) {
+  if (type !== undefined && !matchesType(value, type)) {
     return `${field || 'the body'} must be ${typeName(type)}`;
   }
   if (schema.const !== undefined && value !== schema.const) {
@@ -21,8 +21,8 @@ export function valueFault(schema: Schema, value: unknown, field = ''): string |
   return isJsonObject(value) ? fieldsFault(schema, value, field) : undefined;
 }
 
-function hasType(value: unknown, type: string | readonly string[]): boolean {
-  if (typeof type !== 'string') return type.some(alternative => hasType(value, alternative));
+function matchesType(value: unknown, type: string | readonly string[]): boolean {
+  if (typeof type !== 'string') return type.some(alternative => matchesType(value, alternative));
   if (type === 'object') return isJsonObject(value);
   if (type === 'array') return Array.isArray(value);
   if (type === 'null') return value === null;

@@ -3,7 +3,7 @@ import type { RequestMemory } from '../core/request-memory.ts';
 import { mebibytes } from './api-error.ts';
 
 /** Default for the bytes of all requests in memory: four bodies of the maximum size. */
-const MAX_BYTES = 256 * 1024 * 1024;
+const DEFAULT_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
 /** Seconds until a retry may succeed. */
 const RETRY_S = 1;
 
@@ -21,7 +21,7 @@ export class MemoryBudget {
   #taken = 0;
   readonly #takenBy = new Map<number, number>();
 
-  constructor(private readonly most: number = MAX_BYTES) {}
+  constructor(private readonly most: number = DEFAULT_BODY_MEMORY_BYTES) {}
 
   /** Returns the reservation of one request of a user. */
   room(userId: number): RequestRoom {

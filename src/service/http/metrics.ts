@@ -19,7 +19,15 @@ export interface Metrics extends Meter {
   readonly server: (sources: MetricSources) => Server;
 }
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+const COUNTED_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'OPTIONS',
+  'PATCH',
+]);
 /** Histogram buckets in seconds: a text takes one, a video minutes. */
 const RUN_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -78,7 +86,11 @@ export function createMetrics(): Metrics {
   });
   return {
     request({ method, route = 'none', httpStatus, durationMs }) {
-      const labels = { method: METHODS.has(method) ? method : 'other', route, status: String(httpStatus) };
+      const labels = {
+        method: COUNTED_METHODS.has(method) ? method : 'other',
+        route,
+        status: String(httpStatus),
+      };
       requestCount.inc(labels);
       requests.observe(labels, durationMs / 1000);
     },

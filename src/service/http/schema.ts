@@ -30,9 +30,9 @@ type InferFields<F extends SchemaFields> = { [K in keyof F]: Infer<F[K]> };
 type Described = Pick<Schema, 'description'>;
 
 /** Matches what `isUuid` accepts, in either case. */
-const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+const UUID_FORMAT = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
-export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_PATTERN };
+export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_FORMAT };
 export const time: Schema<string> = { type: 'string', format: 'date-time', description: 'ISO 8601' };
 export const boolean: Schema<boolean> = { type: 'boolean' };
 export const anything: Schema = {};

@@ -61,7 +61,7 @@ const STALLED_MS = 120_000;
 /** Length of an answer that takes milliseconds to encode. */
 const LONG_ANSWER = 256 * 1024;
 /** Maximum number of connections; a creation may hold one for two minutes. */
-const MAX_CONNECTIONS = 4096;
+const MAX_HTTP_CONNECTIONS = 4096;
 
 const MISDIRECTED =
   'a request named another host and was refused; start with --public-url if the service is reached under another name';
@@ -98,7 +98,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       });
     },
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = MAX_HTTP_CONNECTIONS;
   server.once('listening', () => {
     ownOrigin = originOf(server, options.host);
   });

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 const NEW_USER = { plan: 'pro', credits: 1_000_000 } as const;
 /** Maximum number of keys of a user. */
 const MAX_KEYS = 10;
-const MAX_NAME_LENGTH = 64;
+const MAX_USER_NAME_LENGTH = 64;
 
 /** A key or user can't be created or changed. The message says why. */
 export class KeyError extends Error {
@@ -74,7 +74,7 @@ export async function createKey(
  *
  * @throws {KeyError} for credits below 0
  */
-export async function changeUser(
+export async function updateUser(
   store: Store,
   name: string,
   changes: UserChanges,
@@ -86,8 +86,8 @@ export async function changeUser(
 }
 
 function checkUserName(name: string): void {
-  if (name.length > 0 && name.length <= MAX_NAME_LENGTH && /^[^\p{C}\p{Z}]+$/u.test(name)) return;
-  throw new KeyError(`a user's name is 1 to ${MAX_NAME_LENGTH} visible characters without spaces`);
+  if (name.length > 0 && name.length <= MAX_USER_NAME_LENGTH && /^[^\p{C}\p{Z}]+$/u.test(name)) return;
+  throw new KeyError(`a user's name is 1 to ${MAX_USER_NAME_LENGTH} visible characters without spaces`);
 }
 
 function checkCredits(credits: number | undefined): void {

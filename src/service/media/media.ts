@@ -18,7 +18,7 @@ export interface FoundMedia {
   open(range?: ByteRange): Promise<Readable | undefined>;
 }
 
-const EXTENSIONS: Readonly<Record<string, string>> = {
+const MEDIA_EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
   'image/webp': 'webp',
@@ -84,5 +84,5 @@ type MediaName = Pick<StoredMedia, 'id' | 'mediaType'>;
 
 /** Returns the file name of media, in the data directory and in URLs. */
 export function mediaFileName({ id, mediaType }: MediaName): string {
-  return `${id}.${EXTENSIONS[mediaType] ?? 'bin'}`;
+  return `${id}.${MEDIA_EXTENSIONS[mediaType] ?? 'bin'}`;
 }

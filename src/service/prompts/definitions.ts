@@ -10,7 +10,7 @@ export type Definitions = ReturnType<typeof createDefinitions>;
 
 type RunnableVersion = NonNullable<Awaited<ReturnType<Store['prompts']['runnable']>>>;
 
-const MAX_CACHED = 500;
+const MAX_CACHED_DEFINITIONS = 500;
 
 /** Reads parsed prompt versions and caches them, because versions never change. */
 export function createDefinitions(store: Store, tasks: PromptTasks) {
@@ -21,7 +21,7 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
     if (known) return known;
     // An unlisted version may have another model than its file names.
     const parsed = { ...(await readStored(version, tasks)), model: version.model };
-    if (parsedById.size >= MAX_CACHED) parsedById.clear();
+    if (parsedById.size >= MAX_CACHED_DEFINITIONS) parsedById.clear();
     parsedById.set(version.id, parsed);
     return parsed;
   };
@@ -34,7 +34,7 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
     async runnable(id: string) {
       const known = runnableById.get(id) ?? (await store.prompts.runnable(id));
       if (!known) return undefined;
-      if (runnableById.size >= MAX_CACHED) runnableById.clear();
+      if (runnableById.size >= MAX_CACHED_DEFINITIONS) runnableById.clear();
       runnableById.set(id, known);
       return known;
     },

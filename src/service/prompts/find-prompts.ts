@@ -128,7 +128,7 @@ export function bestMatches<T extends Searchable>(prompts: readonly T[], query: 
   const whole = fold(query);
   const words = [...new Set(whole.split(/\s+/))];
   return prompts
-    .map(prompt => ({ prompt, score: score(prompt, whole, words) }))
+    .map(prompt => ({ prompt, score: searchScore(prompt, whole, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || byUse(a.prompt, b.prompt))
     .slice(0, MAX_ROWS)
@@ -140,7 +140,7 @@ function byUse(a: Searchable, b: Searchable): number {
 }
 
 /** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
-function score(prompt: Searchable, whole: string, words: readonly string[]): number {
+function searchScore(prompt: Searchable, whole: string, words: readonly string[]): number {
   const [slug, title, description] = [fold(prompt.slug), fold(prompt.title), fold(prompt.description)];
   const exact = slug === whole ? 1000 : title === whole ? 500 : 0;
   const perWord = words.map(word =>

@@ -14,14 +14,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const FILES = [
+const PAGE_FILES = [
   { path: '/', file: 'index.html', type: 'text/html' },
   { path: '/page.js', file: 'page.js', type: 'text/javascript' },
   { path: '/page.css', file: 'page.css', type: 'text/css' },
 ] as const;
 
 /** The files of the web page. They need no key, because the page sends the user's key with its requests. */
-export const pageRoutes: readonly AnyRoute[] = FILES.map(({ path, file, type }) => {
+export const pageRoutes: readonly AnyRoute[] = PAGE_FILES.map(({ path, file, type }) => {
   let content: string | undefined;
   return route({
     method: 'GET',

@@ -158,7 +158,7 @@ export const promptRoutes = [
     data: object({ slug: text(), unpublished: boolean }),
     async handle({ store }, { params }) {
       const slug = params.promptId;
-      if (!(await store.prompts.unpublish(slug))) throw noSuchPrompt(slug);
+      if (!(await store.prompts.unpublish(slug))) throw unknownSlug(slug);
       return { slug, unpublished: true };
     },
   }),
@@ -227,25 +227,25 @@ async function moveLabel(
   if (fault !== undefined) throw invalidRequest(fault);
   const result = await store.labels.move({ slug, label, promptVersionId, by: userName, at: clock.now() });
   if ('missing' in result) {
-    if (result.missing === 'prompt') throw noSuchPrompt(slug);
+    if (result.missing === 'prompt') throw unknownSlug(slug);
     const missing = result.missing === 'label' ? `label "${label}"` : `version ${promptVersionId}`;
     throw notFound(`${slug} has no ${missing}`);
   }
   return { slug, label, promptVersionId: promptVersionId ?? null, previous: result.previous };
 }
 
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 /** Returns a valid slug. Never repairs an invalid one, which could name another prompt. @throws {Refusal} */
 function checkedSlug({ promptId: slug }: { readonly promptId: string }): string {
-  if (SLUG.test(slug)) return slug;
+  if (NEW_SLUG.test(slug)) return slug;
   throw invalidRequest(
     'a slug has 1 to 64 of the characters a–z, 0–9 and -, and neither begins nor ends with -',
   );
 }
 
 /** Returns the 404. The slug is checked only now, because watched directories may publish under other slugs. */
-function noSuchPrompt(slug: string): Refusal {
+function unknownSlug(slug: string): Refusal {
   return notFound(checkedSlug({ promptId: slug }) && 'the prompt does not exist, or is not published');
 }
 

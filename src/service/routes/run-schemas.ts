@@ -42,7 +42,7 @@ const runUsage = object({
   },
 });
 
-const runRow = object(
+const runRowSchema = object(
   {
     runId: uuid,
     promptVersionId: uuid,
@@ -62,7 +62,7 @@ const runRow = object(
   },
 );
 
-export const runPageSchema = object({ rows: list(runRow), hasMore: boolean });
+export const runPageSchema = object({ rows: list(runRowSchema), hasMore: boolean });
 
 export const runListQuery = object(
   { limit: integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }) },
@@ -78,7 +78,7 @@ export const runListQuery = object(
   },
 );
 
-const imageInput = tagged<{ type: 'url'; url: string } | { type: 'base64'; base64: string }>('type', [
+const imageInputSchema = tagged<{ type: 'url'; url: string } | { type: 'base64'; base64: string }>('type', [
   object({ type: literal('url'), url: text({ description: 'A public https URL' }) }),
   object({ type: literal('base64'), base64: text({ description: 'Without a data URL prefix' }) }),
 ]);
@@ -86,7 +86,7 @@ const imageInput = tagged<{ type: 'url'; url: string } | { type: 'base64'; base6
 export const createRunBody = object(
   {
     promptVersionId: uuid,
-    inputs: object({}, { textInputs: textMap, imageInputs: list(imageInput) }),
+    inputs: object({}, { textInputs: textMap, imageInputs: list(imageInputSchema) }),
   },
   { runOptions: textMap },
 );

@@ -11,7 +11,7 @@ import { ApiError } from '../http/api-error.ts';
 import type { HandlerInput } from '../http/route.ts';
 import { object, text } from '../http/schema.ts';
 import { listedUsage } from '../runs/costs.ts';
-import { createRun } from '../runs/create-run.ts';
+import { answerCreation } from '../runs/create-run.ts';
 import { creationBody, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
 import type { RunOutcome, StoredOutput, StoredRun } from '../store/runs/run-records.ts';
@@ -22,7 +22,7 @@ const IDEMPOTENCY_KEY =
   'Identifies the creation for 24 hours: a repeated request returns the same run, and another body with the same key is refused';
 
 /** Times above this are milliseconds, which some clients send. */
-const MAX_SECONDS = 1e11;
+const MAX_QUERY_SECONDS = 1e11;
 
 export const runRoutes = [
   route({
@@ -82,7 +82,7 @@ export const runRoutes = [
     data: runSchema,
     async handle(services, { caller, body, bodyDigest, origin, headers, memory }) {
       const idempotencyKey = joinedHeader(headers[IDEMPOTENCY_KEY_HEADER]);
-      const { id, outcome } = await createRun(services, caller, body, {
+      const { id, outcome } = await answerCreation(services, caller, body, {
         idempotencyKey,
         digest: bodyDigest,
         traceparent: traceparentOf(headers[TRACEPARENT_HEADER]),
@@ -232,5 +232,5 @@ async function listRuns(
 }
 
 function microseconds(time: number | undefined): number | undefined {
-  return time === undefined ? undefined : time * (time > MAX_SECONDS ? 1000 : 1_000_000);
+  return time === undefined ? undefined : time * (time > MAX_QUERY_SECONDS ? 1000 : 1_000_000);
 }

@@ -7,7 +7,7 @@ import type { DetachedRun } from './detached-run.ts';
 import type { Executor } from './executor.ts';
 import {
   type AcceptedRun,
-  CANCELLED,
+  CANCELLED_RUN,
   type NewlyMade,
   type Runner,
   RunWork,
@@ -75,7 +75,7 @@ export class CommandRunner implements Runner {
   }
 
   async cancel(runId: string): Promise<void> {
-    await this.#options.store.runs.fail(runId, CANCELLED, this.#options.clock.now());
+    await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now());
     this.#work.drop(runId);
   }
 

@@ -10,7 +10,7 @@ import { dollars, type Money } from '../../wire/money.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { UsedRun } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
-import { checkInputs, requireRunnable, settingsOf } from './run-request.ts';
+import { checkRequestInputs, requireRunnable, settingsOf } from './run-request.ts';
 
 interface Tokens {
   /** Tokens of the prompt, cached ones included. */
@@ -49,7 +49,7 @@ export interface CostsOptions {
   readonly tasks: PromptTasks;
 }
 
-const PAGE = 500;
+const COSTS_PAGE_SIZE = 500;
 /** Estimated tokens of an answer if the prompt sets no limit. */
 const EXPECTED_OUTPUT = 1000;
 const CHARACTERS_A_TOKEN = 4;
@@ -68,8 +68,8 @@ export function createCosts(sources: CostsOptions) {
     /** Returns costs by run id, without runs that have not ended. */
     async of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const ended = new Map<string, RunCost>();
-      for (let start = 0; start < runIds.length; start += PAGE) {
-        for (const run of await store.runs.usage(userId, runIds.slice(start, start + PAGE))) {
+      for (let start = 0; start < runIds.length; start += COSTS_PAGE_SIZE) {
+        for (const run of await store.runs.usage(userId, runIds.slice(start, start + COSTS_PAGE_SIZE))) {
           const cost = runCost(run);
           if (cost) ended.set(run.id, { ...cost, ...(await standardCostOf(cost, models)) });
         }
@@ -94,7 +94,7 @@ async function estimateCost(
 ) {
   const lookup = { store, definitions, models, tasks };
   const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
-  const checked = await checkInputs(lookup, body, { definition, model, userId, takesUnlisted: true });
+  const checked = await checkRequestInputs(lookup, body, { definition, model, userId, takesUnlisted: true });
   const { textInputs, images: loaded, runOptions } = checked;
   const pictures = loaded.map(() => 'a picture');
   const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
@@ -131,7 +131,7 @@ async function estimateCost(
   };
 }
 
-const BUILT_IN = new Set(BUILT_IN_MODELS.map(({ model }) => model));
+const BUILT_IN_MODEL_NAMES = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
 /** Returns the usage of a user's runs by id, as the list shows it, with costs in US dollars. */
 export async function listedUsage(store: Store, userId: number, runIds: readonly string[]) {
@@ -149,7 +149,7 @@ export async function listedUsage(store: Store, userId: number, runIds: readonly
 function runCost({ usage, promptModel, status, credits }: UsedRun): RunCost | undefined {
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   if (!usage) {
-    const cost = BUILT_IN.has(promptModel) ? 0 : null;
+    const cost = BUILT_IN_MODEL_NAMES.has(promptModel) ? 0 : null;
     return { model: promptModel, credits, tokens: null, cost, estimated: false, answers: 1 };
   }
   const { model, input, output, cached, cost, estimated, answers } = usage;

@@ -15,7 +15,7 @@ import {
 } from '../store/runs/run-records.ts';
 import { findRun } from './current-runs.ts';
 import type { InputFiles } from './input-files.ts';
-import { checkInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
+import { checkRequestInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
 import { type NewlyMade, type Runner, storedOutcome } from './run-work.ts';
 
 /** The services that creating a run needs. */
@@ -52,7 +52,7 @@ interface CreationOptions {
  * Checks a creation, stores the run, and waits for its end within the sync window. A creation whose key was used before
  * returns that run in its current state.
  */
-export async function createRun(
+export async function answerCreation(
   services: RunServices,
   caller: Caller,
   body: CreateRunRequest,
@@ -132,7 +132,12 @@ export async function checkedRun(
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
   requireAccess(services, model);
   const isEmbedded = keyId === SESSION_KEY_ID;
-  const checked = await checkInputs(services, body, { definition, model, userId, takesUnlisted: isEmbedded });
+  const checked = await checkRequestInputs(services, body, {
+    definition,
+    model,
+    userId,
+    takesUnlisted: isEmbedded,
+  });
   const { textInputs, runOptions } = checked;
   const images = checked.images.length > 0 ? await services.loadImages(checked.images, memory.take) : [];
   const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));

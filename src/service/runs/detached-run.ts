@@ -22,7 +22,7 @@ export interface DetachedPlace {
   readonly allowPrivate: boolean | undefined;
 }
 
-const FILE = 'run-process.cjs';
+const RUN_PROCESS_FILE = 'run-process.cjs';
 
 /**
  * Starts the process and returns it with its worker id. Its run is sent through a pipe, never as arguments.
@@ -30,7 +30,7 @@ const FILE = 'run-process.cjs';
  * @throws if it does not start
  */
 export async function startDetached(place: DetachedPlace): Promise<DetachedRun> {
-  const child = forkBuilt(FILE, { detached: true });
+  const child = forkBuilt(RUN_PROCESS_FILE, { detached: true });
   const worker = await askChild<string>(child, place);
   const leave = (): void => {
     if (child.connected) child.disconnect();

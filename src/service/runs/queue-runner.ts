@@ -2,7 +2,7 @@ import type { QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
 import { NEVER_RERUN, settleDeadWorkers } from './current-runs.ts';
 import {
   type AcceptedRun,
-  CANCELLED,
+  CANCELLED_RUN,
   type NewlyMade,
   type Runner,
   RunWork,
@@ -64,7 +64,7 @@ export class QueueRunner implements Runner {
   }
 
   async cancel(runId: string): Promise<void> {
-    if (!(await this.#options.store.runs.fail(runId, CANCELLED, this.#options.clock.now()))) return;
+    if (!(await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now()))) return;
     this.#work.drop(runId);
     await this.#noticeEnded([runId]);
   }

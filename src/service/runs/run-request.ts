@@ -61,7 +61,7 @@ interface InputRules {
 }
 
 /** Returns the inputs that the prompt and its model accept. @throws {Refusal} that names the field and the broken rule */
-export async function checkInputs(
+export async function checkRequestInputs(
   { tasks }: Pick<RunLookup, 'tasks'>,
   { inputs, runOptions = {} }: CreateRunRequest,
   { definition, model, userId, takesUnlisted }: InputRules,

@@ -70,7 +70,7 @@ export interface RunWorkOptions {
 }
 
 /** The error of a run that its user has cancelled. */
-export const CANCELLED = 'cancelled';
+export const CANCELLED_RUN = 'cancelled';
 
 /** Carries out runs in this process and stores how they end. */
 export class RunWork {

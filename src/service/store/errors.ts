@@ -87,7 +87,7 @@ function fullDisk(directory: string, cause: unknown): string {
 }
 
 /** Explains a fault of a running service to its operator, who can then no longer choose another data directory. */
-export function faultText(dataDir: string, error: unknown): string {
+export function storeFaultText(dataDir: string, error: unknown): string {
   return isDiskFull(dataDir, error) ? fullDisk(`the data directory ${dataDir}`, error) : messageOf(error);
 }
 

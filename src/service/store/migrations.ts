@@ -1,5 +1,5 @@
 /** The differences between the kinds of database. */
-interface Dialect {
+interface SqlDialect {
   /** The type of an auto-incrementing primary key. */
   readonly counter: string;
   /** The suffix of a table definition that stores rows in the order of their key. */
@@ -12,7 +12,7 @@ interface Dialect {
  * Returns the steps of the schema, which are applied once each, in order. A released step never changes. SQLite treats
  * `bigint` as `integer`.
  */
-export function migrations({ counter, byKey, own }: Dialect): readonly string[] {
+export function migrations({ counter, byKey, own }: SqlDialect): readonly string[] {
   return [
     `
     create table users (

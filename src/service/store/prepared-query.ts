@@ -5,7 +5,7 @@ import type { Db } from './writer.ts';
 export type ValueOf<V> = <K extends keyof V & string>(name: K) => V[K];
 
 /** Stands for a value in a query that is compiled without it. */
-class Placeholder {
+class QueryPlaceholder {
   readonly name: string;
 
   constructor(name: string) {
@@ -26,7 +26,7 @@ export class PreparedQuery<V, R> {
   async run(db: Db, values: V): Promise<QueryResult<R>> {
     const compiled = this.#compiledFor(db);
     const parameters = compiled.parameters.map(parameter =>
-      parameter instanceof Placeholder ? values[parameter.name as keyof V] : parameter,
+      parameter instanceof QueryPlaceholder ? values[parameter.name as keyof V] : parameter,
     );
     return await db.executeQuery<R>({ ...compiled, parameters });
   }
@@ -41,7 +41,7 @@ export class PreparedQuery<V, R> {
     const known = this.#compiled.get(adapter);
     if (known) return known;
     // Kysely passes on what it is given as a parameter, whatever its type.
-    const compiled = this.#build(db, name => new Placeholder(name) as never).compile();
+    const compiled = this.#build(db, name => new QueryPlaceholder(name) as never).compile();
     this.#compiled.set(adapter, compiled);
     return compiled;
   }

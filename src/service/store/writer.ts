@@ -11,7 +11,7 @@ export type Db = Kysely<Tables>;
 const COLLISIONS: readonly (string | undefined)[] = ['40001', '40P01'];
 const ATTEMPTS = 10;
 /** Maximum pause between two attempts. */
-const MAX_PAUSE_MS = 100;
+const MAX_WRITE_PAUSE_MS = 100;
 
 interface Write {
   readonly run: (db: Db) => Promise<unknown>;
@@ -108,7 +108,7 @@ export class Writer {
         return await this.#db.transaction().execute(run);
       } catch (error) {
         if (!COLLISIONS.includes(codeOf(error)) || attempt === ATTEMPTS) throw error;
-        await sleep(Math.random() * MAX_PAUSE_MS);
+        await sleep(Math.random() * MAX_WRITE_PAUSE_MS);
       }
     }
   }

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import stringWidth from 'fast-string-width';
 import { describe, expect, it } from 'vitest';
-import { type Cell, type Column, plainRows, terminalTable } from '../../../src/cli/terminal/table.ts';
+import { type Cell, plainRows, type TableColumn, terminalTable } from '../../../src/cli/terminal/table.ts';
 import { testContext } from '../../support/context.ts';
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: 'ID' },
   { title: 'NAME', min: 6, dropOrder: 2 },
   { title: 'N', align: 'right', dropOrder: 1 },
@@ -40,7 +40,11 @@ describe('terminalTable', () => {
   });
 
   it('cuts words rather than numbers, as far as no column may be left out', async () => {
-    const shape: readonly Column[] = [{ title: 'Name' }, { title: 'N' }, { title: 'Cost', align: 'right' }];
+    const shape: readonly TableColumn[] = [
+      { title: 'Name' },
+      { title: 'N' },
+      { title: 'Cost', align: 'right' },
+    ];
     const text = await table(24, [['a long name of it', '1', '~$0.0517']], shape);
     expect(text).toContain('a long nam…  1  ~$0.0517\n');
   });

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../../src/service/core/clock.ts';
+import { serviceClock } from '../../../src/service/core/clock.ts';
 import { openPostgresStore } from '../../../src/service/store/postgres/open.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
@@ -59,7 +59,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
 
   test('no instance counts as dead as soon as the database is back, since each may need a moment to reach it', async () => {
     const database = await makeDatabase(cluster.url, 'back');
-    const store = await openPostgresStore(database, { dataDir: temporaryDataDir(), clock: systemClock });
+    const store = await openPostgresStore(database, { dataDir: temporaryDataDir(), clock: serviceClock });
     const judge = await store.workers.register();
     const values = (id: string, until: string): string => `('${id}', now() - interval '1 h', ${until})`;
     await query(

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../src/service/core/clock.ts';
+import { serviceClock } from '../../../src/service/core/clock.ts';
 import { openDatabase } from '../../../src/service/store/open.ts';
 import { postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
 import { temporaryDataDir } from '../../support/local-service.ts';
@@ -9,7 +9,7 @@ import { temporaryDataDir } from '../../support/local-service.ts';
 const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `${at},`).join(''));
 
 async function read(database: string | undefined): Promise<void> {
-  const store = await openDatabase({ dataDir: temporaryDataDir(), database, clock: systemClock });
+  const store = await openDatabase({ dataDir: temporaryDataDir(), database, clock: serviceClock });
   const { media } = store.blobs;
   await media.write('a.mp4', BYTES, 'video/mp4');
   for (const [from, to] of [

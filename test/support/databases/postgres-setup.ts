@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { systemClock } from '../../../src/service/core/clock.ts';
+import { serviceClock } from '../../../src/service/core/clock.ts';
 import { openPostgresStore } from '../../../src/service/store/postgres/open.ts';
 import { startPostgres } from './postgres.ts';
 import { makeDatabase } from './test-database.ts';
@@ -11,7 +11,7 @@ export default async function setUp(project: TestProject): Promise<() => void> {
   const cluster = await startPostgres({ vacuums: false });
   const store = await openPostgresStore(await makeDatabase(cluster.url, MIGRATED), {
     dataDir: '',
-    clock: systemClock,
+    clock: serviceClock,
   });
   await store.close();
   project.provide('postgres', cluster.url);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../../src/service/core/clock.ts';
+import { serviceClock } from '../../../src/service/core/clock.ts';
 import { openDatabase } from '../../../src/service/store/open.ts';
 import type { TestService } from '../local-service.ts';
 import { databaseFor } from './test-database.ts';
@@ -15,7 +15,7 @@ export async function storeRuns(
 ): Promise<string[]> {
   const { dataDir } = service;
   const prompt = await service.find(slug);
-  const store = await openDatabase({ dataDir, database: await databaseFor(dataDir), clock: systemClock });
+  const store = await openDatabase({ dataDir, database: await databaseFor(dataDir), clock: serviceClock });
   try {
     const { id: userId } = (await store.accounts.userNamed(user)) ?? {};
     if (userId === undefined) throw new Error(`there is no user ${user}`);

@@ -61,15 +61,15 @@ function oneDigit(value: number): string {
   return value >= 9.95 ? String(Math.round(value)) : value.toFixed(1);
 }
 
-const BAR_WIDTH = 20;
+const PROGRESS_BAR_WIDTH = 20;
 /** Number of columns that the spinner takes before the text. */
 const SPINNER_WIDTH = 2;
 
 /** Returns a bar and the progress as one line of a terminal. */
 export function barText(tally: Tally, elapsedMs: number, columns: number): string {
   const share = tally.total === undefined ? 0 : tally.done / Math.max(tally.total, 1);
-  const filled = Math.round(share * BAR_WIDTH);
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
+  const filled = Math.round(share * PROGRESS_BAR_WIDTH);
+  const bar = '█'.repeat(filled) + '░'.repeat(PROGRESS_BAR_WIDTH - filled);
   const text = progressText(tally, elapsedMs);
   const most = columns - SPINNER_WIDTH - 1;
   return `${bar} ${text}`.length <= most ? `${bar} ${text}` : text.slice(0, most);

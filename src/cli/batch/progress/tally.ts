@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 
 /** The time of a creation, by this machine's clock and its offset from the service's. */
-type Sent = Pick<JournalEntry, 'time' | 'clockOffsetMs'>;
+type SentTime = Pick<JournalEntry, 'time' | 'clockOffsetMs'>;
 
 /** The outcome of a row. */
 export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'running';
@@ -25,7 +25,7 @@ export class Tally {
   /** A link that kept an output from being saved. */
   link: string | undefined;
   /** The earliest creation in doubt, now or before. */
-  earliestDoubt: Sent | undefined;
+  earliestDoubt: SentTime | undefined;
   #runningRows = 0;
 
   constructor(total: number | undefined) {
@@ -46,17 +46,17 @@ export class Tally {
   }
 
   /** Notes when a creation was sent that is in doubt. */
-  noteDoubt(sent: Sent): void {
+  noteDoubt(sent: SentTime): void {
     const { time } = this.earliestDoubt ?? sent;
     if (Date.parse(sent.time) <= Date.parse(time)) this.earliestDoubt = sent;
   }
 
   get ended(): number {
-    return sum(this.now);
+    return countedRows(this.now);
   }
 
   get done(): number {
-    return sum(this.before) + sum(this.now);
+    return countedRows(this.before) + countedRows(this.now);
   }
 
   /** Number of rows that failed, now or earlier; rows in doubt or still running have not failed. */
@@ -70,6 +70,6 @@ export class Tally {
   }
 }
 
-function sum(counts: Readonly<Record<RowEnd, number>>): number {
+function countedRows(counts: Readonly<Record<RowEnd, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }

@@ -9,7 +9,7 @@ import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { reasonText } from '../../outputs/provider-fault.ts';
 import type { ResultsLine } from '../results/results-line.ts';
-import { type BatchSummary, hasSucceeded, unfinishedText } from './reported-rows.ts';
+import { type BatchSummary, rowSucceeded, unfinishedText } from './reported-rows.ts';
 
 /**
  * Renders the results as one HTML page, with inputs next to outputs and saved pictures embedded.
@@ -44,7 +44,7 @@ export async function reportPage(
 
 async function resultGridRow(row: ResultsLine, saved: SavedPictures): Promise<Grid['rows'][number]> {
   const { inputs, error, outputs, seconds, tokens } = row;
-  const state = hasSucceeded(row) ? 'succeeded' : 'failed';
+  const state = rowSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
   for (const output of outputs) parts.push(await outputPart(output, saved));
   const time = seconds === null ? [] : [`${seconds} s`];

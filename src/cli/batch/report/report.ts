@@ -31,7 +31,7 @@ export async function reportBatch(
     const { reportPage } = await import('./page.ts');
     const folder = path.dirname(path.resolve(ctx.cwd, results));
     const page = await reportPage(rows, summary, { title: path.basename(results), folder });
-    await write(ctx, html, page.html);
+    await writeBatchReport(ctx, html, page.html);
     noteLeftOut(ctx, page.leftOut);
   }
   await present(ctx, summary, {
@@ -41,18 +41,18 @@ export async function reportBatch(
   return EXIT.ok;
 }
 
-const MAX_NAMED = 20;
+const MAX_NAMED_ROWS = 20;
 
 function noteLeftOut(ctx: Context, leftOut: readonly string[]): void {
   if (leftOut.length === 0) return;
-  const named = leftOut.slice(0, MAX_NAMED).join(', ');
-  const more = leftOut.length > MAX_NAMED ? ` and ${leftOut.length - MAX_NAMED} more` : '';
+  const named = leftOut.slice(0, MAX_NAMED_ROWS).join(', ');
+  const more = leftOut.length > MAX_NAMED_ROWS ? ` and ${leftOut.length - MAX_NAMED_ROWS} more` : '';
   ctx.io.note(
     `note: not on the page, because they are not pictures below the folder of the results: ${named}${more}`,
   );
 }
 
-async function write(ctx: Context, file: string, page: string): Promise<void> {
+async function writeBatchReport(ctx: Context, file: string, page: string): Promise<void> {
   try {
     await writeNamedFile(ctx, file, page);
   } catch (error) {

@@ -95,7 +95,7 @@ export async function readSpending(ctx: Context, lines: readonly ResultsLine[]):
 const MAX_SLOWEST = 10;
 
 /** Returns true if the row's run succeeded and its outputs were saved. */
-export function hasSucceeded({ runStatus, error }: ResultsLine): boolean {
+export function rowSucceeded({ runStatus, error }: ResultsLine): boolean {
   return runStatus === 'succeeded' && error === null;
 }
 
@@ -107,7 +107,7 @@ export function summarizeRows(
   spent: Totals,
   unfinished: Unfinished | undefined,
 ) {
-  const succeeded = rows.filter(hasSucceeded).length;
+  const succeeded = rows.filter(rowSucceeded).length;
   const timed = rows.flatMap(({ id, seconds }) => (seconds === null ? [] : [{ id, seconds }]));
   return {
     ...(unfinished !== undefined && { unfinished }),
@@ -126,7 +126,7 @@ export function summarizeRows(
 
 function groupFailures(rows: readonly ResultsLine[]): { reason: string; rows: number; ids: string[] }[] {
   const ids = new Map<string, string[]>();
-  for (const row of rows.filter(row => !hasSucceeded(row))) {
+  for (const row of rows.filter(row => !rowSucceeded(row))) {
     const reason = failureReason(row);
     ids.set(reason, [...(ids.get(reason) ?? []), row.id]);
   }

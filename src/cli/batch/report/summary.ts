@@ -41,12 +41,15 @@ export async function concludeBatch(
   if (cut === undefined) reportCounts(running, counts);
   for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
-  refuseUnfinished(running, counts);
+  refuseUnfinishedBatch(running, counts);
   return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(running);
 }
 
 /** Refuses a batch that a fault or a cap stopped, or whose outputs a link kept from being saved. */
-function refuseUnfinished({ options: { out }, stop, budget, tally }: RunningBatch, counts: RowCounts): void {
+function refuseUnfinishedBatch(
+  { options: { out }, stop, budget, tally }: RunningBatch,
+  counts: RowCounts,
+): void {
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
   if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);

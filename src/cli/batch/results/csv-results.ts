@@ -40,7 +40,7 @@ interface BytePosition {
 }
 
 /** Number of characters of a table to write at a time. */
-const PIECE_LENGTH = 64 * 1024;
+const CSV_PIECE_LENGTH = 64 * 1024;
 
 /**
  * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A table that needs more
@@ -127,7 +127,7 @@ export class CsvResults implements ResultsFile {
     const [kept] = at === -1 ? [] : this.#unclaimed.splice(at, 1);
     if (kept === undefined) return;
     this.#earlier.set(id, { ...kept, row });
-    this.states.set(id, stateOf({ ...kept, row }));
+    this.states.set(id, rowState({ ...kept, row }));
   }
 
   drop(ids: ReadonlySet<string>): void {
@@ -140,7 +140,7 @@ export class CsvResults implements ResultsFile {
   }
 
   unmatchedRun(): string | undefined {
-    return this.#unclaimed.find(row => !neverRan(stateOf(row)))?.values[0];
+    return this.#unclaimed.find(row => !neverRan(rowState(row)))?.values[0];
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
@@ -178,7 +178,7 @@ export class CsvResults implements ResultsFile {
     this.#earlier.delete(id);
     this.#kept.delete(id);
     this.#kept.set(id, kept);
-    this.states.set(id, stateOf(row));
+    this.states.set(id, rowState(row));
   }
 
   async finish(sorted: boolean): Promise<void> {
@@ -202,7 +202,7 @@ export class CsvResults implements ResultsFile {
     for (const kept of all) {
       const parts = 'cells' in kept ? lineParts(columns, kept) : await this.#partsAt(kept, columns);
       piece += joinColumns(parts, columns.own.length > 0);
-      if (piece.length < PIECE_LENGTH) continue;
+      if (piece.length < CSV_PIECE_LENGTH) continue;
       await target.appendFile(piece);
       piece = '';
     }
@@ -240,7 +240,7 @@ function onlyInTable(table: readonly TableRow[], journaled: Iterable<TableRow>):
   return table.filter(({ isWhole, values: [runId] }) => isWhole && !known.has(runId));
 }
 
-function stateOf({ row, values, earlierRunIds }: TableRow): ResultState {
+function rowState({ row, values, earlierRunIds }: TableRow): ResultState {
   const [runId = '', runStatus = '', error = '', ...texts] = values;
   const outputs = texts.map(data => ({ type: 'text', data }));
   const line = { row, runStatus, runId: runId || null, error: error || null, outputs };

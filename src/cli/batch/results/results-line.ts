@@ -8,7 +8,7 @@ import { creditsIn, inCredits } from '../../creation/caps.ts';
 import { type EarlierRun, tokensOfFailed } from '../../creation/spending.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
-import { type JobOutcome, secondsOf } from '../../jobs/job.ts';
+import { type JobOutcome, runSeconds } from '../../jobs/job.ts';
 import { errorText } from '../../jobs/job-errors.ts';
 
 /** The line of a row in the results. */
@@ -55,7 +55,7 @@ export function resultsLine(
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
   budget: Pick<Budget, 'spentOn'>,
 ): ResultsLine {
-  const seconds = secondsOf(outcome.facts);
+  const seconds = runSeconds(outcome.facts);
   if (outcome.kind === 'failed') {
     const { runId = null, error, mayHaveRun } = outcome;
     const text = outcome.text ?? errorText(error, seconds === null ? { line } : undefined);
@@ -173,11 +173,13 @@ function costIn(value: unknown): Money | undefined {
   return typeof value === 'number' && value >= 0 ? money(value) : undefined;
 }
 
-const BEGINNING = '{"row":';
+const RESULTS_LINE_BEGINNING = '{"row":';
 
 /** Returns true if a text may be the beginning of a result's line. */
 export function isTornLine(text: string): boolean {
-  return text.length < BEGINNING.length ? BEGINNING.startsWith(text) : text.startsWith(BEGINNING);
+  return text.length < RESULTS_LINE_BEGINNING.length
+    ? RESULTS_LINE_BEGINNING.startsWith(text)
+    : text.startsWith(RESULTS_LINE_BEGINNING);
 }
 
 /** The destination of a batch's results. */

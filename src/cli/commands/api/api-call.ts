@@ -11,7 +11,7 @@ import { parseKeyValue } from '../../inputs/flags.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
 import type { API } from './spec.ts';
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const CALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const WITHOUT_BODY = ['GET', 'DELETE'];
 
 /** The request of an `api` command. */
@@ -33,7 +33,7 @@ export async function apiCall(
   flags: ApiFlags,
   baseUrl: string,
 ): Promise<ApiCall> {
-  const method = requireOneOf('method', target.method.toUpperCase(), METHODS);
+  const method = requireOneOf('method', target.method.toUpperCase(), CALL_METHODS);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
   const [pathname = '', search = ''] = pathOfTarget(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);

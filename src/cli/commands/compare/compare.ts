@@ -1,4 +1,4 @@
-import { comparisonExitCode, refuseUnfinished } from '../../comparing/comparison-end.ts';
+import { comparisonExitCode, refuseUnfinishedComparison } from '../../comparing/comparison-end.ts';
 import { withJournals } from '../../comparing/comparison-journals.ts';
 import {
   judgedExpectations,
@@ -41,7 +41,7 @@ export async function compare(
   flags: CompareFlags,
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
-  refuseOtherReaders(flags);
+  refuseInputsBesideRows(flags);
   if (report !== undefined) checkWritableFile(ctx.cwd, report, '--report');
   refuseStrayFlags(flags);
   const gate = verdictGate(flags);
@@ -52,7 +52,7 @@ export async function compare(
   await prepared.budget.readTotals({ readsList: true });
   const verdicts = variantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
-  refuseUnfinished({ ...prepared, ...finished });
+  refuseUnfinishedComparison({ ...prepared, ...finished });
   const code = comparisonExitCode(finished.compared, failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
@@ -145,7 +145,7 @@ async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: Co
   });
 }
 
-function refuseOtherReaders({ from, input, image }: CompareFlags): void {
+function refuseInputsBesideRows({ from, input, image }: CompareFlags): void {
   if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {
     throw usageError(
       'standard input can be read only once, and --from - reads it',

@@ -94,7 +94,7 @@ function addressText(address: Address, keySource: string | undefined): string {
 }
 
 /** Maximum time for an answer of the service, in milliseconds. */
-const TIMEOUT_MS = 15_000;
+const DOCTOR_TIMEOUT_MS = 15_000;
 
 /** Requests the models once, which checks reachability and key, and fills the cache. */
 async function checkService(ctx: Context, connection: Connection): Promise<readonly DoctorCheck[]> {
@@ -102,7 +102,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
   const startedAt = ctx.clock.now();
   try {
     const { hash, resources } = await connection.resources.refresh({
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: DOCTOR_TIMEOUT_MS,
       retries: 0,
       signal: ctx.signal,
     });

@@ -15,12 +15,12 @@ export interface GuideLayout {
 }
 
 /** Maximum width of a guide, on any terminal. */
-const MAX_WIDTH = 100;
-const GAP = 2;
+const MAX_GUIDE_WIDTH = 100;
+const GUIDE_INDENT = 2;
 
 /** Lays out a guide in Markdown for a terminal: paragraphs flow, and no word is broken. */
 export async function layOutGuide(markdown: string, layout: GuideLayout): Promise<string> {
-  const columns = Math.min(layout.columns, MAX_WIDTH);
+  const columns = Math.min(layout.columns, MAX_GUIDE_WIDTH);
   return `${await blocks(lexer(markdown), { ...layout, columns }, '\n\n')}\n`;
 }
 
@@ -42,8 +42,8 @@ async function block(token: Token, layout: GuideLayout): Promise<string> {
       return tableText(token as Tokens.Table, layout);
     case 'blockquote':
       return indentItem(
-        await blocks(childrenOf(token), indentedLayout(layout, GAP), '\n\n'),
-        ' '.repeat(GAP),
+        await blocks(childrenOf(token), indentedLayout(layout, GUIDE_INDENT), '\n\n'),
+        ' '.repeat(GUIDE_INDENT),
       );
     case 'space':
     case 'hr':
@@ -136,7 +136,7 @@ async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): P
 function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
   const widths = widestOf(rows, stringWidth);
   const least = widestOf(rows, longestWord);
-  const room = columns - GAP * (widths.length - 1);
+  const room = columns - GUIDE_INDENT * (widths.length - 1);
   for (let excess = sumOf(widths) - room; excess > 0; excess -= 1) {
     const shrinkable = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = Math.max(...shrinkable);
@@ -170,7 +170,7 @@ function rowByRow(
       const facts = rest.map((cell, index) => {
         const title = titles[index + 1] ?? '';
         const text = stringWidth(title) === 0 ? cell : `${title}: ${cell}`;
-        return indentItem(wrapAnsi(text, columns - GAP), ' '.repeat(GAP));
+        return indentItem(wrapAnsi(text, columns - GUIDE_INDENT), ' '.repeat(GUIDE_INDENT));
       });
       return [wrapAnsi(paint.bold(first), columns), ...facts].join('\n');
     })

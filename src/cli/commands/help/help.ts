@@ -25,7 +25,7 @@ function flagsTopic(root: Command): string {
 }
 
 /** The topics of `help`, apart from guides and commands, and their files in docs/. */
-const TOPICS = { environment: 'environment.txt', 'exit-codes': 'exit-codes.txt' };
+const TOPIC_FILES = { environment: 'environment.txt', 'exit-codes': 'exit-codes.txt' };
 
 /** The guides of `help` by name, and their files in docs/. */
 export const GUIDES: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ async function readTopic(
   command: Command,
   terminal: HelpTerminal,
 ): Promise<string | undefined> {
-  const files = new Map(Object.entries({ ...TOPICS, ...GUIDES }));
+  const files = new Map(Object.entries({ ...TOPIC_FILES, ...GUIDES }));
   // Links in the guides lead to `tests-and-recordings`, whose short name is `tests`.
   const file = files.get(name) ?? [...files.values()].find(fileName => fileName === `${name}.md`);
   if (file === undefined) return undefined;
@@ -120,10 +120,10 @@ export async function help(
 
 function unknownTopic({ parent }: Command, name: string): Error {
   const commands = parent?.commands.flatMap(command => [command.name(), ...command.aliases()]) ?? [];
-  const names = [...commands, 'flags', ...Object.keys(TOPICS), ...Object.keys(GUIDES)];
+  const names = [...commands, 'flags', ...Object.keys(TOPIC_FILES), ...Object.keys(GUIDES)];
   return usageError(
     `unknown command '${name}'${didYouMean(name, names)}`,
-    `Topics: flags, ${Object.keys(TOPICS).join(', ')}`,
+    `Topics: flags, ${Object.keys(TOPIC_FILES).join(', ')}`,
     `Guides: ${Object.keys(GUIDES).join(', ')}`,
     'See: promptrun --help',
   );

@@ -20,7 +20,7 @@ import { requireLocalService } from '../../settings/config/address.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { MODELS_CHECK } from './spec.ts';
 
-const PROMPT = `---
+const MODEL_CHECK_PROMPT = `---
 title: Check of a model
 ---
 Answer with the one word ready.
@@ -113,7 +113,7 @@ async function requestsFor(
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-check-'));
   try {
     const file = path.join(directory, 'check.prompt');
-    await writeFile(file, PROMPT);
+    await writeFile(file, MODEL_CHECK_PROMPT);
     const checks: ModelCheck[] = [];
     for (const model of models) {
       const { promptVersionId } = await resolveTarget(ctx, connection, file, { source: 'elsewhere', model });

@@ -48,8 +48,8 @@ function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[])
 }
 
 function shownNames(names: readonly string[]): string {
-  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
-  return `${names.slice(0, SHOWN).map(oneLine).join(', ')}${more}`;
+  const more = names.length > MAX_SHOWN_MODELS ? ` and ${names.length - MAX_SHOWN_MODELS} more` : '';
+  return `${names.slice(0, MAX_SHOWN_MODELS).map(oneLine).join(', ')}${more}`;
 }
 
 function endpointLine({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
@@ -63,7 +63,7 @@ function endpointLine({ provider, baseUrl, fault, added, known, others }: Discov
   return [`${place}: ${news}`, ...rest.filter(text => text !== '')].join('; ');
 }
 
-const SHOWN = 8;
+const MAX_SHOWN_MODELS = 8;
 
 function endpointCells({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoint): string[] {
   return [provider, baseUrl, added.join(','), String(known), fault];

@@ -50,13 +50,13 @@ async function* promptPages(
 }
 
 export async function promptsSearch(ctx: Context, words: readonly string[]): Promise<void> {
-  const query = searchQuery(words);
+  const query = quotedQuery(words);
   const { client } = await ctx.connection();
   const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));
   await presentList(ctx, rows, promptForm(ctx, 'no prompts found\n'));
 }
 
-function searchQuery(words: readonly string[]): string {
+function quotedQuery(words: readonly string[]): string {
   const query = words.join(' ').trim();
   if (query === '')
     throw usageError('nothing to search for', 'For example: promptrun prompts search postcard');

@@ -39,7 +39,7 @@ export async function promptsPublish(
   { unpublish, database }: PromptsPublishFlags,
 ): Promise<void> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
-  const paths = expandWildcards(files, ctx.cwd).map(file => promptFile(ctx, file));
+  const paths = expandWildcards(files, ctx.cwd).map(file => publishedFile(ctx, file));
   const rows: PublishRow[] = [];
   const publishAll = async (publisher: Publisher): Promise<void> => {
     for (const file of paths) rows.push(await publisher.publish(file));
@@ -138,7 +138,7 @@ function faultyFile(ctx: Context, { findings, message }: InvalidPromptFile): Err
   return usageError(first, ...others);
 }
 
-function promptFile({ cwd }: Context, name: string): string {
+function publishedFile({ cwd }: Context, name: string): string {
   const file = path.resolve(cwd, name);
   if (path.extname(file) !== '.prompt')
     throw usageError(`${name} is not a prompt file: its name must end in .prompt`);

@@ -9,7 +9,7 @@ import { type StoredItem, storedItems } from '../../settings/stored-items.ts';
 import type { RESET } from './spec.ts';
 
 /** The parts that can be cleared, and their places. */
-const PARTS: Readonly<Record<string, readonly StoredItem['name'][]>> = {
+const RESET_PARTS: Readonly<Record<string, readonly StoredItem['name'][]>> = {
   caches: ['resources', 'prompts'],
   journal: ['journal'],
   all: ['resources', 'prompts', 'journal', 'config', 'credentials'],
@@ -21,10 +21,10 @@ export async function reset(
   part: string,
   { yes = false }: FlagsOf<typeof RESET.flags>,
 ): Promise<void> {
-  const names = Object.hasOwn(PARTS, part) ? PARTS[part] : undefined;
-  if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(PARTS)));
+  const names = Object.hasOwn(RESET_PARTS, part) ? RESET_PARTS[part] : undefined;
+  if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(RESET_PARTS)));
   const places = storedItems(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
-  if (!yes && places.length > 0 && !(await isConfirmed(ctx, places))) {
+  if (!yes && places.length > 0 && !(await confirmsReset(ctx, places))) {
     await confirm(ctx, { removed: [] }, 'Nothing was removed.');
     return;
   }
@@ -38,7 +38,7 @@ export async function reset(
   );
 }
 
-async function isConfirmed(ctx: Context, places: readonly StoredItem[]): Promise<boolean> {
+async function confirmsReset(ctx: Context, places: readonly StoredItem[]): Promise<boolean> {
   if (!ctx.interactive) throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
   for (const { path, holds } of places) ctx.io.note(`${path}: ${holds}`);
   const prompter = await ctx.prompter();

@@ -1,10 +1,10 @@
-import { isPassing } from '../../../client/http/retry.ts';
+import { isPassingFault } from '../../../client/http/retry.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
-import type { Answers } from '../../inputs/ask.ts';
-import { checkInputs, inputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
+import type { QuestionAnswers } from '../../inputs/ask.ts';
+import { inputFault, refuseInputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
@@ -116,7 +116,7 @@ async function withConfig(
     const { promptVersionId, config } = await readVersion(ctx, connection, named);
     return { promptVersionId, config, mayBePrompt: false };
   } catch (error) {
-    if (isNeeded || ctx.signal.aborted || !isPassing(error)) throw error;
+    if (isNeeded || ctx.signal.aborted || !isPassingFault(error)) throw error;
     ctx.io.note(`note: the inputs were not checked: ${oneLine(messageOf(error))}`);
     return named;
   }
@@ -128,7 +128,7 @@ async function completedInputs(
   config: unknown,
   supplied: UnplacedInputs,
   { ask, validate }: RunFlags,
-  onAsked: (answers: Answers) => void,
+  onAsked: (answers: QuestionAnswers) => void,
 ): Promise<PlacedInputs> {
   // Without a config there is nothing to assign or check.
   if (config === undefined && !mayAsk(ctx) && supplied.images.every(({ name }) => name === undefined)) {
@@ -137,7 +137,7 @@ async function completedInputs(
   const fields = describeConfig(config);
   const inputs = placeImages(fields, await takeNamedImages(fields, supplied, imagesHere(ctx)));
   if (!mayAsk(ctx)) {
-    if (validate) checkInputs(fields, inputs);
+    if (validate) refuseInputFault(fields, inputs);
     return inputs;
   }
   const fault = validate ? suppliedInputFault(fields, inputs) : undefined;
@@ -148,7 +148,7 @@ async function completedInputs(
   }
   const { askForInputs } = await import('../../inputs/ask.ts');
   const answered = await askForInputs(ctx, fields, inputs);
-  if (validate) checkInputs(fields, answered.inputs);
+  if (validate) refuseInputFault(fields, answered.inputs);
   onAsked(answered.answers);
   return answered.inputs;
 }
@@ -158,7 +158,7 @@ function reportRepetition(
   ctx: Context,
   { target, name }: { readonly target: string | undefined; readonly name: string },
   flags: RunFlags,
-  answers: Answers,
+  answers: QuestionAnswers,
 ): void {
   if (target !== undefined && answers.text.length + answers.images.length === 0) return;
   const command = repeatCommand(runArgv(ctx.globals, name, flags, answers), shellOf(ctx.env));

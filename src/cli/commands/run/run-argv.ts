@@ -1,6 +1,6 @@
 import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/types.ts';
-import type { Answers } from '../../inputs/ask.ts';
+import type { QuestionAnswers } from '../../inputs/ask.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/command-line.ts';
 import type { RUN } from './spec.ts';
@@ -12,7 +12,7 @@ export function runArgv(
   globals: GlobalOptions,
   target: string,
   flags: RunFlags,
-  answered: Answers,
+  answered: QuestionAnswers,
 ): string[] {
   const each = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
   const optional = (flag: string, value: string | undefined) => (value === undefined ? [] : [flag, value]);

@@ -5,7 +5,7 @@ import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreatedRun } from '../../creation/creation.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { checkInputs } from '../../inputs/check.ts';
+import { refuseInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
@@ -126,7 +126,7 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
   }
   const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId);
   if (prepared.validate) {
-    checkInputs(describeConfig(config), request);
+    refuseInputFault(describeConfig(config), request);
   }
   const latest = { ...prepared, request: { ...request, promptVersionId } };
   return startOnce(ctx, latest, { ...options, onRunId: () => {} });

@@ -82,7 +82,7 @@ function nameOfService(baseUrl: string): string {
   return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : oneLine(baseUrl);
 }
 
-const MAX_CHARACTERS = 64 * 1024 * 1024;
+const MAX_REQUEST_CHARACTERS = 64 * 1024 * 1024;
 
 /**
  * Returns the request in a manifest.
@@ -132,7 +132,7 @@ function readKeptImage(image: unknown, file: string): KeptImage {
 
 async function readManifest(ctx: Context, file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await readTextFile(file, ctx.cwd, 'runs rerun');
-  if (text.length > MAX_CHARACTERS) throw damagedManifest(file);
+  if (text.length > MAX_REQUEST_CHARACTERS) throw damagedManifest(file);
   const value = parseJson(text);
   if (!isJsonObject(value)) throw damagedManifest(file);
   return value;

@@ -62,7 +62,7 @@ function shownCredits({ credits, usage }: ShownRun): string | undefined {
   return usage === undefined ? 'free' : undefined;
 }
 
-function countsText({ input, output, cached }: NonNullable<RunCost['tokens']>): string {
+function tokenCountsText({ input, output, cached }: NonNullable<RunCost['tokens']>): string {
   return `${input} in (${cached} cached), ${output} out`;
 }
 
@@ -84,7 +84,7 @@ function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun)
     ['Created', createdAt && `${ageText(createdAt, ctx.clock.now())} (${createdAt})`],
     ['Credits', shownCredits(facts)],
     ['Tokens', textOrNothing(facts.tokens)],
-    ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
+    ['Counted', usage?.tokens ? tokenCountsText(usage.tokens) : undefined],
     ['Cost', usage && costWithSource(usage)],
     ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
     ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, outputSummary(item)]),
@@ -117,14 +117,14 @@ function detailRows(facts: ShownRun): string[][] {
 }
 
 /** Maximum length of a shown text, in characters. */
-const MAX_TEXT_LENGTH = 60;
+const MAX_SHOWN_INPUT_LENGTH = 60;
 
 function outputSummary({ type, data }: OutputItem): string {
   const text = dataText(data);
   if (type !== 'text') return `${textOrNothing(type)}: ${text}`;
   const characters = Array.from(text.trim());
-  const beginning = characters.slice(0, MAX_TEXT_LENGTH).join('');
-  return characters.length <= MAX_TEXT_LENGTH
+  const beginning = characters.slice(0, MAX_SHOWN_INPUT_LENGTH).join('');
+  return characters.length <= MAX_SHOWN_INPUT_LENGTH
     ? `text: ${beginning}`
     : `text of ${characters.length} characters: ${beginning}…`;
 }

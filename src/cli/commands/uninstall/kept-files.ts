@@ -19,7 +19,7 @@ export interface FolderContent {
 }
 
 const PART = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 /** The folder of settings and caches. */
 export const CONFIG_FOLDER: OwnFolder = {
@@ -47,11 +47,11 @@ export const STATE_FOLDER: OwnFolder = {
 export const DATA_FOLDER: OwnFolder = {
   files: new RegExp(String.raw`^(?:promptrun(?:-aside-[\w-]+)?\.db(?:[.-][\w.-]+)?|${PART})$`, 'u'),
   folders: {
-    media: { files: new RegExp(String.raw`^(?:${UUID}(?:-\d+)?\.\w+|${PART})$`, 'u') },
-    inputs: { files: new RegExp(`^${PART}$`, 'u'), whole: new RegExp(`^${UUID}$`, 'u') },
+    media: { files: new RegExp(String.raw`^(?:${UUID_PATTERN}(?:-\d+)?\.\w+|${PART})$`, 'u') },
+    inputs: { files: new RegExp(`^${PART}$`, 'u'), whole: new RegExp(`^${UUID_PATTERN}$`, 'u') },
     workers: { files: /\.lock(?:-journal)?$/u },
-    programs: { files: new RegExp(String.raw`^${UUID}\.json(?:\.lock)?$`, 'u') },
-    'unstored-runs': { files: new RegExp(`^(?:${UUID}|${PART})$`, 'u') },
+    programs: { files: new RegExp(String.raw`^${UUID_PATTERN}\.json(?:\.lock)?$`, 'u') },
+    'unstored-runs': { files: new RegExp(`^(?:${UUID_PATTERN}|${PART})$`, 'u') },
   },
 };
 

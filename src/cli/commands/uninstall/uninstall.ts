@@ -50,7 +50,7 @@ export async function uninstall(
   }
   if (!dryRun && plan.items.length > 0) {
     await refuseWhileInUse(ctx);
-    if (!yes && !(await isConfirmed(ctx))) {
+    if (!yes && !(await confirmsUninstall(ctx))) {
       ctx.io.note('Nothing was removed.');
       return;
     }
@@ -83,7 +83,7 @@ async function refuseWhileInUse({ dataDir, local }: Context): Promise<void> {
 }
 
 /** Asks for a confirmation, which must be the whole word. */
-async function isConfirmed(ctx: Context): Promise<boolean> {
+async function confirmsUninstall(ctx: Context): Promise<boolean> {
   const prompter = await ctx.prompter();
   const message = 'Remove all of this? Type yes to continue';
   return (await prompter.text({ message, lines: 'refused' }, ctx.signal)).trim() === 'yes';

@@ -114,14 +114,14 @@ function plainUsageCells({ key, runs, failed, credits, tokens, cost, estimated }
 }
 
 // Fits into 80 columns beside all figures.
-const BAR_WIDTH = 10;
+const USAGE_BAR_WIDTH = 10;
 
 function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = measureOf(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
   const most = rows.reduce((most, row) => Math.max(most, weight(row)), 0);
   const bar = (part: number): string =>
-    '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * BAR_WIDTH)));
+    '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * USAGE_BAR_WIDTH)));
   return [
     { title: by[0]?.toUpperCase() + by.slice(1), min: 8, cell: ({ key }) => key },
     { title: 'Runs', align: 'right', cell: ({ runs }) => String(runs) },

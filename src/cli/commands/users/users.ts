@@ -9,7 +9,7 @@ import { withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { USERS_SET } from './spec.ts';
 
-const FORM: ListForm<UserSummary> = {
+const USERS_FORM: ListForm<UserSummary> = {
   columns: [
     { title: 'USER', min: 6, cell: ({ user }) => user },
     { title: 'PLAN', cell: ({ plan }) => plan },
@@ -20,7 +20,7 @@ const FORM: ListForm<UserSummary> = {
 
 export async function usersList(ctx: Context, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users list', flags, async store => {
-    await presentList(ctx, await store.users(), FORM);
+    await presentList(ctx, await store.users(), USERS_FORM);
   });
 }
 
@@ -28,7 +28,7 @@ export async function usersShow(ctx: Context, name: string, flags: DatabaseFlags
   await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);
     if (user === undefined) throw noSuchUser(name);
-    await presentList(ctx, [user], FORM, user);
+    await presentList(ctx, [user], USERS_FORM, user);
   });
 }
 

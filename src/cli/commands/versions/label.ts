@@ -45,7 +45,7 @@ export async function versionsLabel(
           await versionByBeginning(connection, { slug, promptId }, version, ctx.signal),
           options,
         );
-  await present(ctx, moved, { plain: () => oneLine(changeText(moved)) });
+  await present(ctx, moved, { plain: () => oneLine(labelChangeText(moved)) });
 }
 
 function versionAndLabel(
@@ -85,7 +85,7 @@ async function publishedPrompt(
   return await rowOf({ promptId });
 }
 
-function changeText(moved: {
+function labelChangeText(moved: {
   label: string;
   slug: string;
   promptVersionId: string | null;

@@ -100,8 +100,8 @@ async function summarise(file: string): Promise<{ size: number; sha256: string; 
   for await (const chunk of fileChunks(file)) {
     hash.update(chunk);
     size += chunk.length;
-    if (beginning.length < SNIFFED_BYTES) {
-      beginning = Buffer.concat([beginning, chunk.subarray(0, SNIFFED_BYTES - beginning.length)]);
+    if (beginning.length < IMAGE_HEAD_BYTES) {
+      beginning = Buffer.concat([beginning, chunk.subarray(0, IMAGE_HEAD_BYTES - beginning.length)]);
     }
   }
   return { size, sha256: hash.digest('hex'), beginning };
@@ -156,11 +156,11 @@ async function imageInMemory(bytes: Buffer, name: string): Promise<Extract<Image
     name,
     size: bytes.length,
     sha256: sha256Of(bytes),
-    chunks: () => singleChunk(bytes),
+    chunks: () => imageChunk(bytes),
   };
 }
 
-async function* singleChunk(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* imageChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
@@ -176,13 +176,13 @@ function checkSize(size: number, name: string): void {
 /** The beginnings of PNG, JPEG, GIF and WebP in hexadecimal; the library for other formats loads slowly. */
 const USUAL_BEGINNING = /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
 /** Number of bytes that show a file's type. */
-const SNIFFED_BYTES = 4100;
+const IMAGE_HEAD_BYTES = 4100;
 
 /** Refuses bytes that are not an image, whatever the file's name. */
 async function checkContent(bytes: Buffer, name: string): Promise<void> {
   if (USUAL_BEGINNING.test(bytes.toString('hex', 0, 16))) return;
   const { fileTypeFromBuffer } = await import('file-type');
-  const type = await fileTypeFromBuffer(bytes.subarray(0, SNIFFED_BYTES));
+  const type = await fileTypeFromBuffer(bytes.subarray(0, IMAGE_HEAD_BYTES));
   if (type?.mime.startsWith('image/') === true) return;
   throw usageError(
     type === undefined ? `image ${name} is not an image` : `image ${name} is ${type.mime}, not an image`,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { usageError } from '../../errors.ts';
-import { checkInputs, type InputWay } from '../check.ts';
+import { type InputWay, refuseInputFault } from '../check.ts';
 import type { InputFields } from '../input-fields.ts';
 import { type ImageFinder, type ImageSource, isImageUrl } from './image-source.ts';
 
@@ -24,7 +24,7 @@ export interface PlacedInputs<Image = ImageSource | undefined> {
   readonly images: readonly Image[];
 }
 
-const NAMED = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
+const NAMED_IMAGE = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 
 /** Opens images in their order, also `name=file`. Checks each before anything is sent. */
 export async function openImages<Image>(
@@ -33,7 +33,7 @@ export async function openImages<Image>(
 ): Promise<UnplacedImage<Image>[]> {
   const images: UnplacedImage<Image>[] = [];
   for (const text of sources) {
-    const { name, file } = NAMED.exec(text)?.groups ?? {};
+    const { name, file } = NAMED_IMAGE.exec(text)?.groups ?? {};
     const isFile = (): boolean => statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
     images.push(
       name === undefined || file === undefined || isFile()
@@ -120,6 +120,6 @@ export function checkedInputs(
   way?: InputWay,
 ): PlacedInputs<ImageSource> {
   const { text, images } = placeImages(fields, named);
-  checkInputs(fields, { text, images }, [], way);
+  refuseInputFault(fields, { text, images }, [], way);
   return { text, images: images.filter(image => image !== undefined) };
 }

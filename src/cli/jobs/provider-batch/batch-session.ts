@@ -208,7 +208,7 @@ export class BatchSession {
       if (stop.isStopping()) return undefined;
       if (faultStatus(error) === GONE) return 'gone';
       const fault = this.fault(error);
-      if (fault.exitCode === EXIT.unauthorised || (faultStatus(error) === MISSING && !mayPass(error)))
+      if (fault.exitCode === EXIT.unauthorised || (faultStatus(error) === BATCH_NOT_FOUND && !mayPass(error)))
         throw fault;
       return undefined;
     }
@@ -236,7 +236,7 @@ function* pauses(growth: number): Generator<number> {
 }
 
 /** The provider does not know the batch, or not yet. */
-const MISSING = 404;
+const BATCH_NOT_FOUND = 404;
 /** The provider no longer has the batch. */
 const GONE = 410;
 
@@ -246,7 +246,7 @@ class MissingTimeout {
 
   /** Returns true if the request may be retried after the pause. */
   mayRetry(error: unknown, pauseMs: number): boolean {
-    if (faultStatus(error) !== MISSING || this.#waitedMs >= MAX_MISSING_MS) return false;
+    if (faultStatus(error) !== BATCH_NOT_FOUND || this.#waitedMs >= MAX_MISSING_MS) return false;
     this.#waitedMs += pauseMs;
     return true;
   }

@@ -73,12 +73,12 @@ function differenceText({ kind, text }: DiffPart): string {
 
 /** Escapes text for HTML inside Markdown: an empty line would end the block of HTML, and an @ would mention a user. */
 function escapeForMarkdown(text: string): string {
-  const more = text.length - MAX_TEXT_LENGTH;
-  const shown = more > 0 ? `${text.slice(0, MAX_TEXT_LENGTH)}… (${more} more characters)` : text;
+  const more = text.length - MAX_CELL_LENGTH;
+  const shown = more > 0 ? `${text.slice(0, MAX_CELL_LENGTH)}… (${more} more characters)` : text;
   return htmlText(shown).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
 }
 
-const MAX_TEXT_LENGTH = 10_000;
+const MAX_CELL_LENGTH = 10_000;
 
 /** Returns as many of the first texts as fit. */
 function firstThatFit(texts: readonly string[], most: number): string[] {

@@ -10,9 +10,9 @@ import { type Grid, type GridCell, type GridColumn, type GridPart, type GridStat
 const MAX_NAME_WIDTH = 24;
 const STATE_WIDTH = 7;
 /** Columns that would be narrower are stacked. */
-const MIN_WIDTH = 24;
+const MIN_CELL_WIDTH = 24;
 /** Maximum number of lines of a cell: of equal cells, only the beginning. */
-const MAX_LINES = { same: 3, other: 40 };
+const MAX_CELL_LINES = { same: 3, other: 40 };
 /** The line between rows. */
 const SEPARATORS = { mid: '─', 'mid-mid': '──' };
 /** Number of characters shown on either side of a difference. */
@@ -38,7 +38,7 @@ export async function gridTable(
     ...arrange(row.cells.map(cell => cellText(cell, row.state))),
   ]);
   const totals = grid.columns.map(column =>
-    wrapText(paint.dim(visible(totalsText(column, grid.measures))), width),
+    wrapText(paint.dim(visible(columnTotalsText(column, grid.measures))), width),
   );
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
   const all = grid.measures.length === 0 ? [] : [['all', '', ...arrange(totals)]];
@@ -60,12 +60,12 @@ function gridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths 
   const name = Math.min(MAX_NAME_WIDTH, Math.max(3, ...rows.map(row => row.name.length)));
   const rest = terminalWidth - name - STATE_WIDTH - 4;
   const share = Math.floor((rest + 2) / columns.length) - 2;
-  const isWide = share >= MIN_WIDTH;
-  return { name, cell: Math.max(MIN_WIDTH, isWide ? share : rest), isWide };
+  const isWide = share >= MIN_CELL_WIDTH;
+  return { name, cell: Math.max(MIN_CELL_WIDTH, isWide ? share : rest), isWide };
 }
 
 /** Returns the totals of a column, with what is counted after each bare number. */
-function totalsText({ totals }: GridColumn, measures: Grid['measures']): string {
+function columnTotalsText({ totals }: GridColumn, measures: Grid['measures']): string {
   return totals
     .map((total, index) => (/^\d+$/u.test(total) ? measured(total, measures[index] ?? '') : total))
     .filter(text => text !== '–')
@@ -113,7 +113,7 @@ function partText(part: GridPart, paint: ChalkInstance, context: number): string
 
 function cutLines(text: string, state: GridState, paint: ChalkInstance): string {
   const lines = text.split('\n');
-  const maxLines = isBad(state) || state === 'changed' ? MAX_LINES.other : MAX_LINES.same;
+  const maxLines = isBad(state) || state === 'changed' ? MAX_CELL_LINES.other : MAX_CELL_LINES.same;
   const more = lines.length - maxLines;
   return more <= 0 ? text : [...lines.slice(0, maxLines), paint.dim(`… ${more} more lines`)].join('\n');
 }

@@ -52,7 +52,7 @@ async function extensionFor(mediaType: string, item: OutputItem, beginning: Uint
 }
 
 /** The extensions of types that differ from the type's name. */
-const EXTENSIONS: Readonly<Record<string, string>> = {
+const SAVED_EXTENSIONS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/svg+xml': 'svg',
   'image/x-icon': 'ico',
@@ -69,5 +69,5 @@ const GENERIC_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-str
 function extensionOf(mediaType: string): string | undefined {
   const [, own] =
     /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];
-  return own ?? (Object.hasOwn(EXTENSIONS, mediaType) ? EXTENSIONS[mediaType] : undefined);
+  return own ?? (Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined);
 }

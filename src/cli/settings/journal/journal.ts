@@ -14,7 +14,7 @@ import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 
 /** Size in bytes at which a journal is archived and a new one is started. */
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_JOURNAL_BYTES = 4 * 1024 * 1024;
 /** Number of archived journals to keep. */
 const MAX_ARCHIVES = 16;
 /** Number of consecutive older creations after which a search ends: clocks are set back, and processes write concurrently. */
@@ -172,7 +172,7 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
 async function openJournalFile(file: string): Promise<FileHandle> {
   const handle = await openForAppend(fileIn(file));
   const { size } = await handle.stat();
-  if (size < MAX_BYTES) return handle;
+  if (size < MAX_JOURNAL_BYTES) return handle;
   await handle.close();
   await archiveJournal(file);
   return openForAppend(fileIn(file));

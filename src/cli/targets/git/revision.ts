@@ -13,10 +13,10 @@ import type { NamedPromptFile } from '../named-prompt-file.ts';
 import { findRepository } from './repository.ts';
 
 /** Time limit of one call of git, in milliseconds. */
-const TIMEOUT_MS = 30_000;
+const GIT_TIMEOUT_MS = 30_000;
 /** Maximum number of partials in a file's folder, and total size of the file and its partials in bytes. */
 const MAX_PARTIALS = 1000;
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_REVISION_BYTES = 64 * 1024 * 1024;
 
 /**
  * Calls `use` with the path of a prompt file's content. A revision is checked out, with the partials of its folder, into a
@@ -66,7 +66,7 @@ async function checkOut(
     const git = gitIn(top, await gitEnvironment(ctx, top), ctx.signal);
     const commit = await commitOf(git, revision);
     const own = path.posix.basename(file);
-    let left = MAX_BYTES;
+    let left = MAX_REVISION_BYTES;
     for (const [base, id] of filesToCheckOut(await siblingFiles(git, commit, file), own)) {
       const content = await git(['cat-file', 'blob', id], left);
       left -= content.length;
@@ -139,12 +139,12 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
   const program = findProgram('git', env);
   if (program === undefined) throw new Error('git is not installed');
   if (isBatchFile(program)) throw new Error(`${program} is a batch file, not git itself`);
-  return async (args, maxBytes = MAX_BYTES) => {
+  return async (args, maxBytes = MAX_REVISION_BYTES) => {
     const options = {
       cwd: top,
       env,
       signal,
-      timeout: TIMEOUT_MS,
+      timeout: GIT_TIMEOUT_MS,
       killSignal: 'SIGKILL',
       windowsHide: true,
     } as const;
@@ -190,7 +190,7 @@ function gitFault(error: unknown): Error {
   if (codeOf(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     return usageError('the file and the partials beside it are larger than 64 MiB in that revision');
   }
-  if (killed === true) return usageError(`git took more than ${TIMEOUT_MS / 1000} s`);
+  if (killed === true) return usageError(`git took more than ${GIT_TIMEOUT_MS / 1000} s`);
   const complaint = String(stderr ?? '').trim();
   if (complaint.includes("' not allowed") || complaint.includes('lazy fetching disabled')) {
     return usageError(

@@ -10,7 +10,7 @@ interface Graphics {
 }
 
 const SMALL = { width: 360, height: 240 };
-const BLOCKS = { width: 48, height: 32 };
+const BLOCK_PICTURE_SIZE = { width: 48, height: 32 };
 
 /** Maximum number of characters in a chunk of kitty's protocol. */
 const KITTY_CHUNK_LENGTH = 4096;
@@ -20,7 +20,8 @@ export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undef
   const { env, io } = ctx;
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
   return (
-    (await protocolOf(env)) ?? (io.paint.level === 3 ? { draw: halfBlocks, maxSize: BLOCKS } : undefined)
+    (await protocolOf(env)) ??
+    (io.paint.level === 3 ? { draw: halfBlocks, maxSize: BLOCK_PICTURE_SIZE } : undefined)
   );
 }
 

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
 
-const SUFFIXES = ['.test.yaml', '.test.yml'];
+const TEST_FILE_SUFFIXES = ['.test.yaml', '.test.yml'];
 const FOREIGN = /\.prompt\.ya?ml$/u;
 const NEVER_ENTERED = new Set(['.git', 'node_modules']);
 
@@ -98,7 +98,7 @@ async function findNamed(
 function testFilesBeside(name: string): string[] {
   if (isTestFile(name) || FOREIGN.test(name) || isPromptfooFile(name)) return [];
   const stem = name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '');
-  return stem === name ? [] : SUFFIXES.map(suffix => stem + suffix);
+  return stem === name ? [] : TEST_FILE_SUFFIXES.map(suffix => stem + suffix);
 }
 
 async function inDirectory(
@@ -123,7 +123,7 @@ async function inDirectory(
     } else if (isWhole) {
       files.push(place);
     } else {
-      const own = SUFFIXES.map(suffix => entry.name.replace(FOREIGN, suffix));
+      const own = TEST_FILE_SUFFIXES.map(suffix => entry.name.replace(FOREIGN, suffix));
       const isCovered = entries.some(({ name }) => own.includes(name));
       if (!isCovered && (await hasForeignTests(ctx, place))) files.push(place);
     }
@@ -132,7 +132,7 @@ async function inDirectory(
 }
 
 export function isTestFile(name: string): boolean {
-  return SUFFIXES.some(suffix => name.endsWith(suffix));
+  return TEST_FILE_SUFFIXES.some(suffix => name.endsWith(suffix));
 }
 
 /** Returns true for the name of a promptfoo configuration. */

@@ -51,7 +51,7 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
     const expect = expectations ? await readExpectations(expectations.value, { ...recording, judge }) : [];
     const transform = await readTransform(recording, fields);
     const inputs = await caseInputs(recording, fields);
-    return { ...common, ...inputs, ...readVars(fields), ...transform, folder: recording, expect, reads };
+    return { ...common, ...inputs, ...readCaseVars(fields), ...transform, folder: recording, expect, reads };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
     return { ...common, text: new Map(), images: [], expect: [], reads, fault: error };
@@ -59,7 +59,7 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
 }
 
 /** Reads the values that only expectations see; `llm` sees them as strings. */
-function readVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
+function readCaseVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
   const entries = [...fieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
   if (entries.length === 0) return {};
   return {

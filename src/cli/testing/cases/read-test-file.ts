@@ -58,7 +58,7 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
 }
 
 /** Groups cases that are asked of the same models, in order. */
-function byModels(models: readonly TestedModel[], cases: readonly PlacedCase[]): CasesOfModels[] {
+function byModels(models: readonly TestedModel[], cases: readonly CaseOfModels[]): CasesOfModels[] {
   const groups: (CasesOfModels & { readonly key: string; readonly cases: TestCase[] })[] = [];
   for (const { models: indices, ...testCase } of cases) {
     const key = String(indices);
@@ -75,14 +75,14 @@ function byModels(models: readonly TestedModel[], cases: readonly PlacedCase[]):
 }
 
 type CasesOfModels = Pick<TestFile, 'models' | 'cases'>;
-type PlacedCase = TestCase & Pick<ConvertedCase, 'models'>;
+type CaseOfModels = TestCase & Pick<ConvertedCase, 'models'>;
 
 /** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
 function casesOfPrompt(
   { cases: places, only, model, number, template, fault: unsendable }: ConvertedTests,
   cases: readonly TestCase[],
   { isOne, file }: { readonly isOne: boolean; readonly file: string },
-): PlacedCase[] {
+): CaseOfModels[] {
   const placed = cases.map((testCase, index) => {
     const { line = 1, leftOut = 0, models: own, turn, vars = {} } = places[index] ?? {};
     const models = model === undefined ? own : [model];

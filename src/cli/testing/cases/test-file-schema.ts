@@ -1,11 +1,13 @@
 import { TEXT_SCHEMA } from '../expectations/expectation-kind.ts';
 import { KINDS } from '../expectations/kinds.ts';
 
-const COUNT = { type: 'integer', minimum: 1 };
+const COUNT_SCHEMA = { type: 'integer', minimum: 1 };
 /** A count, or a percentage such as 80%. */
-const PASS = { anyOf: [COUNT, { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` }] };
+const PASS = {
+  anyOf: [COUNT_SCHEMA, { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` }],
+};
 
-const JUDGE = 'the model that judges rubrics; --judge overrides it';
+const JUDGE_DESCRIPTION = 'the model that judges rubrics; --judge overrides it';
 const TRANSFORM = 'JavaScript that transforms the answer before it is checked';
 
 /** A model with a config that replaces the prompt's. */
@@ -44,7 +46,7 @@ export function testFileSchema(): object {
         description: 'true to trim the answer before expectations see it; false by default',
       },
       transform: { ...TEXT_SCHEMA, description: TRANSFORM },
-      judge: { ...TEXT_SCHEMA, description: JUDGE },
+      judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
       pass: { ...PASS, description: 'how many of the repetitions of every case must pass; all by default' },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },
     },
@@ -64,14 +66,14 @@ export function testFileSchema(): object {
           options: { type: 'object', description: 'run options' },
           vars: { type: 'object', description: 'values that only expectations see' },
           transform: { ...TEXT_SCHEMA, description: TRANSFORM },
-          judge: { ...TEXT_SCHEMA, description: JUDGE },
+          judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
           expect: {
             anyOf: [
               { type: 'array', items: { $ref: '#/$defs/expectation' }, minItems: 1 },
               { $ref: '#/$defs/expectation' },
             ],
           },
-          repeat: { ...COUNT, maximum: 1000, description: 'how often the case runs; once by default' },
+          repeat: { ...COUNT_SCHEMA, maximum: 1000, description: 'how often the case runs; once by default' },
           pass: {
             ...PASS,
             description: 'how many of the repetitions must pass; as the file says by default, else all',
@@ -89,7 +91,7 @@ export function testFileSchema(): object {
             description: 'the lowest score of javascript or rubric that passes',
           },
           transform: { ...TEXT_SCHEMA, description: TRANSFORM },
-          judge: { ...TEXT_SCHEMA, description: JUDGE },
+          judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
         },
         minProperties: 1,
         additionalProperties: false,

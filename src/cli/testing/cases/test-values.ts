@@ -43,15 +43,15 @@ export function wordIn(value: YamlValue, what: string): string {
   throw faultIn(value, `${what} must be text`);
 }
 
-const NUMBERS = {
+const NUMBER_RANGES = {
   'a number above 0': (value: number) => value > 0,
   'a number of 0 or more': (value: number) => value >= 0,
   'a whole number of 1 or more': (value: number) => Number.isSafeInteger(value) && value >= 1,
 } as const;
 
-export function numberIn(value: YamlValue, what: string, form: keyof typeof NUMBERS): number {
+export function numberIn(value: YamlValue, what: string, form: keyof typeof NUMBER_RANGES): number {
   const number = value.json();
-  if (typeof number === 'number' && NUMBERS[form](number)) return number;
+  if (typeof number === 'number' && NUMBER_RANGES[form](number)) return number;
   throw faultIn(value, `${what} must be ${form}`);
 }
 

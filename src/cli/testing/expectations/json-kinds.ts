@@ -3,8 +3,13 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { CaseFault } from '../../errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
-import { readJsonFile, type SchemaCheck, SchemaLoop, schemaCheck } from '../../outputs/output-schema.ts';
-import { expressionFault, pointAt } from '../../outputs/query.ts';
+import {
+  type OutputSchemaCheck,
+  readJsonFile,
+  SchemaLoop,
+  schemaCheck,
+} from '../../outputs/output-schema.ts';
+import { pointAt, queryFault } from '../../outputs/query.ts';
 import { atValue, faultIn, textIn, textOfPlace } from '../cases/test-values.ts';
 import { type ExpectationReading, expectationKind, quotedExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
 import { firstDifference, onlyExpected, parseAnswerJson } from './json-match.ts';
@@ -34,7 +39,7 @@ export const JSON_KINDS = {
     schema: { ...TEXT_SCHEMA, description: 'a JMESPath expression that must be true of the answer' },
     read: async (value, { ctx }) => {
       const expression = textIn(value, 'jmespath');
-      const fault = await expressionFault(ctx, expression).catch((error: unknown) => {
+      const fault = await queryFault(ctx, expression).catch((error: unknown) => {
         throw atValue(value, error, text => `jmespath: ${text}`);
       });
       if (fault !== undefined)
@@ -102,7 +107,7 @@ interface NamedSchema {
   /** The file; undefined if the schema is inline. */
   readonly file: string | undefined;
   readonly schema: object | boolean;
-  readonly check: SchemaCheck;
+  readonly check: OutputSchemaCheck;
 }
 
 /** Reads a schema, inline or from the file that the value names. */

@@ -18,7 +18,7 @@ import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
 import { readScript } from './read-script.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
-import { transformed } from './transform.ts';
+import { transformedOutput } from './transform.ts';
 
 /** A program that checks answers. */
 interface Command {
@@ -163,7 +163,7 @@ export function expectationOf(
  */
 export async function readExpectations(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const items = value.isMap ? [value] : value.items('expect');
-  const expectations = (await mapInOrder(items, item => readItem(item, ctx))).flat();
+  const expectations = (await mapInOrder(items, item => readExpectation(item, ctx))).flat();
   if (expectations.length > 0) return expectations;
   throw faultIn(value, 'expect is empty: leave it out if the run must only succeed');
 }
@@ -173,10 +173,10 @@ function plainly(dollars: number): string {
   return dollars.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 });
 }
 
-async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
+async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const names = Object.keys(KINDS);
   const { isAsPromptfoo } = ctx;
-  const modifiers = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG] : [])];
+  const modifiers = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG_KEY] : [])];
   const all = fieldsOf(value, 'an expectation', [...names, ...modifiers]);
   const fields = [...all].filter(([key]) => !modifiers.includes(key));
   if (fields.length === 0) {
@@ -186,11 +186,11 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
   const [least, transform, named] = MODIFIERS.map(key => all.get(key));
   if (least && !all.has('javascript') && !all.has('rubric'))
     throw faultIn(least, 'threshold needs an expectation with a score: javascript or rubric');
-  const config = all.get(CONFIG)?.value.json();
+  const config = all.get(CONFIG_KEY)?.value.json();
   const judge = named ? judgeIn(named.value, ctx) : ctx.judge;
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
   const script = transform && (await readScript(transform.value, 'transform', ctx, ctx));
-  const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, { ...ctx, judge });
+  const inner = (part: YamlValue): Promise<Expectation[]> => readExpectation(part, { ...ctx, judge });
   return mapInOrder(fields, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
     const reading = { ctx, key, inner, threshold, config, judge, isAsPromptfoo };
@@ -214,7 +214,7 @@ export function judgeIn(
 /** Keys next to an expectation's own that change its check. */
 const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
 /** A key of promptfoo's assertions: the value that code sees as `context.config`. */
-const CONFIG = 'config';
+const CONFIG_KEY = 'config';
 
 /** The context for reading expectations. */
 export interface ExpectationsContext extends Context, NamingFolder {
@@ -231,7 +231,7 @@ function onTransformed(expectation: Expectation, script: JavaScript): Expectatio
   return {
     ...expectation,
     unmet: async answer => {
-      const result = await transformed(answer, script);
+      const result = await transformedOutput(answer, script);
       return 'unmet' in result ? result.unmet : await expectation.unmet(result.answer);
     },
   };

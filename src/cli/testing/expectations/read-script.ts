@@ -2,7 +2,7 @@ import path from 'node:path';
 import { importsSomething, needsNode, usedOfNode } from '../../../files/programs/node-only.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { JavaScript } from '../../checks/javascript.ts';
-import { syntaxFault } from '../../checks/javascript-body.ts';
+import { javascriptFault } from '../../checks/javascript-body.ts';
 import type { Context } from '../../context.ts';
 import { checkNamedFile, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
@@ -22,7 +22,7 @@ export async function readScript(
   const written = textIn(value, key);
   if (written.startsWith('file://')) return readScriptFile(value, written, key, ctx, { isAsPromptfoo });
   // Found now, because the answer would be paid for first. promptfoo reports it with the case.
-  const fault = isAsPromptfoo ? undefined : syntaxFault(written);
+  const fault = isAsPromptfoo ? undefined : javascriptFault(written);
   if (fault !== undefined) throw faultIn(value, `${key}: ${fault}`);
   return { code: written, isFile: false };
 }

@@ -12,11 +12,11 @@ import { usageError } from '../../errors.ts';
 import type { CommandFailure } from './expectation.ts';
 
 /** Maximum time of a program, in milliseconds. */
-const LIMIT_MS = 30_000;
+const CHECK_COMMAND_LIMIT_MS = 30_000;
 /** Number of characters of its output to show. */
-const MAX_SHOWN = 2000;
+const MAX_SHOWN_VERDICT = 2000;
 /** Maximum wait for a program's output after its last process has ended, in milliseconds. */
-const OUTPUT_GRACE_MS = 1000;
+const VERDICT_GRACE_MS = 1000;
 const CASE_VARIABLE = 'PROMPTRUN_CASE';
 
 export interface CommandOptions {
@@ -74,12 +74,12 @@ async function runProgram(
     const printed = new OutputBeginning(child);
     child.stdin.end(output);
     const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
-    const end = await within(LIMIT_MS, signal, over => awaitEnd(ended, over));
+    const end = await within(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEnd(ended, over));
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
     await tree.end();
-    await Promise.race([closed, delay(OUTPUT_GRACE_MS)]);
-    return { end: end ?? `took more than ${LIMIT_MS / 1000} s`, printed: printed.text };
+    await Promise.race([closed, delay(VERDICT_GRACE_MS)]);
+    return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: printed.text };
   } catch (error) {
     signal.throwIfAborted();
     throw usageError(`the command ${JSON.stringify(argv[0])} can't be started: ${messageOf(error)}`);
@@ -109,7 +109,7 @@ class OutputBeginning {
       stream.setEncoding('utf8');
       stream.on('error', () => {});
       stream.on('data', (piece: string) => {
-        if (this.text.length < MAX_SHOWN) this.text = (this.text + piece).slice(0, MAX_SHOWN);
+        if (this.text.length < MAX_SHOWN_VERDICT) this.text = (this.text + piece).slice(0, MAX_SHOWN_VERDICT);
       });
     }
   }

@@ -46,7 +46,7 @@ export const TEXT_KINDS = {
       const pattern = textIn(value, 'matches');
       try {
         // oxlint-disable-next-line require-unicode-regexp -- promptfoo compiles patterns without the flag
-        return isAsPromptfoo ? new RegExp(pattern) : patternOf(pattern);
+        return isAsPromptfoo ? new RegExp(pattern) : regularExpression(pattern);
       } catch (error) {
         throw faultIn(value, `matches: ${messageOf(error)}`);
       }
@@ -77,7 +77,7 @@ function withoutLastBreak(text: string): string {
 }
 
 /** Compiles a pattern with the flag u, or without it if the pattern is valid only so. */
-function patternOf(pattern: string): RegExp {
+function regularExpression(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u');
   } catch {

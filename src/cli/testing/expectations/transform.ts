@@ -5,7 +5,7 @@ import type { CheckedAnswer, Unmet } from './expectation.ts';
 import { quotedExcerpt } from './expectation-kind.ts';
 
 /** Returns the transformed answer, or the reason that the transform failed. */
-export async function transformed(
+export async function transformedOutput(
   answer: CheckedAnswer,
   script: JavaScript,
 ): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: Unmet }> {

@@ -37,7 +37,7 @@ export async function withReasons(
   for (const result of faultOnce(results)) {
     const { repetitions, entry } = result;
     const bare: GridPart[][] = [];
-    for (const repetition of repetitions) bare.push(await reasonsOf(ctx, repetition, entry.file.name));
+    for (const repetition of repetitions) bare.push(await failureReasons(ctx, repetition, entry.file.name));
     const reasons =
       repetitions.length > 1 ? bare.map((parts, index) => withPrefix(parts, `run ${index + 1}: `)) : bare;
     const mergedReasons = repetitions.length > 1 ? merged(bare) : bare.flat();
@@ -89,7 +89,11 @@ function faultOnce(results: readonly EntryResult[]): EntryResult[] {
   }));
 }
 
-async function reasonsOf(ctx: Context, { fault, mismatches }: Repetition, file: string): Promise<GridPart[]> {
+async function failureReasons(
+  ctx: Context,
+  { fault, mismatches }: Repetition,
+  file: string,
+): Promise<GridPart[]> {
   if (fault !== undefined) {
     const text = [`${fault.message} (${fault.status})`, ...fault.hints].join('\n');
     return [{ kind: 'error', text }];
@@ -103,7 +107,7 @@ async function reasonsOf(ctx: Context, { fault, mismatches }: Repetition, file: 
         ? { kind: 'text', text: actual }
         : {
             kind: 'difference',
-            parts: await differences(ctx, withFinalNewline(expected), withFinalNewline(actual), 'lines'),
+            parts: await differences(ctx, endedLine(expected), endedLine(actual), 'lines'),
           },
     );
   }
@@ -142,7 +146,7 @@ function rangesText(numbers: readonly number[]): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(', ');
 }
 
-function withFinalNewline(text: string): string {
+function endedLine(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 

@@ -45,7 +45,7 @@ function paintedDetails(result: ReportedResult, paint: ChalkInstance): string[] 
   return hasDifference ? [`${paint.red('- expected')}  ${paint.green('+ actual')}`, ...lines] : lines;
 }
 
-const WORDS = {
+const STATUS_WORDS = {
   passed: 'passed',
   failed: 'FAILED',
   undecided: 'UNDECIDED',
@@ -59,7 +59,7 @@ export function linesReport(results: readonly ReportedResult[], summary: TestSum
     const { entry, status, seconds } = result;
     const name = visible(`${entry.file.name}: ${entryName(entry)}`);
     const details = detailsOf(result).map(({ mark, text }) => `    ${mark}${text}`);
-    return [`${WORDS[status]} ${name}${passedRate(result)} (${seconds.toFixed(1)} s)`, ...details];
+    return [`${STATUS_WORDS[status]} ${name}${passedRate(result)} (${seconds.toFixed(1)} s)`, ...details];
   });
   const rates = summary.isRepeated || summary.baseline ? summaryLines(summary).map(visible) : [];
   return `${[...lines, ...rates, totalsText(results)].join('\n')}\n`;
@@ -79,7 +79,7 @@ interface DetailLine {
 }
 
 /** Maximum number of lines of a difference or an answer to show, unless it is short. */
-const MAX_LINES = 40;
+const MAX_DIFFERENCE_LINES = 40;
 /** Length of a text that is shown whole: all that is kept of a program's output. */
 const SHORT_LENGTH = 2000;
 
@@ -89,11 +89,11 @@ export function detailsOf({ status, summary, mergedReasons }: ReportedResult): D
   return [...(summary === '' ? [] : detailLines(summary, '')), ...mergedReasons.flatMap(partLines)];
 }
 
-const MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
+const DIFFERENCE_MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
 
 function partLines(part: GridPart): DetailLine[] {
   if (part.kind === 'difference') {
-    const lines = part.parts.flatMap(({ kind, text }) => detailLines(text, MARKS[kind]));
+    const lines = part.parts.flatMap(({ kind, text }) => detailLines(text, DIFFERENCE_MARKS[kind]));
     return part.parts[0]?.kind === 'note' ? lines : firstLines(lines);
   }
   if (part.kind === 'text') return firstLines(detailLines(part.text, '+ '));
@@ -108,6 +108,8 @@ function detailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
 
 function firstLines(lines: DetailLine[]): DetailLine[] {
   const length = lines.reduce((sum, { text }) => sum + text.length + 1, -1);
-  const more = length <= SHORT_LENGTH ? 0 : lines.length - MAX_LINES;
-  return more <= 0 ? lines : [...lines.slice(0, MAX_LINES), { mark: '', text: `… ${more} more lines` }];
+  const more = length <= SHORT_LENGTH ? 0 : lines.length - MAX_DIFFERENCE_LINES;
+  return more <= 0
+    ? lines
+    : [...lines.slice(0, MAX_DIFFERENCE_LINES), { mark: '', text: `… ${more} more lines` }];
 }

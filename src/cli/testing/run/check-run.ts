@@ -15,7 +15,7 @@ import {
   type Unmet,
   type UnmetExpectation,
 } from '../expectations/expectation.ts';
-import { transformed, valueText } from '../expectations/transform.ts';
+import { transformedOutput, valueText } from '../expectations/transform.ts';
 import type { Repetition } from '../result.ts';
 import { type CheckedEntry, type CheckTools, checkedAnswer } from './checked-answer.ts';
 
@@ -87,14 +87,14 @@ async function transformAnswer(
   prepared: CheckedEntry,
 ): Promise<{
   readonly output: CheckedAnswer['value'];
-  readonly result: Awaited<ReturnType<typeof transformed>>;
+  readonly result: Awaited<ReturnType<typeof transformedOutput>>;
 }> {
   const { tested, testCase } = prepared.entry;
   let output = answer.value;
-  let result: Awaited<ReturnType<typeof transformed>> = { answer };
+  let result: Awaited<ReturnType<typeof transformedOutput>> = { answer };
   for (const script of [tested?.transform, testCase.transform]) {
     if (script === undefined || 'unmet' in result) continue;
-    result = await transformed(result.answer, script);
+    result = await transformedOutput(result.answer, script);
     // In promptfoo, taking the output out of an address's response is part of the provider.
     const isPartOfProvider = script === tested?.transform && isAddress(prepared);
     if (isPartOfProvider && 'answer' in result) output = result.answer.value;

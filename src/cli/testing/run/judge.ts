@@ -14,14 +14,14 @@ import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { providerFaultOf, reasonsOf } from '../../outputs/provider-fault.ts';
+import { providerFaultOf, providerReasons } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { ModelQuestion } from '../expectations/expectation.ts';
 import { modelDeclaration } from './model-declaration.ts';
 import type { JudgeQuestion, QuestionRounds } from './question-rounds.ts';
 
-const PROMPT = `---
+const JUDGE_PROMPT = `---
 title: Judge
 model: echo
 input:
@@ -242,7 +242,7 @@ export class Judge {
     const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-judge-'));
     try {
       const file = path.join(directory, 'judge.prompt');
-      await writeFile(file, PROMPT);
+      await writeFile(file, JUDGE_PROMPT);
       const options = { source: 'elsewhere', model, config } as const;
       const version = await resolveTarget(this.#ctx, await this.#local(), file, options);
       const declaration = await modelDeclaration(this.#ctx, version.promptVersionId);
@@ -257,7 +257,7 @@ export class Judge {
 /** Returns the judge's reply. @throws {CliError} if the run failed */
 export function answerIn(run: Run): string {
   if (run.runStatus === 'succeeded') return textOfOutputs(run.outputs);
-  throw new CliError(`the judge's run failed: ${reasonsOf(run)}`, {
+  throw new CliError(`the judge's run failed: ${providerReasons(run)}`, {
     status: 'PROTOCOL_ERROR',
     exitCode: EXIT.fault,
     hints: ['Ask the judge again, at its price, with --resume --retry-unknown.'],

@@ -13,7 +13,7 @@ import type { EntryResult } from '../result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
 /** Size in bytes from which the oldest verdicts are dropped. */
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_VERDICTS_BYTES = 4 * 1024 * 1024;
 
 type Verdict = Exclude<EntryResult['status'], 'unchecked'>;
 
@@ -29,7 +29,7 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
     .map(({ prepared, verdict }) => `${JSON.stringify({ ids: idsOf(prepared), verdict })}\n`)
     .join('');
   try {
-    await append(ctx, verdictFile(ctx), text);
+    await appendVerdicts(ctx, verdictFile(ctx), text);
   } catch (error) {
     ctx.io.note(`note: --failed won't know these results: ${messageOf(error)}`);
   }
@@ -38,7 +38,7 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
 /** Returns a test that is true for a case that did not pass when it was last run, as it is or before an edit. */
 export async function lastFailures(ctx: Context): Promise<(prepared: PreparedEntry) => boolean> {
   const verdicts = new Map<unknown, unknown>();
-  for (const { ids, verdict } of linesOf(await readIfThere(verdictFile(ctx)))) {
+  for (const { ids, verdict } of linesOf(await readVerdictsText(verdictFile(ctx)))) {
     for (const id of ids) verdicts.set(id, verdict);
   }
   return prepared => {
@@ -51,7 +51,7 @@ function verdictFile({ stateDir }: Context): FileBelow {
   return { folder: stateDir, name: path.join('tests', 'verdicts.jsonl') };
 }
 
-async function append({ clock }: Context, file: FileBelow, text: string): Promise<void> {
+async function appendVerdicts({ clock }: Context, file: FileBelow, text: string): Promise<void> {
   makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
   // The file's own lock is taken where a torn line is cut off.
   const release = await waitForLock({ ...file, name: `${file.name}.writer` }, clock);
@@ -60,11 +60,11 @@ async function append({ clock }: Context, file: FileBelow, text: string): Promis
     const handle = await openForAppend(file);
     try {
       await handle.appendFile(text);
-      if ((await handle.stat()).size <= MAX_BYTES) return;
+      if ((await handle.stat()).size <= MAX_VERDICTS_BYTES) return;
     } finally {
       await handle.close();
     }
-    await replaceFile(file, latestOf(await readIfThere(file)), 0o600);
+    await replaceFile(file, latestOf(await readVerdictsText(file)), 0o600);
   } finally {
     release();
   }
@@ -81,7 +81,7 @@ function latestOf(text: string): string {
     if (!isLatest) continue;
     const written = `${JSON.stringify(line)}\n`;
     size += written.length;
-    if (size > MAX_BYTES / 2) break;
+    if (size > MAX_VERDICTS_BYTES / 2) break;
     kept.push(written);
   }
   return kept.toReversed().join('');
@@ -95,7 +95,7 @@ function linesOf(text: string): { readonly ids: readonly unknown[]; readonly ver
   });
 }
 
-async function readIfThere(file: FileBelow): Promise<string> {
+async function readVerdictsText(file: FileBelow): Promise<string> {
   const handle = await openForReading(file);
   try {
     return (await handle?.readFile('utf8')) ?? '';

@@ -9,7 +9,7 @@ import { JudgeJournal } from './judge-journal.ts';
 import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { askerOf, roundsOf } from './question-rounds.ts';
-import { inTurn, Turns } from './turns.ts';
+import { jobsInTurn, Turns } from './turns.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {}
 
@@ -139,7 +139,7 @@ async function runTurns(
   checks: RepetitionChecks,
 ): Promise<void> {
   const turns = new Turns(ctx);
-  for (const { job, turn } of inTurn(jobs)) {
+  for (const { job, turn } of jobsInTurn(jobs)) {
     const { prepared } = job;
     if (job.isWanted?.() === false) continue;
     const { fault } = prepared.entry.testCase;

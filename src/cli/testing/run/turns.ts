@@ -8,7 +8,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
 import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
-import { type RenderedPrompt, renderNunjucks } from '../cases/promptfoo/nunjucks.ts';
+import { type NunjucksPrompt, renderNunjucks } from '../cases/promptfoo/nunjucks.ts';
 import type { TestFile, Turn } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../result.ts';
 import type { CheckTools } from './checked-answer.ts';
@@ -16,7 +16,7 @@ import type { PreparedEntry } from './prepare-entries.ts';
 import { resolveText } from './tested-version.ts';
 
 /** A repetition of a case. */
-interface Placed {
+interface TurnEntry {
   readonly prepared: PreparedEntry;
   readonly repetition: number;
 }
@@ -29,10 +29,10 @@ interface Said {
 }
 
 /** A case, perhaps with a model. */
-type PlacedCase = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry, 'model' | 'tested'>>;
+type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry, 'model' | 'tested'>>;
 
 /** Returns the chosen cases, and those before them whose answers they take. */
-export function withEarlierTurns<T extends PlacedCase>(
+export function withEarlierTurns<T extends CaseOfFile>(
   all: readonly T[],
   chosen: readonly T[],
 ): ReadonlySet<T> {
@@ -50,7 +50,7 @@ export function withEarlierTurns<T extends PlacedCase>(
       const earlier = turn && byPlace.get(placeOf(one, turn.prompt, index));
       for (const other of earlier ?? []) {
         // An answer in a variable may be any model's.
-        if (other.testCase.turn?.storesAs !== undefined || modelKey(other) === modelKey(one))
+        if (other.testCase.turn?.storesAs !== undefined || testedModelKey(other) === testedModelKey(one))
           needed.add(other);
       }
     }
@@ -58,14 +58,14 @@ export function withEarlierTurns<T extends PlacedCase>(
   return needed;
 }
 
-function placeOf({ file }: PlacedCase, prompt: number, index: number): string {
+function placeOf({ file }: CaseOfFile, prompt: number, index: number): string {
   return JSON.stringify([file.file, prompt, index]);
 }
 
 /** Adds the cases that the chosen ones take the answers of, and notes how many these are. */
 export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): readonly TestFile[] {
   const all = files.flatMap(file => (file.allCases ?? file.cases).map(testCase => ({ file, testCase })));
-  const isChosen = ({ file, testCase }: PlacedCase): boolean => file.cases.includes(testCase);
+  const isChosen = ({ file, testCase }: CaseOfFile): boolean => file.cases.includes(testCase);
   if (!all.some(one => one.testCase.turn && !isChosen(one))) return files;
   const chosen = all.filter(isChosen);
   const needed = new Set([...withEarlierTurns(all, chosen)].map(({ testCase }) => testCase));
@@ -99,12 +99,14 @@ export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): Prepar
 }
 
 /** Sorts repetitions as promptfoo asks them: all repetitions of a test, with each model and prompt, before the next test. */
-export function inTurn<J extends Placed>(jobs: readonly J[]): { readonly job: J; readonly turn: Turn }[] {
-  const models = [...new Set(jobs.map(({ prepared }) => modelKey(prepared.entry)))];
+export function jobsInTurn<J extends TurnEntry>(
+  jobs: readonly J[],
+): { readonly job: J; readonly turn: Turn }[] {
+  const models = [...new Set(jobs.map(({ prepared }) => testedModelKey(prepared.entry)))];
   const places = jobs.flatMap(job => {
     const { turn } = job.prepared.entry.testCase;
     if (!turn) return [];
-    const model = models.indexOf(modelKey(job.prepared.entry));
+    const model = models.indexOf(testedModelKey(job.prepared.entry));
     const repetition = job.repetition - job.prepared.firstRepetition;
     return [{ job, turn, place: [turn.test, repetition, turn.index, model, turn.prompt] }];
   });
@@ -116,7 +118,7 @@ function compareLists(one: readonly number[], other: readonly number[]): number 
   return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-function modelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
+function testedModelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
   return JSON.stringify([model ?? null, tested?.number ?? null]);
 }
 
@@ -184,7 +186,7 @@ export class Turns {
       creates: { promptVersionId, inputsDigest: digest },
       answered: (output, transformed) => {
         if (key !== undefined) this.#say(key, rendered.text, output);
-        if (turn.storesAs !== undefined && isFilled(transformed))
+        if (turn.storesAs !== undefined && isFilledIn(transformed))
           this.#stored.set(turn.storesAs, transformed);
       },
     };
@@ -210,7 +212,7 @@ export class Turns {
     }
   }
 
-  async #render({ template }: Turn, given: JsonObject, { file }: TestEntry): Promise<RenderedPrompt> {
+  async #render({ template }: Turn, given: JsonObject, { file }: TestEntry): Promise<NunjucksPrompt> {
     const refuse = (what: string): CliError =>
       usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
     const [rendered] = await renderNunjucks(this.#ctx, template.text, [given]).catch((error: unknown) => {
@@ -226,18 +228,20 @@ export class Turns {
     const written = json ?? prompt;
     const last = isJsonList(json) ? json.at(-1) : undefined;
     const content = isJsonObject(last) ? last['content'] : undefined;
-    const input = (isFilled(content) ? content : undefined) ?? last ?? written;
+    const input = (isFilledIn(content) ? content : undefined) ?? last ?? written;
     const said = this.#conversations.get(key) ?? [];
     this.#conversations.set(key, [
       ...said,
-      { prompt: written, input, output: isFilled(output) ? output : '' },
+      { prompt: written, input, output: isFilledIn(output) ? output : '' },
     ]);
   }
 }
 
 /** Returns the key of the conversation that a turn continues; undefined if it continues none. */
 function conversationKey(entry: TestEntry, { prompt, conversation }: Turn): string | undefined {
-  return conversation === undefined ? undefined : JSON.stringify([modelKey(entry), prompt, conversation]);
+  return conversation === undefined
+    ? undefined
+    : JSON.stringify([testedModelKey(entry), prompt, conversation]);
 }
 
 /** The beginning of the keys of answers that are kept in variables. */
@@ -248,7 +252,7 @@ function storeKey(name: string): string {
 }
 
 /** Returns true for a value that JavaScript counts as true. */
-function isFilled(value: JsonValue | undefined): value is JsonValue {
+function isFilledIn(value: JsonValue | undefined): value is JsonValue {
   return Boolean(value);
 }
 

@@ -48,12 +48,12 @@ export async function takeSnapshot(
   return { files: new Map(await Promise.all(prints)), partials };
 }
 
-const MISSING: FilePrint = { stats: '', digest: '' };
+const MISSING_FILE: FilePrint = { stats: '', digest: '' };
 
 /** Returns the print of a file, which is read only if its stats have changed. */
 async function filePrint(file: string, former: FilePrint | undefined): Promise<FilePrint> {
   const found = await stat(file).catch(() => undefined);
-  if (found === undefined) return MISSING;
+  if (found === undefined) return MISSING_FILE;
   const stats = `${found.mtimeMs} ${found.size} ${found.ino}`;
   if (stats === former?.stats) return former;
   if (!found.isFile()) return { stats, digest: stats };

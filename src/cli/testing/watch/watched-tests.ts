@@ -23,7 +23,7 @@ import {
 import type { NextRound } from './watch-events.ts';
 
 /** File events within this time count as one change, in milliseconds, because editors write, rename and touch. */
-const SETTLE_MS = 150;
+const TEST_FILES_SETTLE_MS = 150;
 
 interface WatchedTestsOptions {
   readonly budget: Budget;
@@ -106,7 +106,7 @@ export class WatchedTests {
       this.#watch(now.files);
       if (more.size === 0) return changed;
       for (const name of more) changed.add(name);
-      await new Promise(resolve => setTimeout(resolve, SETTLE_MS));
+      await new Promise(resolve => setTimeout(resolve, TEST_FILES_SETTLE_MS));
     }
   }
 

@@ -7,7 +7,7 @@ const CARD: Box = { width: 1024, height: 640 };
 const MARGIN = 72;
 const PADDING = 56;
 const INK = '#26313d';
-const EMPTY = '(an empty prompt)';
+const EMPTY_CARD_TEXT = '(an empty prompt)';
 
 /** The only font of cards, so that they look the same everywhere. */
 const FONT = 'DejaVu Sans Mono';
@@ -35,7 +35,7 @@ async function fontFile(): Promise<string> {
 }
 
 function cardSvg(text: string): string {
-  const shown = drawable(text).trim() || EMPTY;
+  const shown = drawable(text).trim() || EMPTY_CARD_TEXT;
   const paper: Box = { width: CARD.width - 2 * MARGIN, height: CARD.height - 2 * MARGIN };
   const inner: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
   const laid = layOut(shown, inner);

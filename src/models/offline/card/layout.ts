@@ -20,29 +20,29 @@ export interface Box {
   readonly height: number;
 }
 
-const SIZES = [38, 34, 31, 28, 25, 22, 20, 18, 16];
+const CARD_FONT_SIZES = [38, 34, 31, 28, 25, 22, 20, 18, 16];
 const MIN_SIZE = 16;
 const HEADING = 1.5;
 const LEADING = 1.4;
 /** The height of a blank line, as a share of a line's. */
-const GAP = 0.55;
+const CARD_LINE_GAP = 0.55;
 const MAX_HEADING_LENGTH = 48;
 /** Maximum length in characters: more never fits at the smallest size. */
-const MAX_LENGTH = 3000;
+const MAX_CARD_LENGTH = 3000;
 
 /** The width of every character, in ems. */
 const ADVANCE = 0.602;
 
 /** Lays out a text in a box, as large as fits. Cuts it with `…` if even the smallest size is too large. */
 export function layOut(text: string, box: Box): CardText {
-  const isWhole = text.length <= MAX_LENGTH;
+  const isWhole = text.length <= MAX_CARD_LENGTH;
   const paragraphs = text
-    .slice(0, MAX_LENGTH)
+    .slice(0, MAX_CARD_LENGTH)
     .replace(/(?<![ \t])[ \t]+$/gm, '')
     .replace(/\n{2,}/g, '\n\n')
     .trim()
     .split('\n');
-  for (const size of SIZES) {
+  for (const size of CARD_FONT_SIZES) {
     const laid = layOutAt(paragraphs, size, box.width);
     if (laid.height <= box.height && isWhole) return laid;
   }
@@ -55,7 +55,7 @@ function layOutAt(paragraphs: readonly string[], body: number, width: number): C
   for (const [index, paragraph] of paragraphs.entries()) {
     const heading = index === 0 && paragraphs.length > 1 && paragraph.length <= MAX_HEADING_LENGTH;
     const size = heading ? headingSize(paragraph, body, width) : body;
-    if (paragraph === '') height += body * LEADING * GAP;
+    if (paragraph === '') height += body * LEADING * CARD_LINE_GAP;
     const wrapped = wrapAnsi(paragraph, columnsIn(width, size), { hard: true }).split('\n');
     for (const text of wrapped.filter(line => line !== '')) {
       height += size * LEADING;

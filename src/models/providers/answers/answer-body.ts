@@ -2,14 +2,14 @@ import { messageOf } from '../../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import type { EngineJob } from '../../engine.ts';
 import { boundedBody, type HttpAnswer, readBody, TooLong } from '../../outgoing/request.ts';
-import { MAX_ANSWER_BYTES } from '../send.ts';
+import { MAX_PROVIDER_ANSWER_BYTES } from '../send.ts';
 import type { ModelAnswer } from './answer.ts';
 import { eventData } from './event-stream.ts';
 import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonInBody } from './refusal.ts';
 
 /** Limits for the JSON of an answer or of one event. */
-const BOUNDS = { ...MAX_JSON, values: 100_000 };
-const PIECE_BYTES = 64 * 1024;
+const ANSWER_BOUNDS = { ...MAX_JSON, values: 100_000 };
+const BODY_PIECE_BYTES = 64 * 1024;
 /** Maximum size of a body that is put together from its pieces, in bytes. Memory that can grow takes the system far longer. */
 const MAX_COPIED_BYTES = 1024 * 1024;
 
@@ -28,12 +28,12 @@ export async function readAnswer(
   try {
     const type = response.headers['content-type'] ?? '';
     if (/^image\//i.test(type)) {
-      answer.pictures.push({ bytes: await readBody(response, MAX_ANSWER_BYTES) });
+      answer.pictures.push({ bytes: await readBody(response, MAX_PROVIDER_ANSWER_BYTES) });
     } else if (/^text\/event-stream/i.test(type)) {
-      await readEvents(eventData(boundedBody(response, MAX_ANSWER_BYTES)), answer, onText);
+      await readEvents(eventData(boundedBody(response, MAX_PROVIDER_ANSWER_BYTES)), answer, onText);
     } else if (/^application\/vnd\.amazon\.eventstream/i.test(type)) {
       const { amazonEvents } = await import('./amazon-events.ts');
-      await readEvents(amazonEvents(boundedBody(response, MAX_ANSWER_BYTES)), answer, onText);
+      await readEvents(amazonEvents(boundedBody(response, MAX_PROVIDER_ANSWER_BYTES)), answer, onText);
     } else {
       await readWhole(await wholeBody(response), answer, onText);
     }
@@ -51,17 +51,17 @@ async function wholeBody(response: HttpAnswer): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   let large: ArrayBuffer | undefined;
-  for await (const chunk of boundedBody(response, MAX_ANSWER_BYTES)) {
+  for await (const chunk of boundedBody(response, MAX_PROVIDER_ANSWER_BYTES)) {
     pieces.push(chunk);
     length += chunk.length;
     if (length <= MAX_COPIED_BYTES) continue;
-    large ??= new ArrayBuffer(0, { maxByteLength: MAX_ANSWER_BYTES });
-    append(large, pieces.splice(0));
+    large ??= new ArrayBuffer(0, { maxByteLength: MAX_PROVIDER_ANSWER_BYTES });
+    appendPieces(large, pieces.splice(0));
   }
   return large ? Buffer.from(large) : Buffer.concat(pieces);
 }
 
-function append(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
+function appendPieces(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
   for (const piece of pieces) {
     const start = body.byteLength;
     body.resize(start + piece.length);
@@ -106,8 +106,8 @@ function addObject(
 
 /** Yields a body in pieces, so that the events of a stream are not all held at once. */
 async function* inChunks(body: Buffer): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < body.length; start += PIECE_BYTES) {
-    yield body.subarray(start, start + PIECE_BYTES);
+  for (let start = 0; start < body.length; start += BODY_PIECE_BYTES) {
+    yield body.subarray(start, start + BODY_PIECE_BYTES);
   }
 }
 
@@ -128,7 +128,7 @@ async function readEvents(
 function eventIn(data: string): Readonly<Record<string, unknown>> {
   let event: unknown;
   try {
-    event = parseBoundedJson(data, BOUNDS);
+    event = parseBoundedJson(data, ANSWER_BOUNDS);
   } catch (error) {
     if (error instanceof JsonPastBound) throw unreadableBecause(`an event in it ${error.message}`);
     throw brokenOff();
@@ -162,7 +162,7 @@ function parseObjects(text: string): Readonly<Record<string, unknown>>[] {
 
 function parseProviderJson(text: string): unknown {
   try {
-    return parseBoundedJson(text, BOUNDS);
+    return parseBoundedJson(text, ANSWER_BOUNDS);
   } catch (error) {
     throw error instanceof JsonPastBound ? unreadableBecause(`it ${error.message}`) : unreadableBody(text);
   }

@@ -7,7 +7,7 @@ import type { ModelAnswer } from './answer.ts';
 import { readAnswer } from './answer-body.ts';
 import { ProviderFault } from './refusal.ts';
 
-const PAUSE_MS = 1000;
+const DRAWING_PAUSE_MS = 1000;
 
 /**
  * Polls for a picture until the provider has drawn it. Polling costs nothing, so network faults are retried.
@@ -20,7 +20,7 @@ export async function awaitDrawing(
   { access, ...patient }: Pick<EngineJob, 'sleep' | 'signal'> & { readonly access: Access },
 ): Promise<void> {
   while (answer.task !== undefined) {
-    await patient.sleep(PAUSE_MS, patient.signal);
+    await patient.sleep(DRAWING_PAUSE_MS, patient.signal);
     const body = Buffer.from(JSON.stringify({ id: answer.task }));
     const ask = () => send({ url, method: 'POST', headers, body }, access, patient.signal);
     try {

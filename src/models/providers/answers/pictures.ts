@@ -20,7 +20,7 @@ export interface PictureSource {
 
 /** Maximum number of pictures in an answer, and maximum of their bytes in total. */
 const MAX_PICTURES = 64;
-const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_PICTURE_BYTES = 256 * 1024 * 1024;
 
 const PAID = 'it may have been paid for';
 
@@ -43,7 +43,7 @@ export async function fetchPictures(
   for (const picture of pictures) {
     const output = await pictureOutput(picture, signal, access);
     bytes += output.type === 'image' ? output.bytes.length : 0;
-    if (bytes > MAX_BYTES) {
+    if (bytes > MAX_PICTURE_BYTES) {
       throw pastLimit('more than 256 MiB of pictures, the most that a run holds');
     }
     outputs.push(output);
@@ -89,15 +89,15 @@ async function pictureBytes(
 }
 
 /** Number of characters to decode at a time; a multiple of four. */
-const PIECE_LENGTH = 1024 * 1024;
+const PICTURE_PIECE_LENGTH = 1024 * 1024;
 
 /** Decodes Base64 piece by piece, because Node copies a text before it decodes it. */
 function decodedBase64(text: string): Buffer {
   const bytes = Buffer.allocUnsafe(Math.ceil((text.length / 4) * 3));
   let length = 0;
-  for (let start = 0; start < text.length; start += PIECE_LENGTH) {
-    const piece = text.slice(start, start + PIECE_LENGTH);
-    const isLast = start + PIECE_LENGTH >= text.length;
+  for (let start = 0; start < text.length; start += PICTURE_PIECE_LENGTH) {
+    const piece = text.slice(start, start + PICTURE_PIECE_LENGTH);
+    const isLast = start + PICTURE_PIECE_LENGTH >= text.length;
     // Characters that are skipped, such as line breaks, would end each piece within a group of four.
     if (!isLast && !/^[\w+/-]*$/.test(piece)) return Buffer.from(text, 'base64');
     length += bytes.write(piece, length, 'base64');

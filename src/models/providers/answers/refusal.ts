@@ -5,7 +5,7 @@ import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-jso
 import type { EngineFault } from '../../engine.ts';
 
 /** Maximum length of a reason in a message. */
-const MAX_SHOWN = 300;
+const MAX_SHOWN_REFUSAL = 300;
 
 /** A response that is not a success. */
 export interface RefusedResponse {
@@ -106,18 +106,18 @@ function redirectFault(status: number, header: string | string[] | undefined): P
 }
 
 /** Matches tags that only a web page holds. */
-const PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
+const HTML_PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
 
 /** Returns a body that is not JSON in one line; a web page only by name. */
 export function pageOrLine(text: string): string {
-  return PAGE.test(text) ? 'with a web page instead of an API answer' : inOneLine(text);
+  return HTML_PAGE.test(text) ? 'with a web page instead of an API answer' : inOneLine(text);
 }
 
 /** Returns a reason in one line, shortened. */
 export function inOneLine(reason: string): string {
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(no reason given)';
-  return shortened(line, MAX_SHOWN);
+  return shortened(line, MAX_SHOWN_REFUSAL);
 }
 
 /** Returns the reason in an error body, or in the `error` of an answer. */

@@ -29,7 +29,7 @@ const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
   n: ['n', 'candidateCount', 'candidate_count'],
 };
 
-const UNSUPPORTED =
+const UNSUPPORTED_OPTION =
   /unsupported|not (?:\w+ )?support|n[’']t (?:\w+ )?support|no support|not (?:allowed|permitted|available|accepted|enabled)|deprecated|unknown (?:parameter|field|name|argument|option)|cannot find field|unrecogni[sz]ed|unexpected (?:keyword|field|parameter)|cannot both be|can[’']t be used|does not (?:accept|take)|only the default/i;
 
 /** Statuses of an invalid request, which cost nothing. */
@@ -40,7 +40,7 @@ export function refusedOptions(
   { what, more: { status, param } }: ProviderFault,
   sent: ReadonlySet<OptionName>,
 ): readonly OptionName[] {
-  if (!STATUSES.has(status) || !UNSUPPORTED.test(what)) return [];
+  if (!STATUSES.has(status) || !UNSUPPORTED_OPTION.test(what)) return [];
   const options = [...sent];
   const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
   if (byParam.length > 0) return byParam;

@@ -5,7 +5,7 @@ import { USER_AGENT } from '../../outgoing/request.ts';
 import { leftOutNote, type SortedOptions } from './options.ts';
 
 /** The nearest sizes that image models draw, by aspect ratio. */
-const SIZES: Readonly<Record<string, string>> = {
+const DRAWING_SIZES: Readonly<Record<string, string>> = {
   '1:1': '1024x1024',
   '3:2': '1536x1024',
   '4:3': '1536x1024',
@@ -24,7 +24,7 @@ export function drawingCall(
   const texts = prompt.messages.map(({ parts }) => messageText(parts)).filter(text => text !== '');
   const { aspectRatio, size: wantedSize, ...rest } = others;
   const ratio = typeof aspectRatio === 'string' ? aspectRatio : undefined;
-  const size = wantedSize ?? (ratioAs === 'size' && ratio !== undefined ? SIZES[ratio] : undefined);
+  const size = wantedSize ?? (ratioAs === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined);
   const [n, seed] = [known.get('n'), known.get('seed')];
   const call: ImageModelV4CallOptions = {
     prompt: texts.join('\n\n'),

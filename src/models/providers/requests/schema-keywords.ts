@@ -48,16 +48,16 @@ function collectDropped(schema: unknown, sent: unknown, dropped: Set<string>): v
       if (!ANNOTATIONS.has(keyword) && value !== undefined) dropped.add(keyword);
     } else if (keyword === 'additionalProperties' && value !== false && written === false) {
       dropped.add(keyword);
-    } else if (NAMED.has(keyword)) {
+    } else if (NAMED_SUBSCHEMAS.has(keyword)) {
       compareNamed(value, written, dropped);
-    } else if (PARTS.has(keyword)) {
+    } else if (SUBSCHEMAS.has(keyword)) {
       collectDropped(value, written, dropped);
     }
   }
 }
 
 /** Keywords whose values are schemas or lists of schemas. */
-const PARTS: ReadonlySet<string> = new Set([
+const SUBSCHEMAS: ReadonlySet<string> = new Set([
   'items',
   'prefixItems',
   'additionalProperties',
@@ -74,7 +74,7 @@ const PARTS: ReadonlySet<string> = new Set([
   'unevaluatedProperties',
 ]);
 /** Keywords whose values are schemas by name. */
-const NAMED: ReadonlySet<string> = new Set([
+const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
   'properties',
   '$defs',
   'definitions',
@@ -97,8 +97,8 @@ function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
   );
   return Object.fromEntries(
     kept.map(([keyword, value]) => {
-      if (PARTS.has(keyword)) return [keyword, withKeywords(value, keywords)];
-      if (!NAMED.has(keyword) || !isJsonObject(value)) return [keyword, value];
+      if (SUBSCHEMAS.has(keyword)) return [keyword, withKeywords(value, keywords)];
+      if (!NAMED_SUBSCHEMAS.has(keyword) || !isJsonObject(value)) return [keyword, value];
       const named = Object.entries(value).map(([name, part]) => [name, withKeywords(part, keywords)]);
       return [keyword, Object.fromEntries(named)];
     }),

@@ -75,7 +75,7 @@ interface EvaluationRun {
   readonly config: JsonObject;
 }
 
-const SETTINGS: Readonly<Record<string, string>> = {
+const EVAL_SETTINGS: Readonly<Record<string, string>> = {
   temperature: 'temperature',
   top_p: 'topP',
   max_completion_tokens: 'maxOutputTokens',
@@ -96,7 +96,7 @@ function readEvaluationRun(whole: JsonValue): EvaluationRun {
     places.map(place => ownValue(place, key)).find(value => value !== undefined && value !== null);
   const [model, sampling] = [first('model'), first('sampling_params')];
   const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
-    const ours = ownValue(SETTINGS, key);
+    const ours = ownValue(EVAL_SETTINGS, key);
     return typeof ours === 'string' && value !== null ? [[ours, value] as const] : [];
   });
   return {

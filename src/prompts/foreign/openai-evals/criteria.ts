@@ -105,8 +105,8 @@ function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criteri
     note(`has the operation \`${name}\`, which has no equivalent: there are eq, ne, like and ilike`);
     return undefined;
   }
-  const input = textAt(entries, 'input');
-  const reference = textAt(entries, 'reference');
+  const input = textPartsAt(entries, 'input');
+  const reference = textPartsAt(entries, 'reference');
   const answer = answerPartIn([...input, ...reference], note);
   if (!answer) return undefined;
   const isComposed = input.length > 1 || reference.some(part => isReference(part, 'sample'));
@@ -127,7 +127,7 @@ function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criteri
   };
 }
 
-function textAt(entries: ReadonlyMap<string, YamlValue>, key: string): TextPart[] {
+function textPartsAt(entries: ReadonlyMap<string, YamlValue>, key: string): TextPart[] {
   return splitAtReferences(entries.get(key)?.scalar ?? '');
 }
 
@@ -141,8 +141,8 @@ function textCode(parts: readonly TextPart[], item: EvaluationRow): string {
 }
 
 function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
-  const reference = textAt(entries, 'reference');
-  const answer = answerPartIn(textAt(entries, 'input'), note);
+  const reference = textPartsAt(entries, 'reference');
+  const answer = answerPartIn(textPartsAt(entries, 'input'), note);
   if (!answer) return undefined;
   const [metric, threshold] = ['evaluation_metric', 'pass_threshold'].map(
     key => entries.get(key)?.scalar ?? '',

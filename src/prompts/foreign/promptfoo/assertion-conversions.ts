@@ -25,11 +25,11 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
   'contains-json': schema => ({ containsJson: schema ?? { type: ['object', 'array'] } }),
   latency: (_, threshold) => {
     if (typeof threshold !== 'number') return undefined;
-    return threshold > 0 ? { seconds: threshold / 1000 } : NOTHING;
+    return threshold > 0 ? { seconds: threshold / 1000 } : NEVER_MATCHES;
   },
   cost: (_, threshold) => {
     if (typeof threshold !== 'number') return undefined;
-    return threshold >= 0 ? { cost: threshold } : NOTHING;
+    return threshold >= 0 ? { cost: threshold } : NEVER_MATCHES;
   },
   'llm-rubric': (value, threshold) =>
     textOrNothing(value) === ''
@@ -51,7 +51,7 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
 const TAKES_LIST = /^i?contains-(?:any|all)$/u;
 
 /** Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks the answer. */
-export function faultOf(
+export function assertionFault(
   type: string,
   value: JsonValue | undefined,
   threshold: JsonValue | undefined,
@@ -88,12 +88,12 @@ export function failing(reason: string): JsonObject {
 /** Returns what promptfoo expects by a list without words; undefined for a type without a list. */
 export function ofNoWords(type: string): JsonObject | undefined {
   if (!TAKES_LIST.test(type)) return undefined;
-  return type.endsWith('any') ? NOTHING : ANYTHING;
+  return type.endsWith('any') ? NEVER_MATCHES : ANYTHING;
 }
 
 /** The expectation of an empty word, which every answer contains. */
 const ANYTHING: JsonObject = { matches: '^' };
-const NOTHING: JsonObject = { matches: '(?!)' };
+const NEVER_MATCHES: JsonObject = { matches: '(?!)' };
 
 /** Replaces the `(?i)` of a pattern by both cases of each letter. */
 function withoutFlag(pattern: string): string {

@@ -6,10 +6,10 @@ import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED_NOTE } from '../converted.ts';
 import { PYTHON } from '../python.ts';
-import { CONVERSIONS, failing, faultOf, ofNoWords } from './assertion-conversions.ts';
+import { assertionFault, CONVERSIONS, failing, ofNoWords } from './assertion-conversions.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
-import { fillVars, type Vars } from './fill-variables.ts';
+import { fillVars, type VariableTexts } from './fill-variables.ts';
 import { PYTHON_CHECK } from './programs.ts';
 import { readPromptfooProvider } from './providers.ts';
 import { faultOfSchema } from './schema-faults.ts';
@@ -35,7 +35,7 @@ export interface Assertion {
 
 const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu)$/u;
 const USES_CONFIG = /^(?:not-)?(?:javascript|python)$/u;
-const KEYS: KnownKeys = {
+const ASSERTION_KEYS: KnownKeys = {
   known: ['type', 'value', 'metric', 'description', 'transform'],
   unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
 };
@@ -90,7 +90,7 @@ function noteAssertionKeys(
 ): void {
   const usesConfig = USES_CONFIG.test(type);
   const known = [
-    ...KEYS.known,
+    ...ASSERTION_KEYS.known,
     ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
     ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
     ...(usesConfig && conversion.isForTest ? ['config'] : []),
@@ -98,13 +98,13 @@ function noteAssertionKeys(
   ];
   // A key that promptfoo doesn't read for this type changes nothing.
   const read = [...known, ...(usesConfig ? ['config'] : [])];
-  const unread = isConverted(type) ? UNREAD.filter(key => !read.includes(key)) : [];
-  const unsupported = KEYS.unsupported.filter(key => !unread.includes(key));
+  const unread = isConverted(type) ? UNREAD_ASSERTION_KEYS.filter(key => !read.includes(key)) : [];
+  const unsupported = ASSERTION_KEYS.unsupported.filter(key => !unread.includes(key));
   conversion.noteKeys(entries, { known, unsupported }, ' of an assertion');
 }
 
 /** Keys that promptfoo reads only for some types of assertions. */
-const UNREAD = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
+const UNREAD_ASSERTION_KEYS = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
 
 /** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
 function isConverted(type: string): boolean {
@@ -183,7 +183,7 @@ function isPromptfooType(type: string): boolean {
 /** Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. */
 export function expectationsOf(
   assertion: Assertion,
-  vars: Vars,
+  vars: VariableTexts,
   conversion: Conversion,
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
@@ -197,7 +197,7 @@ export function expectationsOf(
   const value = valueWithVars(assertion, vars, conversion);
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
   // promptfoo fails the case, even if the type begins with `not-`.
-  const fault = conversion.isForTest ? faultOf(positive, value, assertion.threshold) : undefined;
+  const fault = conversion.isForTest ? assertionFault(positive, value, assertion.threshold) : undefined;
   if (fault !== undefined) return [failing(`the assertion \`${type}\` ${fault}`)];
   const expectation = convertAssertion(assertion, positive, value, conversion);
   if (!expectation) return undefined;
@@ -317,7 +317,7 @@ function startsProgram({ at, value }: Assertion, type: string, conversion: Conve
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */
 function pythonCommand(
   { at, type, value, threshold, config }: Assertion,
-  vars: Vars,
+  vars: VariableTexts,
   conversion: Conversion,
 ): string[] {
   const written = textOrNothing(value);
@@ -336,7 +336,7 @@ function pythonCommand(
 
 function valueWithVars(
   { at, type, value }: Assertion,
-  vars: Vars,
+  vars: VariableTexts,
   conversion: Conversion,
 ): JsonValue | undefined {
   const isFile = typeof value === 'string' && value.startsWith('file://');

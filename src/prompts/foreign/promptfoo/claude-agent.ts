@@ -14,7 +14,7 @@ import type { Conversion } from './conversion.ts';
 export const CLAUDE_AGENT = /^anthropic:claude-(?:agent-sdk|code)$/u;
 
 /** The options of the SDK by promptfoo's keys. */
-const OPTIONS: Readonly<Record<string, string>> = {
+const CLAUDE_OPTIONS: Readonly<Record<string, string>> = {
   max_turns: 'maxTurns',
   model: 'model',
   fallback_model: 'fallbackModel',
@@ -40,7 +40,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** Keys that this file reads, or that don't change the request. */
-const READ = [
+const CLAUDE_READ_KEYS = [
   'apiKey',
   'apiKeyRequired',
   'working_dir',
@@ -59,7 +59,7 @@ const READ = [
 ];
 
 /** Keys that change the request in ways which programs alone can follow. */
-const UNSUPPORTED = [
+const CLAUDE_UNSUPPORTED_KEYS = [
   'ask_user_question',
   'hooks',
   'can_use_tool',
@@ -89,14 +89,14 @@ export function claudeAgentCall(
   conversion: Conversion,
 ): JsonObject | undefined {
   const before = conversion.leftOut;
-  const known = [...Object.keys(OPTIONS), ...READ];
-  conversion.noteKeys(config, { known, unsupported: UNSUPPORTED }, " of a provider's config");
+  const known = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
+  conversion.noteKeys(config, { known, unsupported: CLAUDE_UNSUPPORTED_KEYS }, " of a provider's config");
   const value = (key: string): JsonValue | undefined => config.get(key)?.json();
   const mcp = config.get('mcp');
   const mcpServers = mcp ? serversOf(mcp.json()) : {};
   if (mcp && mcpServers === undefined) conversion.note(mcp, "`mcp` of a provider's config has no equivalent");
   if (conversion.leftOut > before) return undefined;
-  const set = Object.entries(OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
+  const set = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
   const append = value('append_system_prompt');
   const preset = {
     type: 'preset',

@@ -248,7 +248,7 @@ export class Conversion {
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relative);
-      const { real, fault } = inspectNamedFile(file, folder, MAX_BYTES, this.#counted);
+      const { real, fault } = inspectNamedFile(file, folder, MAX_CONVERTED_FILE_BYTES, this.#counted);
       if (fault) throw refuse(FAULTS[fault]());
       const key = `${form}:${real}`;
       const known = this.#contents.get(key);
@@ -257,7 +257,7 @@ export class Conversion {
       this.budget.readFile(bytes.length);
       // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
       if (form === 'utf8' && isUtf16(bytes)) throw refuse(`is ${encodingFault(bytes)}`);
-      const content = form === 'utf8' ? plainText(bytes) : bytes.toString(form);
+      const content = form === 'utf8' ? fileText(bytes) : bytes.toString(form);
       this.#contents.set(key, content);
       return content;
     } catch (error) {
@@ -289,7 +289,7 @@ export class Conversion {
   }
 }
 
-function plainText(bytes: Buffer): string {
+function fileText(bytes: Buffer): string {
   return bytes
     .toString('utf8')
     .replace(/^\uFEFF/u, '')
@@ -348,11 +348,11 @@ const GLOB_PARTS: Readonly<Record<string, string>> = {
   '?': '[^/]',
 };
 
-const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_CONVERTED_FILE_BYTES = 8 * 1024 * 1024;
 const FAULTS = {
   outside: () => 'lies outside the folder: --allow-outside takes it all the same',
   irregular: () => 'is not a file',
-  large: () => `is larger than ${MAX_BYTES / 1024 / 1024} MiB`,
+  large: () => `is larger than ${MAX_CONVERTED_FILE_BYTES / 1024 / 1024} MiB`,
   'file count': () => excessText('file count', 'a configuration'),
   'total size': () => excessText('total size', 'a configuration'),
 };

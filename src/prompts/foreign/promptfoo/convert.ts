@@ -32,7 +32,7 @@ import {
   storedVariables,
 } from './tests.ts';
 
-const KEYS: KnownKeys = {
+const CONFIGURATION_KEYS: KnownKeys = {
   known: [
     'description',
     'prompts',
@@ -93,7 +93,7 @@ async function convertConfiguration(
   conversion: Conversion,
 ): Promise<Converted> {
   const entries = valuesByKey(root, 'a configuration of promptfoo');
-  conversion.noteKeys(entries, KEYS, '');
+  conversion.noteKeys(entries, CONFIGURATION_KEYS, '');
   noteEnvironment(entries.get('env'), conversion);
   noteExtensions(entries.get('extensions'), conversion);
   warnOfRedTeam(entries, conversion);
@@ -111,14 +111,14 @@ async function convertConfiguration(
     stored: storedVariables(configured),
   });
   const rendered = renderedBody(prompt, written, configured, conversion);
-  const models = readModels(entries, { prompts, prompt, settings, configured }, conversion);
+  const models = convertedModels(entries, { prompts, prompt, settings, configured }, conversion);
   const isLeftOut = rendered.isLeftOut || noteClaudeLines(prompt, models, conversion);
   const body = { ...rendered, isLeftOut };
   const head = frontMatter(models.asked[0], entries.get('description')?.scalar);
   const needs = caseNeeds({ prompt, body, models, json }, conversion);
   const { cases, leftOut } = models.areAsked ? casesForPrompt(models.tests, needs, conversion) : NO_CASES;
   return {
-    ...promptFile(head, body, needs, conversion),
+    ...convertedPromptFile(head, body, needs, conversion),
     test: testFile(cases, models),
     ...declaredModels(models.known),
     notes: conversion.notes,
@@ -170,7 +170,7 @@ interface ConfiguredModels {
   readonly areAsked: boolean;
 }
 
-function readModels(
+function convertedModels(
   entries: ReadonlyMap<string, YamlValue>,
   {
     prompts,
@@ -202,7 +202,7 @@ function readModels(
 }
 
 /** Returns the text of the prompt file. */
-function promptFile(
+function convertedPromptFile(
   head: JsonObject,
   { body }: PromptBody,
   { inputs }: CaseNeeds,
@@ -328,9 +328,11 @@ function declaredModels(providers: readonly PromptfooProvider[]): Pick<Converted
 /** Notes variables of `env` that could change an answer: keys of the environment serve as well, and are never taken from a file. */
 function noteEnvironment(env: YamlValue | undefined, conversion: Conversion): void {
   for (const [name, value] of env && !env.isEmpty ? valuesByKey(env, 'env') : []) {
-    if (!conversion.isForTest) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
-    else if (KEY_VARIABLE.test(name)) conversion.tell(value, `\`${name}\` is taken from the environment`);
-    else if (VARIABLE.test(name)) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
+    if (conversion.isForTest && SECRET_VARIABLE.test(name)) {
+      conversion.tell(value, `\`${name}\` is taken from the environment`);
+    } else if (!conversion.isForTest || ENVIRONMENT_VARIABLE.test(name)) {
+      conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
+    }
   }
 }
 
@@ -346,8 +348,8 @@ function noteExtensions(extensions: YamlValue | undefined, conversion: Conversio
   }
 }
 
-const VARIABLE = /^[A-Z][A-Z\d_]*$/u;
-const KEY_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
+const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;
+const SECRET_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
 
 /**
  * Returns the prompt file for the output of a program, or for a template that was rendered: nothing in that is a tag.

@@ -33,7 +33,7 @@ interface WrittenProvider {
 type EntryFields = Pick<DeclaredProvider, 'transform' | 'givesResults'> & { readonly fields: JsonObject };
 
 /** Matches a file that exports a provider, with the name of a Python function. */
-const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
+const PROVIDER_FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 /** Matches a path of JavaScript or TypeScript without `file://`. */
 const SCRIPT = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
 const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
@@ -63,7 +63,7 @@ const ADDRESS = /^https?(?:$|:\/\/)/u;
 /** Returns the function that reads a program or an address; undefined for any other provider. */
 function readerOf(id: string): typeof execFields | undefined {
   if (ADDRESS.test(id)) return addressFields;
-  const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? SCRIPT.exec(id) ?? {};
+  const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE.exec(id) ?? SCRIPT.exec(id) ?? {};
   if (groups) {
     const named = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
     return (provider, conversion) => fileFields(provider, named, conversion);
@@ -273,7 +273,7 @@ const KNOWN = [
 ];
 
 /** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
-const UNSUPPORTED = [
+const PROVIDER_UNSUPPORTED_KEYS = [
   'multipart',
   'request',
   'tools',
@@ -296,13 +296,13 @@ function addressFields(provider: WrittenProvider, conversion: Conversion): Entry
   try {
     for (const [key, value] of entries) {
       if (KNOWN.includes(key)) continue;
-      if (!conversion.isForTest || UNSUPPORTED.includes(key)) {
+      if (!conversion.isForTest || PROVIDER_UNSUPPORTED_KEYS.includes(key)) {
         throw new NoEquivalent(value, `it has \`${key}\``);
       }
       conversion.tell(value, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
     }
     const address = addressIn(provider, entries, conversion);
-    const request = requestFields(provider, entries, conversion);
+    const request = declaredRequestFields(provider, entries, conversion);
     const { output, transform } = answerFields(provider, entries, conversion);
     const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
     const fields = {
@@ -352,7 +352,7 @@ function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversi
 }
 
 /** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
-function requestFields(
+function declaredRequestFields(
   provider: WrittenProvider,
   entries: ConfigEntries,
   conversion: Conversion,

@@ -1,10 +1,10 @@
 import { splitNunjucks } from './template.ts';
 import { isUnclosed, namesUnknown } from './variable-texts.ts';
 
-export type Vars = Readonly<Record<string, string>>;
+export type VariableTexts = Readonly<Record<string, string>>;
 
 /** Fills in variables; missing ones are empty. */
-export function fillVars(text: string, vars: Vars): string {
+export function fillVars(text: string, vars: VariableTexts): string {
   return splitNunjucks(text)
     .pieces.map(piece => {
       if ('text' in piece) return piece.text;
@@ -14,7 +14,7 @@ export function fillVars(text: string, vars: Vars): string {
 }
 
 /** Returns a variable as promptfoo puts it into a prompt; undefined if that takes more of Nunjucks than names. */
-export function renderVar(text: string, vars: Vars): string | undefined {
+export function renderVar(text: string, vars: VariableTexts): string | undefined {
   if (!/\{\{|\{%|\{#|#\}/u.test(text) || isUnclosed(text)) return text;
   if (namesUnknown(text, vars)) return text;
   const { pieces, isPlain } = splitNunjucks(text);
@@ -23,11 +23,11 @@ export function renderVar(text: string, vars: Vars): string | undefined {
 }
 
 /** Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if nothing uses the text. */
-export function isUnreadableNunjucks(text: string, vars: Vars): boolean {
+export function isUnreadableNunjucks(text: string, vars: VariableTexts): boolean {
   if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || namesUnknown(text, vars)) return false;
   return (
     /\{\{-?\s*[/>!]/u.test(text) ||
-    [...text.matchAll(BLOCKS)].some(([, name = '']) => !KNOWN_BLOCKS.has(name))
+    [...text.matchAll(NUNJUCKS_BLOCKS)].some(([, name = '']) => !KNOWN_BLOCKS.has(name))
   );
 }
 
@@ -38,7 +38,7 @@ export function namesEnvironment(text: string): boolean {
 }
 
 /** Matches the first words of blocks. */
-const BLOCKS = /\{%-?\s*(\w*)/gu;
+const NUNJUCKS_BLOCKS = /\{%-?\s*(\w*)/gu;
 const KNOWN_BLOCKS = new Set(
   'if elif elseif else endif for endfor asyncEach endeach asyncAll endall ifAsync set endset include extends block endblock import from macro endmacro call endcall filter endfilter switch case default endswitch raw endraw verbatim endverbatim'.split(
     ' ',

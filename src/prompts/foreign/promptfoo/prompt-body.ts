@@ -27,7 +27,7 @@ export function promptBody(prompt: PromptText, conversion: Conversion): PromptBo
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
     if (error instanceof BeyondPromptFile && !namesEnvironment(prompt.text)) {
-      return { body: [], template: templateOf(prompt, conversion), isLeftOut: false };
+      return { body: [], template: promptTemplate(prompt, conversion), isLeftOut: false };
     }
     const { file, line, column, what } = error;
     conversion.note({ file, line, column }, what);
@@ -49,11 +49,11 @@ export function renderedBody(
     losesKinds(prompt, written.body, tests, conversion) ||
     (jsonOf(prompt, conversion) === undefined &&
       takesNunjucks(tests, [...inputsIn(written.body), ...testedInputs(written.body)]));
-  return isRendered ? { ...written, body: [], template: templateOf(prompt, conversion) } : written;
+  return isRendered ? { ...written, body: [], template: promptTemplate(prompt, conversion) } : written;
 }
 
 /** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
-function templateOf(prompt: PromptText, conversion: Conversion): string {
+function promptTemplate(prompt: PromptText, conversion: Conversion): string {
   const json = jsonOf(prompt, conversion);
   return json === undefined ? prompt.text : JSON.stringify(json);
 }

@@ -32,10 +32,10 @@ export class BeyondPromptFile extends FileFault {
   }
 }
 
-const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
+const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
 /** Matches a file of JavaScript, TypeScript or Python, with the name of a function. */
 const FUNCTION = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
-const FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
+const PROMPT_FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
 const PROMPT_KEYS: KnownKeys = {
   known: ['raw', 'id', 'label', 'description', 'display'],
@@ -104,7 +104,7 @@ function promptsNamed(
     if (files.length === 0) return refused(`${written} names no file`);
     return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
   }
-  if ((isFile || looksLikeFile(written)) && PROGRAM.test(written)) {
+  if ((isFile || looksLikeFile(written)) && PROMPT_PROGRAM.test(written)) {
     return refused(`the prompt ${written} is a program: a prompt file can't be one`);
   }
   if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(written)) {
@@ -209,7 +209,7 @@ function linesIn(text: string): number {
 }
 
 function looksLikeFile(written: string): boolean {
-  return !written.includes('\n') && FILE.test(written);
+  return !written.includes('\n') && PROMPT_FILE.test(written);
 }
 
 /** Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined for any other text. */

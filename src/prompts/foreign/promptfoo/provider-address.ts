@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
-import type { ProviderAddress } from './provider.ts';
+import type { PromptfooAddress } from './provider.ts';
 
 /** Providers that answer like OpenAI, at their addresses. */
 export const LIKE_OPENAI: readonly {
@@ -57,7 +57,7 @@ export function ownAddress(
   id: string,
   config: YamlValue | undefined,
   { places }: Pick<Conversion, 'places'>,
-): ProviderAddress | undefined {
+): PromptfooAddress | undefined {
   const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
   if (like) {
     const { name, baseUrl, apiKeyEnv } = like;

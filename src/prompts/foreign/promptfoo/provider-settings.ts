@@ -6,7 +6,7 @@ import { type Conversion, valuesByKey } from './conversion.ts';
 import { ADDRESS_KEYS, takesAddress } from './provider-address.ts';
 
 /** promptfoo's names of settings, with ours. */
-const SETTINGS: Readonly<Record<string, string>> = {
+const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
   max_tokens: 'maxOutputTokens',
   max_completion_tokens: 'maxOutputTokens',
   max_output_tokens: 'maxOutputTokens',
@@ -160,10 +160,10 @@ const CHANGES_ANSWER = new Set([
 /** Returns true if promptfoo sends this key of a `config`. */
 export function isAnswerSetting(key: string, conversion: Conversion): boolean {
   return (
-    Object.hasOwn(SETTINGS, key) ||
+    Object.hasOwn(RENAMED_SETTINGS, key) ||
     conversion.isSetting(key) ||
     CHANGES_ANSWER.has(key) ||
-    FORMATS.includes(key)
+    RESPONSE_FORMAT_KEYS.includes(key)
   );
 }
 
@@ -207,13 +207,21 @@ function azureDeployment(id: string): { deployment: string; isResponses: boolean
   return groups && { deployment: groups['deployment'] ?? '', isResponses: groups['kind'] === 'responses' };
 }
 
-const CHAT = ['temperature', 'max_tokens', 'top_p', 'stop', 'seed', 'frequency_penalty', 'presence_penalty'];
+const CHAT_SETTINGS = [
+  'temperature',
+  'max_tokens',
+  'top_p',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+];
 const REASONING = ['max_completion_tokens', 'reasoning_effort'];
-const RESPONSES = ['temperature', 'max_output_tokens', 'top_p', 'reasoning_effort'];
-const MESSAGES = ['temperature', 'max_tokens', 'top_p', 'top_k', 'stop_sequences'];
-const GEMINI = ['temperature', 'maxOutputTokens', 'topP', 'topK', 'stopSequences'];
+const RESPONSES_SETTINGS = ['temperature', 'max_output_tokens', 'top_p', 'reasoning_effort'];
+const MESSAGES_SETTINGS = ['temperature', 'max_tokens', 'top_p', 'top_k', 'stop_sequences'];
+const GEMINI_SETTINGS = ['temperature', 'maxOutputTokens', 'topP', 'topK', 'stopSequences'];
 
-const PENALTIES = ['frequency_penalty', 'presence_penalty'];
+const PENALTY_SETTINGS = ['frequency_penalty', 'presence_penalty'];
 const MISTRAL = [
   'temperature',
   'max_tokens',
@@ -221,21 +229,21 @@ const MISTRAL = [
   'stop',
   'random_seed',
   'reasoning_effort',
-  ...PENALTIES,
+  ...PENALTY_SETTINGS,
 ];
-const OLLAMA = ['temperature', 'num_predict', 'top_p', 'top_k', 'stop', 'seed', ...PENALTIES];
+const OLLAMA = ['temperature', 'num_predict', 'top_p', 'top_k', 'stop', 'seed', ...PENALTY_SETTINGS];
 /** Providers that promptfoo asks as it asks OpenAI's Chat Completions. */
 const LIKE_CHAT =
   /^(?:openrouter|groq|deepseek|xai|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 
 /** Returns the settings that promptfoo sends to a model of the providers that get only some; undefined for others, which get all. */
 function sentSettings(id: string): readonly string[] | undefined {
-  if (id.startsWith('anthropic:')) return MESSAGES;
-  if (id.startsWith('google:')) return GEMINI;
+  if (id.startsWith('anthropic:')) return MESSAGES_SETTINGS;
+  if (id.startsWith('google:')) return GEMINI_SETTINGS;
   if (id.startsWith('mistral:')) return MISTRAL;
   if (id.startsWith('ollama:')) return OLLAMA;
   if (THINKS_WITH_TEMPERATURE.test(id)) {
-    return [...CHAT, ...REASONING].filter(key => key !== 'max_tokens' && !isDroppedByGrok(id, key));
+    return [...CHAT_SETTINGS, ...REASONING].filter(key => key !== 'max_tokens' && !isDroppedByGrok(id, key));
   }
   const azure = azureDeployment(id);
   if (!azure && !id.startsWith('openai:') && !LIKE_CHAT.test(id)) return undefined;
@@ -244,14 +252,14 @@ function sentSettings(id: string): readonly string[] | undefined {
   const unsent = isReasoning ? ['temperature', ...(azure ? [] : ['max_tokens'])] : unsentByOthers;
   const isResponses = azure?.isResponses ?? id.startsWith('openai:responses:');
   const ofHuggingFace = /^(?:huggingface|hf):/u.test(id) ? ['max_new_tokens'] : [];
-  const sent = isResponses ? RESPONSES : [...CHAT, ...REASONING, ...ofHuggingFace];
+  const sent = isResponses ? RESPONSES_SETTINGS : [...CHAT_SETTINGS, ...REASONING, ...ofHuggingFace];
   return sent.filter(key => !unsent.includes(key));
 }
 
 /** Returns true if promptfoo drops a setting that a model of xAI refuses. */
 function isDroppedByGrok(id: string, key: string): boolean {
   if (key === 'reasoning_effort') return /^xai:(?!grok-(?:3-mini|4\.[35]|build-latest|latest))/u.test(id);
-  return /^xai:grok-(?:4|build-latest|latest)/u.test(id) && ['stop', ...PENALTIES].includes(key);
+  return /^xai:grok-(?:4|build-latest|latest)/u.test(id) && ['stop', ...PENALTY_SETTINGS].includes(key);
 }
 
 /** Returns true if promptfoo doesn't send a setting of a `config` to a model. */
@@ -326,7 +334,7 @@ function convertSetting(
   }
   const settings = ownSettings(source.id, key, entry.json(), conversion);
   if (settings) return { settings };
-  if (FORMATS.includes(key) && (!conversion.isForTest || readsFormat(source.id, key))) {
+  if (RESPONSE_FORMAT_KEYS.includes(key) && (!conversion.isForTest || readsFormat(source.id, key))) {
     const format = answerFormat(entry.json());
     if (format === undefined) conversion.note(entry, `\`${key}\` has no equivalent`);
     return typeof format === 'object' ? { output: format } : {};
@@ -337,7 +345,7 @@ function convertSetting(
 
 /** Returns our name of a setting; a name that promptfoo doesn't have stays. */
 function ownName(key: string): string {
-  return Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
+  return Object.hasOwn(RENAMED_SETTINGS, key) ? (RENAMED_SETTINGS[key] ?? key) : key;
 }
 
 /** Returns our settings for a key of a `config`; undefined if it is not a setting. */
@@ -365,7 +373,7 @@ function noteLostSetting(source: ConfigSource, key: string, entry: YamlValue, co
       conversion.tell(entry, `${setting} is left out`);
       return;
     }
-    if (isIgnored(source, key)) {
+    if (isIgnoredSetting(source, key)) {
       conversion.tell(entry, `${setting} is a key that promptfoo ignores too`);
       return;
     }
@@ -384,7 +392,7 @@ function isCovered(id: string, key: string, value: JsonValue): boolean {
 }
 
 /** Returns true if promptfoo neither sends a key nor changes its answer for it. */
-function isIgnored({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
+function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
   if (key === 'apiBaseUrl' && AT_ONE_ADDRESS.test(id)) return true;
   if (isSentWhole || ADDRESS_KEYS.includes(key)) return false;
   return SENDS_KNOWN_KEYS.test(id) && !CHANGES_ANSWER.has(key);
@@ -400,7 +408,7 @@ const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 const SENDS_PASSTHROUGH =
   /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|xai|perplexity|github|(?:huggingface|hf):chat):/u;
 
-const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
+const RESPONSE_FORMAT_KEYS = ['response_format', 'response_mime_type', 'responseMimeType'];
 
 /** Returns true if promptfoo reads the format of answers from this key for a provider. */
 function readsFormat(id: string, key: string): boolean {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 
 /** A provider at an address of its own, as an entry of a models file. */
-export interface ProviderAddress {
+export interface PromptfooAddress {
   readonly name: string;
   readonly entry: JsonObject & { readonly baseUrl: string };
 }
@@ -24,7 +24,7 @@ export interface PromptfooProvider {
   /** The entry for a models file, if it is a program or an address. */
   readonly entry?: JsonObject;
   /** The provider for a models file, if its address is none of ours. */
-  readonly address?: ProviderAddress | undefined;
+  readonly address?: PromptfooAddress | undefined;
   readonly at: YamlValue;
   /** False if the chosen prompt is not one of its prompts; default true. */
   readonly isAsked?: boolean;

@@ -53,7 +53,7 @@ export function readTest(
   noteOptionKeys(options, isDefault, conversion);
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
   conversion.noteTransform(transform, written ?? node);
-  const vars = readVars(entries.get('vars'), options, conversion);
+  const vars = readVariables(entries.get('vars'), options, conversion);
   // An assertion without an equivalent leaves out only itself.
   const isLeftOut = conversion.leftOut > before;
   return {
@@ -114,7 +114,7 @@ function noteOptionKeys(
   conversion.noteKeys(options, { known, unsupported }, " of a test's options");
 }
 
-function readVars(
+function readVariables(
   vars: YamlValue | undefined,
   options: ReadonlyMap<string, YamlValue>,
   conversion: Conversion,

@@ -24,10 +24,10 @@ export function parseWithReferences(text: string, file: string): YamlValue {
  * @throws {FileFault} if the references add too much
  */
 export function resolveReferences({ text, root }: ParsedText, file: string): YamlValue {
-  return yamlOf(root && text.includes(KEY) ? new References(root, file).root() : root, 1, file);
+  return yamlOf(root && text.includes(REFERENCE_KEY) ? new References(root, file).root() : root, 1, file);
 }
 
-const KEY = '$ref';
+const REFERENCE_KEY = '$ref';
 /** Maximum number of references to references. */
 const MAX_STEPS = 10;
 /** Maximum number of keys that references with keys of their own add. */
@@ -77,12 +77,12 @@ class References {
   /** Returns the node that a reference points to, with the reference's other keys; another node as it is. */
   #target(node: YamlNode, step = 0): YamlNode | null {
     if (node.kind !== 'map' || step > MAX_STEPS) return node;
-    const pointer = node.entries.find(({ key }) => key === KEY)?.value;
+    const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;
     if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
     const pointed = this.#nodeAt(pointer.value);
     if (pointed === undefined) return node;
     const target = pointed && this.#target(pointed, step + 1);
-    const own = node.entries.filter(({ key }) => key !== KEY);
+    const own = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
     if (own.length === 0 || target?.kind !== 'map') return target;
     const keys = new Set(own.map(({ key }) => key));
     this.#added += target.entries.length;

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 
 /** Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes only keywords of draft 7. */
 export function faultOfSchema(schema: JsonObject, depth = 0): string | undefined {
-  if (depth > MAX_DEPTH) return undefined;
+  if (depth > MAX_SCHEMA_DEPTH) return undefined;
   for (const [key, value] of Object.entries(schema)) {
     const fault = faultOfKeyword(key, value) ?? schemaFaultIn(subschemas(key, value), depth + 1);
     if (fault !== undefined) return fault;
@@ -12,7 +12,7 @@ export function faultOfSchema(schema: JsonObject, depth = 0): string | undefined
   return undefined;
 }
 
-const MAX_DEPTH = 100;
+const MAX_SCHEMA_DEPTH = 100;
 
 function faultOfKeyword(key: string, value: JsonValue): string | undefined {
   if (!KEYWORDS.has(key)) return `has the keyword \`${key}\` in its schema, which promptfoo doesn't know`;
@@ -20,7 +20,7 @@ function faultOfKeyword(key: string, value: JsonValue): string | undefined {
     key === '$schema' && !/^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u.test(textOrJson(value));
   if (isForeign) return `has a schema of the dialect ${textOrJson(value)}, which promptfoo doesn't know`;
   if (key !== 'type') return undefined;
-  const unknown = (isJsonList(value) ? value : [value]).find(type => !TYPES.has(type));
+  const unknown = (isJsonList(value) ? value : [value]).find(type => !SCHEMA_TYPES.has(type));
   return unknown === undefined
     ? undefined
     : `has the type \`${textOrJson(unknown)}\` in its schema, which doesn't exist`;
@@ -47,7 +47,15 @@ const OF_SCHEMAS = new Set(
     ' ',
   ),
 );
-const TYPES = new Set<JsonValue>(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+const SCHEMA_TYPES = new Set<JsonValue>([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
 const KEYWORDS = new Set([
   ...OF_NAMES,
   ...OF_SCHEMAS,

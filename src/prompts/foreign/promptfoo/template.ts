@@ -1,7 +1,7 @@
 import { blockTag, END_MARK, type Piece, splitAtInputs } from '../template-pieces.ts';
 
 /** Matches Nunjucks placeholders that prompt files support. */
-const VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
+const NUNJUCKS_VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
 /** Matches comments, and the tags of blocks that test a variable, but not a literal such as `true`. */
 const BLOCK =
   /(?<comment>\{#(?:(?!\{#|#\})[^])*#\})|\{%-?\s*(?:(?<word>if|elif|elseif)\s+(?<not>not\s+)?(?<name>(?!(?:true|false|none|null)\b)[A-Za-z_]\w*)(?:\s*(?<operator>[!=]=)\s*(?:"(?<double>[^"\\{}]*)"|'(?<single>[^"'\\{}]*)'))?|(?<end>else|endif))\s*-?%\}/gu;
@@ -10,7 +10,7 @@ export const TAG = /\{\{|\{%|\{#/u;
 
 /** Splits a text at its placeholders. `isPlain` is false if it has other Nunjucks tags. */
 export function splitNunjucks(text: string): { readonly pieces: Piece[]; readonly isPlain: boolean } {
-  const pieces = splitAtInputs(text, VARIABLE);
+  const pieces = splitAtInputs(text, NUNJUCKS_VARIABLE);
   return { pieces, isPlain: pieces.every(piece => !('text' in piece) || !TAG.test(piece.text)) };
 }
 

@@ -41,7 +41,7 @@ export function casesForPrompt(
 ): { readonly cases: LocatedCase[]; readonly leftOut: number } {
   const { isForTest, budget } = conversion;
   const cases: LocatedCase[] = [];
-  const answers = new Answers();
+  const answers = new CaseAnswers();
   const size = new InputSize(at);
   let leftOut = 0;
   for (const [index, test] of all.entries()) {
@@ -147,7 +147,7 @@ function* casesOfTest(
 type WrittenTurn = Omit<ConvertedTurn, 'after'>;
 
 /** The cases that give answers to later ones. */
-class Answers {
+class CaseAnswers {
   /** The index of the last case by what it answers; -1 for one that is left out. */
   readonly #last = new Map<string, number>();
 

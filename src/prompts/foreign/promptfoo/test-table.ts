@@ -6,7 +6,7 @@ import type { Conversion, SourceText } from './conversion.ts';
 import { asVariable, variableText } from './test-variables.ts';
 
 /** A row of a table, with the line at which it ends. */
-interface TableRow {
+interface TestTableRow {
   readonly record: Readonly<Record<string, string>>;
   readonly info: { readonly lines: number };
 }
@@ -33,7 +33,7 @@ export async function readTestTable(
   });
 }
 
-async function parseTable(text: string): Promise<TableRow[]> {
+async function parseTable(text: string): Promise<TestTableRow[]> {
   const { parse } = await import('csv-parse/sync');
   const options = { bom: true, columns: true, info: true, relax_column_count: true } as const;
   try {
@@ -44,7 +44,7 @@ async function parseTable(text: string): Promise<TableRow[]> {
 }
 
 /** Returns the test in a row of a table. */
-function rowTest(record: TableRow['record'], at: FilePosition, conversion: Conversion): ConfiguredTest {
+function rowTest(record: TestTableRow['record'], at: FilePosition, conversion: Conversion): ConfiguredTest {
   const cells = Object.entries(record);
   const variables = cells.filter(([key]) => !key.startsWith('__'));
   const expected = cells.filter(([key, cell]) => /^__expected\d*$/u.test(key) && cell.trim() !== '');

@@ -42,13 +42,13 @@ export function variableValues(
   if (typeof json === 'string') {
     const written = json.replace(/\n$/u, '');
     const texts = variableTexts(written, node, conversion);
-    return texts.map(text => ({ ...asVariable(text, node), ...fileIn(written) }));
+    return texts.map(text => ({ ...asVariable(text, node), ...variableFile(written) }));
   }
   if (typeof json !== 'object') return [{ text: String(json), json }];
   if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
     return json.map(item => ({
       ...asVariable(variableText(item, node, conversion), node),
-      ...fileIn(item),
+      ...variableFile(item),
     }));
   }
   conversion.tell(
@@ -59,7 +59,7 @@ export function variableValues(
   return [{ text: String(value), json }];
 }
 
-function fileIn(text: string): Pick<Variable, 'file'> {
+function variableFile(text: string): Pick<Variable, 'file'> {
   return text.startsWith('file://') ? { file: text } : {};
 }
 

@@ -32,7 +32,7 @@ export function withTestedProviders(
   const all = tests.all.map((test): ConfiguredTest => {
     const before = conversion.leftOut;
     const { provider, providers } = test;
-    noteUnknown(test, listed, conversion);
+    noteUnknownProvider(test, listed, conversion);
     const models = asked.flatMap(({ names }, index) => (includesName(providers, names) ? [index] : []));
     const own = provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
     const isOther = own !== undefined && models.length > 0 && hasOtherOutput(own, asked[0]);
@@ -53,7 +53,7 @@ function isAskedBy(references: readonly string[] | undefined): (provider: Prompt
 }
 
 /** Notes references to no provider, which promptfoo refuses. */
-function noteUnknown(
+function noteUnknownProvider(
   { at = { line: 1, column: 1 }, providers = [] }: ConfiguredTest,
   listed: readonly PromptfooProvider[],
   conversion: Conversion,

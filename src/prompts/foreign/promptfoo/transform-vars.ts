@@ -15,7 +15,7 @@ export function withTransformedVars(
   const codes = new Set(tests.flatMap(test => codeOf(test) || []));
   const made = new Map(
     [...codes].flatMap(code =>
-      transformed(
+      transformedVars(
         code,
         tests.filter(test => codeOf(test) === code),
         conversion,
@@ -26,7 +26,7 @@ export function withTransformedVars(
 }
 
 /** Returns each test whose variables the code changes, with the changed test. */
-function transformed(
+function transformedVars(
   code: string,
   tests: readonly ConfiguredTest[],
   conversion: Conversion,

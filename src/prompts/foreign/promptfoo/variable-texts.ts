@@ -4,10 +4,10 @@
  */
 export function resolveVars<V>(vars: Readonly<Record<string, V>>): Readonly<Record<string, V | string>> {
   const result: Record<string, V | string> = { ...vars };
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_FILLING_ROUNDS; round += 1) {
     let isDone = true;
     for (const [key, value] of Object.entries(result)) {
-      const text = typeof value === 'string' && value.length < MAX_LENGTH ? value : '';
+      const text = typeof value === 'string' && value.length < MAX_VARIABLE_LENGTH ? value : '';
       const [placeholder, name = ''] = FIRST_PLACEHOLDER.exec(text) ?? [];
       if (placeholder === undefined || !Object.hasOwn(result, name)) continue;
       result[key] = text.replace(placeholder, String(result[name]));
@@ -69,6 +69,6 @@ function withoutComments(text: string): string {
 }
 
 const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
-const MAX_ROUNDS = 5;
+const MAX_FILLING_ROUNDS = 5;
 /** Maximum length: a variable that contains itself would grow forever. */
-const MAX_LENGTH = 100_000;
+const MAX_VARIABLE_LENGTH = 100_000;

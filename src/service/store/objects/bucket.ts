@@ -26,8 +26,8 @@ const ANSWER_MS = 10_000;
 const BYTES_PER_MS = 512;
 /** Maximum size of an XML answer. */
 const MAX_XML_BYTES = 4 * 1024 * 1024;
-const UNAVAILABLE = 'the object store of media is unavailable';
-const EMPTY = new Uint8Array();
+const BUCKET_UNAVAILABLE = 'the object store of media is unavailable';
+const EMPTY_OBJECT = new Uint8Array();
 
 /** A client for one bucket of an S3-compatible object store. */
 export class Bucket {
@@ -59,7 +59,7 @@ export class Bucket {
   /** Sends a request and returns its XML answer. @throws {MediaUnavailableError} also if the object doesn't exist */
   async read(request: BucketRequest): Promise<string> {
     const answer = await this.send(request);
-    if (answer === undefined) throw new MediaUnavailableError(`${UNAVAILABLE}: it has no such object`);
+    if (answer === undefined) throw new MediaUnavailableError(`${BUCKET_UNAVAILABLE}: it has no such object`);
     const text = await this.#readXml(answer);
     // Completing a multipart upload answers 200 before it is known to succeed.
     if (/<Error>/.test(text)) throw this.#refusal(answer.status, text);
@@ -67,7 +67,7 @@ export class Bucket {
   }
 
   async #attempt(request: BucketRequest): Promise<HttpAnswer | MediaUnavailableError | undefined> {
-    const { body = EMPTY } = request;
+    const { body = EMPTY_OBJECT } = request;
     const late = new AbortController();
     const limitMs = ANSWER_MS + body.byteLength / BYTES_PER_MS;
     const timer = setTimeout(() => late.abort(new Error('no answer in time')), limitMs);
@@ -83,7 +83,7 @@ export class Bucket {
       if (error instanceof MediaUnavailableError) return error;
       const mayPassSoon = !late.signal.aborted;
       return new MediaUnavailableError(
-        `${UNAVAILABLE}: ${mayPassSoon ? causeWithoutAddress(error) : 'no answer in time'}`,
+        `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? causeWithoutAddress(error) : 'no answer in time'}`,
         {
           mayPassSoon,
           cause: error,
@@ -107,7 +107,7 @@ export class Bucket {
       headers: {
         'user-agent': USER_AGENT,
         ...headers,
-        'x-amz-content-sha256': Buffer.from(await sha256(body ?? EMPTY)).toString('hex'),
+        'x-amz-content-sha256': Buffer.from(await sha256(body ?? EMPTY_OBJECT)).toString('hex'),
       },
       accessKeyId,
       secretAccessKey,
@@ -122,7 +122,7 @@ export class Bucket {
       method,
       headers: Object.fromEntries(signed.headers),
       // Some stores refuse a PUT or POST without a length.
-      body: method === 'PUT' || method === 'POST' ? (body ?? EMPTY) : body,
+      body: method === 'PUT' || method === 'POST' ? (body ?? EMPTY_OBJECT) : body,
       signal,
       proxy,
       idleMs: ANSWER_MS,
@@ -133,7 +133,7 @@ export class Bucket {
     try {
       return (await readBody(answer, MAX_XML_BYTES)).toString();
     } catch (error) {
-      throw new MediaUnavailableError(`${UNAVAILABLE}: ${causeWithoutAddress(error)}`, {
+      throw new MediaUnavailableError(`${BUCKET_UNAVAILABLE}: ${causeWithoutAddress(error)}`, {
         mayPassSoon: true,
         cause: error,
       });
@@ -150,7 +150,7 @@ export class Bucket {
       reasons.length === 0 ? 'without a reason' : reasons.join(': '),
     );
     const mayPassSoon = TEMPORARY.has(status);
-    return new MediaUnavailableError(`${UNAVAILABLE}: it answered ${status}, ${message}`, {
+    return new MediaUnavailableError(`${BUCKET_UNAVAILABLE}: it answered ${status}, ${message}`, {
       mayPassSoon,
       isRefusal: status < 500 && !mayPassSoon,
     });

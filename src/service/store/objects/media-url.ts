@@ -18,7 +18,7 @@ export interface ObjectPlace {
   readonly proxy: URL | undefined;
 }
 
-const FORM = /^s3:\/\/([a-z0-9](?:[\w.-]{0,61}[a-z0-9])?)((?:\/[\w.=-]+)*)\/?$/i;
+const BUCKET_URL = /^s3:\/\/([a-z0-9](?:[\w.-]{0,61}[a-z0-9])?)((?:\/[\w.=-]+)*)\/?$/i;
 /** The region that self-hosted stores accept by default. */
 const DEFAULT_REGION = 'us-east-1';
 
@@ -28,7 +28,7 @@ const DEFAULT_REGION = 'us-east-1';
  * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no value of a variable
  */
 export function readMediaUrl(text: string, env: Env): ObjectPlace {
-  const [, bucket, path = ''] = FORM.exec(text) ?? [];
+  const [, bucket, path = ''] = BUCKET_URL.exec(text) ?? [];
   if (bucket === undefined || /\.\.|\/\.(?:\/|$)/.test(`${bucket}${path}`)) {
     throw new MediaUrlError(
       '--media is not a place in an object store; it looks like s3://bucket/prefix, of letters, digits and - _ . =',

@@ -9,7 +9,7 @@ import type { ObjectPlace } from './media-url.ts';
 import { elementText, elementTexts } from './xml.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */
-const PART_BYTES = 16 * 1024 * 1024;
+const UPLOAD_PART_BYTES = 16 * 1024 * 1024;
 /** Interval of checks if an unavailable store is back. */
 const PROBE_EVERY_MS = 1000;
 
@@ -101,7 +101,7 @@ export class ObjectStore {
   }
 
   async #write(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
-    if (bytes.byteLength > PART_BYTES) return await this.#writeParts(key, bytes, mediaType);
+    if (bytes.byteLength > UPLOAD_PART_BYTES) return await this.#writeParts(key, bytes, mediaType);
     const headers = { 'content-type': mediaType, 'x-amz-checksum-sha256': await checksum(bytes) };
     (await this.#bucket.send({ method: 'PUT', key, headers, body: bytes }))?.discard();
   }
@@ -112,8 +112,8 @@ export class ObjectStore {
     const uploadId = elementText(created, 'UploadId') ?? '';
     try {
       const parts: string[] = [];
-      for (let from = 0; from < bytes.byteLength; from += PART_BYTES) {
-        const body = bytes.subarray(from, from + PART_BYTES);
+      for (let from = 0; from < bytes.byteLength; from += UPLOAD_PART_BYTES) {
+        const body = bytes.subarray(from, from + UPLOAD_PART_BYTES);
         const [partNumber, digest] = [String(parts.length + 1), await checksum(body)];
         const query = { partNumber, uploadId };
         const sent = {

@@ -4,21 +4,21 @@ import type { Blobs, ByteRange, Collection } from '../blobs.ts';
 import type { Db } from '../writer.ts';
 
 /** Bytes that are read and written at a time. */
-const PART_BYTES = 512 * 1024;
+const BLOB_ROW_BYTES = 512 * 1024;
 
 /** Returns blobs that are rows of parts, so that a read never holds a whole blob in memory. */
 export function blobRows(db: Db, collection: Collection): Blobs {
   return {
     write: (name, bytes) =>
       db.transaction().execute(async db => {
-        for (let part = 0; part === 0 || part * PART_BYTES < bytes.byteLength; part += 1) {
-          const piece = Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
+        for (let part = 0; part === 0 || part * BLOB_ROW_BYTES < bytes.byteLength; part += 1) {
+          const piece = Buffer.from(bytes.subarray(part * BLOB_ROW_BYTES, (part + 1) * BLOB_ROW_BYTES));
           await sql`insert into "blobs" ("collection", "name", "part", "bytes")
             values (${collection}, ${name}, ${part}, ${piece})`.execute(db);
         }
       }),
-    async open(name, range = ALL) {
-      const at = Math.floor(range.from / PART_BYTES);
+    async open(name, range = WHOLE_BLOB) {
+      const at = Math.floor(range.from / BLOB_ROW_BYTES);
       const first = await readPart(db, collection, name, at);
       return first && Readable.from(parts(db, { collection, name, at, first }, range), { objectMode: false });
     },
@@ -36,7 +36,7 @@ export function blobRows(db: Db, collection: Collection): Blobs {
   };
 }
 
-const ALL: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
+const WHOLE_BLOB: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 interface PartRead {
   readonly collection: Collection;
@@ -53,10 +53,10 @@ async function* parts(
 ): AsyncGenerator<Buffer> {
   let piece: Buffer | undefined = first;
   for (let part = at; piece; ) {
-    const start = part * PART_BYTES;
+    const start = part * BLOB_ROW_BYTES;
     yield piece.subarray(Math.max(0, from - start), to + 1 - start);
     part += 1;
-    const isLast: boolean = piece.length < PART_BYTES || part * PART_BYTES > to;
+    const isLast: boolean = piece.length < BLOB_ROW_BYTES || part * BLOB_ROW_BYTES > to;
     piece = isLast ? undefined : await readPart(db, collection, name, part);
   }
 }

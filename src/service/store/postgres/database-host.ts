@@ -4,7 +4,7 @@ import type { HostAddress } from './database-url.ts';
 import { isUnavailable, READ_ONLY } from './unavailable.ts';
 
 /** Maximum number of connections of one process. */
-const MAX_CONNECTIONS = 10;
+const MAX_POOL_CONNECTIONS = 10;
 /** Maximum time to wait for a free connection. */
 const QUEUE_TIMEOUT_MS = 8000;
 /** Maximum time of a statement, longer than any of the store takes. */
@@ -56,7 +56,7 @@ export class DatabaseHost {
       query_timeout: QUERY_TIMEOUT_MS,
       connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
       types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
-      max: MAX_CONNECTIONS,
+      max: MAX_POOL_CONNECTIONS,
       Client: class extends pg.Client {
         constructor(config?: pg.ClientConfig) {
           super({ ...config, ...own });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { resultWithin, systemClock } from '../../core/clock.ts';
+import { resultWithin, serviceClock } from '../../core/clock.ts';
 import type { Workers } from '../store.ts';
 import type { Db } from '../writer.ts';
 
@@ -33,7 +33,7 @@ export function leases(db: Db): Workers {
         () => true,
         () => false,
       );
-      wasUnavailable = (await resultWithin(RENEW_WITHIN_MS, systemClock, isRenewed)) !== true;
+      wasUnavailable = (await resultWithin(RENEW_WITHIN_MS, serviceClock, isRenewed)) !== true;
     }
   };
 

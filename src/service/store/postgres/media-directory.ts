@@ -7,7 +7,7 @@ import { createFile } from '../../../files/writing/write-file.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
 /** A file with a random id that identifies the directory. */
-const MARK = '.promptrun-media';
+const MEDIA_DIRECTORY_MARK = '.promptrun-media';
 /** The setting with the id of the directory that the instances use. */
 export const MEDIA_DIRECTORY = 'mediaDirectory';
 const WRITABLE_BY_ALL = 0o002;
@@ -45,18 +45,18 @@ async function markOf(directory: string, shared: string | undefined): Promise<st
       `everybody can write to the media directory ${directory}; close it to them with \`chmod o-w ${directory}\``,
     );
   }
-  const file = path.join(directory, MARK);
+  const file = path.join(directory, MEDIA_DIRECTORY_MARK);
   const written = await readMark(file);
   if (written !== undefined) return written;
   if (shared !== undefined) throw anotherDirectory(directory);
   // If another instance was faster, its mark stays.
-  await createFile({ folder: directory, name: MARK }, `${randomUUID()}\n`, 0o600);
+  await createFile({ folder: directory, name: MEDIA_DIRECTORY_MARK }, `${randomUUID()}\n`, 0o600);
   return (await readMark(file)) ?? '';
 }
 
 function anotherDirectory(directory: string): DataDirectoryError {
   return new DataDirectoryError(
-    `the media directory ${directory} is not the one that the instances on this database share; mount that one here, or move it with all that is in it, ${MARK} included`,
+    `the media directory ${directory} is not the one that the instances on this database share; mount that one here, or move it with all that is in it, ${MEDIA_DIRECTORY_MARK} included`,
   );
 }
 

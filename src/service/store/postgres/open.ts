@@ -9,7 +9,7 @@ import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { leases } from './leases.ts';
-import { migrate } from './migrate.ts';
+import { migratePostgres } from './migrate.ts';
 import { connectionPool } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 import { runWrites } from './run-writes.ts';
@@ -33,7 +33,7 @@ export async function openPostgresStore(
   });
   try {
     await pool.check();
-    if (await migrate(db)) onNotice?.(MIGRATED);
+    if (await migratePostgres(db)) onNotice?.(MIGRATED);
   } catch (error) {
     await db.destroy();
     if (error instanceof DataDirectoryError || error instanceof DatabaseUrlError) throw error;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { codeOf } from '../../../files/error-utils.ts';
-import { resultWithin, systemClock } from '../../core/clock.ts';
+import { resultWithin, serviceClock } from '../../core/clock.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
@@ -71,7 +71,7 @@ class Primary {
       this.#search = undefined;
     });
     const host = this.#wasFound
-      ? await resultWithin(LOST_WAIT_MS, systemClock, this.#search)
+      ? await resultWithin(LOST_WAIT_MS, serviceClock, this.#search)
       : await this.#search;
     if (host === undefined) throw new DatabaseUnavailableError('the database no longer answers');
     return { host, client: await host.connect() };

@@ -113,7 +113,7 @@ function fallBackIfRefused(error: unknown): undefined {
 }
 
 /** Returns the statement that creates all runs of a user or none. @param locked the way in which it waits for a locked user */
-const creationOf = (locked: string): string => `
+const createRunsSql = (locked: string): string => `
 with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[],
@@ -184,9 +184,9 @@ select i.id, f."runId", f.same, t."userId" is not null as taken
 from input i left join former f on f.id = i.id left join taken t on t."userId" = i."userId" order by i.place`;
 
 /** Waits for a user whom another process has locked. */
-export const CREATE = creationOf('for no key update');
+export const CREATE = createRunsSql('for no key update');
 /** Creates no run of a user whom another process has locked. */
-const CREATE_UNLESS_LOCKED = creationOf('for no key update skip locked');
+const CREATE_UNLESS_LOCKED = createRunsSql('for no key update skip locked');
 
 interface CreatedRow {
   readonly id: string;
@@ -250,7 +250,7 @@ function withoutRepeatedKeys(items: readonly RunInsert[]): readonly RunInsert[] 
   });
 }
 
-const END = `
+const END_RUNS_SQL = `
 with input as (
   select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $10::bigint[])
     as i(id, status, tokens, outputs, warnings, forgets, "endedAt")
@@ -305,7 +305,7 @@ async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySe
     JSON.stringify(items.flatMap(({ id, outcome: { usage } }) => (usage ? [{ runId: id, ...usage }] : []))),
     outcomes.map(({ endedAt }) => endedAt ?? null),
   ];
-  const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(END, parameters));
+  const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(END_RUNS_SQL, parameters));
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -5,7 +5,7 @@ import { DatabaseUnavailableError } from '../errors.ts';
 /** PostgreSQL's code for a write to a read-only server, such as a standby. */
 export const READ_ONLY = /^25006$/;
 /** PostgreSQL's codes for connection faults (08, 57P), too many connections, and read-only servers. */
-const UNAVAILABLE = /^(?:08...|57P0[1-5]|53300|25006)$/;
+const UNAVAILABLE_CODE = /^(?:08...|57P0[1-5]|53300|25006)$/;
 /** Node's codes for network faults. */
 const NETWORK = /^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|AI_|NOTFOUND)/;
 /** The driver's messages for lost connections, which have no code. */
@@ -16,7 +16,7 @@ const LOST =
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError || isAboutCertificate(error)) return true;
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (typeof code === 'string') return UNAVAILABLE.test(code) || NETWORK.test(code);
+  if (typeof code === 'string') return UNAVAILABLE_CODE.test(code) || NETWORK.test(code);
   return LOST.test(messageOf(error));
 }
 

@@ -49,7 +49,7 @@ function callerWithPlan(db: Db, userId: number) {
   return db.selectFrom('users').select('users.id').where('users.id', '=', userId).where('plan', '<>', 'none');
 }
 
-export const VERSION = new PreparedQuery((db, value: ValueOf<{ promptVersionId: string }>) =>
+export const RUNNABLE_VERSION = new PreparedQuery((db, value: ValueOf<{ promptVersionId: string }>) =>
   runnableVersion(db, value('promptVersionId')).select('promptVersions.id'),
 );
 

@@ -6,8 +6,8 @@ import {
   NEW_RUN,
   OPEN_TEXTS,
   RESERVATION,
+  RUNNABLE_VERSION,
   USE,
-  VERSION,
 } from './run-creation-queries.ts';
 import { endColumns, writeResults } from './run-endings.ts';
 import {
@@ -68,7 +68,7 @@ async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): 
     ? CALLER.first(db, { userId })
     : CALLER_WITH_KEY.first(db, { userId, keyId }));
   if (!caller) throw new CreationRefused('caller');
-  if (!(await VERSION.first(db, { promptVersionId }))) throw new CreationRefused('version');
+  if (!(await RUNNABLE_VERSION.first(db, { promptVersionId }))) throw new CreationRefused('version');
 }
 
 /** The share of a user's space that is reserved for texts, so that a user whose media fill the rest can still run prompts. */

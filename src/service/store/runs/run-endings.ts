@@ -17,7 +17,7 @@ interface EndValues extends EndColumns {
   readonly forgetsRequest: 0 | 1;
 }
 
-const END = new PreparedQuery((db, value: ValueOf<EndValues>) => endOfRun(db, value));
+const END_RUN = new PreparedQuery((db, value: ValueOf<EndValues>) => endOfRun(db, value));
 
 const END_OF_WORKER = new PreparedQuery((db, value: ValueOf<EndValues & { worker: string }>) =>
   endOfRun(db, value).where('worker', '=', value('worker')),
@@ -62,7 +62,7 @@ export async function failRun(db: Db, id: string, message: string, endedAt?: num
 export async function endRun(db: Db, id: string, outcome: RunOutcome, worker?: string): Promise<boolean> {
   const values = { id, ...endColumns(outcome), forgetsRequest: outcome.forgetsRequest ? 1 : 0 } as const;
   const run = await (worker === undefined
-    ? END.first(db, values)
+    ? END_RUN.first(db, values)
     : END_OF_WORKER.first(db, { ...values, worker }));
   if (!run) return false;
   await writeResults(db, { id, ...run }, outcome);

@@ -96,9 +96,9 @@ function sqliteCode(error: unknown): number | undefined {
 }
 
 /** Maximum time to wait for a lock, long because hundreds of processes may want it one after the other. */
-const LOCK_TIMEOUT_MS = 120_000;
+const BUSY_TIMEOUT_MS = 120_000;
 /** Maximum pause between two attempts. */
-const MAX_PAUSE_MS = 60;
+const MAX_BUSY_PAUSE_MS = 60;
 
 /** Retries `work` as long as another connection holds the lock that it needs. */
 export async function whenUnlocked<T>(work: () => T | Promise<T>): Promise<T> {
@@ -108,9 +108,9 @@ export async function whenUnlocked<T>(work: () => T | Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       firstBusy ??= performance.now();
-      if (!isBusy(error) || performance.now() - firstBusy > LOCK_TIMEOUT_MS) throw error;
+      if (!isBusy(error) || performance.now() - firstBusy > BUSY_TIMEOUT_MS) throw error;
       // Random, so that waiting processes don't all retry at once.
-      await sleep(Math.random() * MAX_PAUSE_MS);
+      await sleep(Math.random() * MAX_BUSY_PAUSE_MS);
     }
   }
 }

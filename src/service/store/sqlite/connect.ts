@@ -10,7 +10,7 @@ import type { Clock } from '../../core/clock.ts';
 import { damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 import { LogFlush } from './log-flush.ts';
-import { createSchema, isForeign, migrate } from './migrate.ts';
+import { createSchema, isForeign, migrateSqlite } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';
 
 /** Maximum time that a statement blocks this process while it waits for another's transaction. */
@@ -44,7 +44,7 @@ async function openWhole(file: string, size: number) {
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
     // On macOS, an ordinary sync leaves commits in the cache of the disk, which a power cut empties.
     database.exec('pragma synchronous = full; pragma fullfsync = on; pragma foreign_keys = on');
-    const migrated = await whenUnlocked(() => migrate(database, file));
+    const migrated = await whenUnlocked(() => migrateSqlite(database, file));
     if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => checkIntegrity(database, file));
     const log = await LogFlush.open(database);
     if (log) database.exec('pragma synchronous = normal');
@@ -94,7 +94,7 @@ async function fileSize(file: string): Promise<number | undefined> {
 }
 
 /** The suffixes of a database's files. */
-const SUFFIXES = ['', '-wal', '-shm'] as const;
+const DATABASE_FILE_SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /**
  * Renames the database and its logs, so that a new one can be created. Returns the new name, which contains the time;
@@ -115,7 +115,7 @@ export async function putStoreAside(
   }
   const time = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
   const aside = file.replace(/\.db$/, `-aside-${time}.db`);
-  for (const suffix of SUFFIXES) {
+  for (const suffix of DATABASE_FILE_SUFFIXES) {
     await renameOver(`${file}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
     });

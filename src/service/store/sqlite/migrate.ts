@@ -10,7 +10,11 @@ const STATISTICS = `
     ('runs', 'runsByStatus', '1000000 100000 1000 1');
   analyze sqlite_schema;`;
 
-const STEPS = migrations({ counter: 'integer primary key', byKey: 'without rowid', own: STATISTICS });
+const SQLITE_MIGRATIONS = migrations({
+  counter: 'integer primary key',
+  byKey: 'without rowid',
+  own: STATISTICS,
+});
 
 /**
  * Migrates the database to the newest schema, after any other process that does the same.
@@ -18,13 +22,13 @@ const STEPS = migrations({ counter: 'integer primary key', byKey: 'without rowid
  * @returns true if it had an older schema; false if it was new or current
  * @throws {DataDirectoryError} if a newer version of promptrun wrote it
  */
-export function migrate(database: SqliteDatabase, file: string): boolean {
-  if (schemaVersion(database) === STEPS.length) return false;
+export function migrateSqlite(database: SqliteDatabase, file: string): boolean {
+  if (schemaVersion(database) === SQLITE_MIGRATIONS.length) return false;
   return inTransaction(database, () => {
     const version = schemaVersion(database);
-    if (version > STEPS.length) throw new DataDirectoryError(tooNew(file));
+    if (version > SQLITE_MIGRATIONS.length) throw new DataDirectoryError(tooNew(file));
     takeSteps(database, version);
-    return version > 0 && version < STEPS.length;
+    return version > 0 && version < SQLITE_MIGRATIONS.length;
   });
 }
 
@@ -37,8 +41,8 @@ export function createSchema(database: SqliteDatabase): void {
 }
 
 function takeSteps(database: SqliteDatabase, version: number): void {
-  for (const step of STEPS.slice(version)) database.exec(step);
-  database.exec(`pragma user_version = ${STEPS.length}`);
+  for (const step of SQLITE_MIGRATIONS.slice(version)) database.exec(step);
+  database.exec(`pragma user_version = ${SQLITE_MIGRATIONS.length}`);
 }
 
 function inTransaction<T>(database: SqliteDatabase, work: () => T): T {

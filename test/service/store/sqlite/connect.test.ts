@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../../../src/service/core/clock.ts';
+import { serviceClock } from '../../../../src/service/core/clock.ts';
 import { connectDatabase } from '../../../../src/service/store/sqlite/connect.ts';
 import { openSqliteStore } from '../../../../src/service/store/sqlite/open.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
@@ -21,7 +21,7 @@ function heldFlushes(): ((error: NodeJS.ErrnoException | null) => void)[] {
 
 async function openStore() {
   const dataDir = temporaryDirectory();
-  const store = await openSqliteStore(path.join(dataDir, 'promptrun.db'), { dataDir, clock: systemClock });
+  const store = await openSqliteStore(path.join(dataDir, 'promptrun.db'), { dataDir, clock: serviceClock });
   onTestFinished(() => store.close());
   return store;
 }

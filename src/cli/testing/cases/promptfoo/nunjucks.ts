@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../../wire/bounded-json.ts';
 import type { Context } from '../../../context.ts';
 
 /** A prompt that Nunjucks has rendered. */
-export interface RenderedPrompt {
+export interface NunjucksPrompt {
   readonly text: string;
   /** The variables, with those in them filled in. */
   readonly vars: JsonObject;
@@ -23,10 +23,10 @@ export async function renderNunjucks(
   ctx: Context,
   template: string,
   all: readonly Readonly<Record<string, JsonValue>>[],
-): Promise<RenderedPrompt[]> {
+): Promise<NunjucksPrompt[]> {
   const checks = await ctx.checks();
   const code = builtText('assets/render-prompts.js');
-  const rendered: RenderedPrompt[] = [];
+  const rendered: NunjucksPrompt[] = [];
   for (let start = 0; start < all.length; start += AT_ONCE) {
     const output = { template, all: all.slice(start, start + AT_ONCE) };
     const context = { vars: {}, prompt: null, test: null };
@@ -37,22 +37,22 @@ export async function renderNunjucks(
     );
     if ('fault' in result) throw new Error(result.fault);
     const texts = result.value ?? null;
-    rendered.push(...(isJsonList(texts) ? texts.map(renderedPrompt) : []));
+    rendered.push(...(isJsonList(texts) ? texts.map(nunjucksPrompt) : []));
   }
   return rendered;
 }
 
-function renderedPrompt(value: JsonValue): RenderedPrompt {
+function nunjucksPrompt(value: JsonValue): NunjucksPrompt {
   const [text, vars, fault] = ['text', 'vars', 'fault'].map(key => ownValue(value, key));
   return {
     text: typeof text === 'string' ? text : '',
     vars: isJsonObject(vars) ? vars : {},
-    ...(typeof fault === 'string' && { fault: faultText(fault) }),
+    ...(typeof fault === 'string' && { fault: nunjucksFaultText(fault) }),
   };
 }
 
 /** Returns the message of Nunjucks without the name of a file, which a template does not have. */
-function faultText(fault: string): string {
+function nunjucksFaultText(fault: string): string {
   return fault.replace(/^Template render error: \(unknown path\)\s*/u, '').replaceAll(/\s+/gu, ' ');
 }
 

@@ -8,10 +8,10 @@ import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
 
-const LIMIT_MS = 30_000;
-const MAX_SHOWN = 2000;
+const CASE_PROGRAM_LIMIT_MS = 30_000;
+const MAX_SHOWN_FAULTS = 2000;
 /** Marks the program's processes, so that they can be ended. */
-const MARK = 'PROMPTRUN_CASE';
+const CASE_PROGRAM_MARK = 'PROMPTRUN_CASE';
 
 /** A program in messages, with its position, and the configuration that names it. */
 interface NamedProgram {
@@ -63,15 +63,18 @@ export async function programOutput(
   const refuse = (why: string) => usageError(`${what} ${why}`);
   let tree: ProcessTree | undefined;
   try {
-    tree = new ProcessTree({ argv, directory: path.dirname(file), env: { ...env, [MARK]: file } }, MARK);
+    tree = new ProcessTree(
+      { argv, directory: path.dirname(file), env: { ...env, [CASE_PROGRAM_MARK]: file } },
+      CASE_PROGRAM_MARK,
+    );
     const { child, ended } = tree;
     const [printed, faults] = [new Beginning(child.stdout, maximum), new Beginning(child.stderr, maximum)];
     child.stdin.end(input);
     const end = await endOf(ended, printed, ctx.signal);
-    if (end === undefined) throw refuse(`took more than ${LIMIT_MS / 1000} s`);
+    if (end === undefined) throw refuse(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
     await tree.end();
     if (end.code !== 0)
-      throw refuse(`ended with ${end.code}: ${(await faults.read()).slice(0, MAX_SHOWN).trim()}`);
+      throw refuse(`ended with ${end.code}: ${(await faults.read()).slice(0, MAX_SHOWN_FAULTS).trim()}`);
     return await printed.read();
   } catch (error) {
     ctx.signal.throwIfAborted();
@@ -87,7 +90,7 @@ export async function programOutput(
 async function endOf<T>(ended: Promise<T>, printed: Beginning, signal: AbortSignal): Promise<T | undefined> {
   for (;;) {
     const { length } = printed;
-    const end = await within(LIMIT_MS, signal, over => untilOver(ended, over));
+    const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => untilOver(ended, over));
     signal.throwIfAborted();
     if (end !== undefined || printed.length === length) return end;
   }

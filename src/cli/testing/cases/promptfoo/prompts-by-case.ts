@@ -2,11 +2,11 @@ import { messageOf } from '../../../../files/error-utils.ts';
 import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../../prompts/foreign/converted.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
-import { type RenderedPrompt, renderNunjucks } from './nunjucks.ts';
+import { type NunjucksPrompt, renderNunjucks } from './nunjucks.ts';
 import { programTexts } from './program-output.ts';
 
 /** A prompt that was made for some cases. */
-interface MadePrompt {
+interface CasePrompt {
   /** The text of a prompt file. */
   readonly prompt: string;
   readonly only: ReadonlySet<number>;
@@ -34,7 +34,7 @@ export async function promptsByProgram(
   program: PromptProgram,
   cases: readonly ConvertedCase[],
   { file, name }: Place,
-): Promise<MadePrompt[]> {
+): Promise<CasePrompt[]> {
   const { argv, head, labels, line } = program;
   const id = head['model'] ?? 'echo';
   const inputs = (labels ?? [id]).map((label, model) =>
@@ -46,7 +46,7 @@ export async function promptsByProgram(
   const what = `${name}:${line}: the program of the prompt`;
   const different = [...new Set(inputs.flat())].filter(input => input !== undefined);
   const outputs = await programTexts(ctx, argv, { file, inputs: different, what });
-  const prompts: MadePrompt[] = [];
+  const prompts: CasePrompt[] = [];
   for (const [model, ofModel] of inputs.entries()) {
     const texts = ofModel.map(input =>
       input === undefined ? undefined : { text: outputs.get(input) ?? '' },
@@ -67,7 +67,7 @@ export async function promptsByTemplate(
   template: PromptTemplate,
   cases: readonly ConvertedCase[],
   { name }: Place,
-): Promise<MadePrompt[]> {
+): Promise<CasePrompt[]> {
   const all = cases.map(({ vars, turn }) => ({ ...vars, ...(turn?.conversation && { _conversation: [] }) }));
   const rendered = await renderNunjucks(ctx, template.text, all).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
@@ -79,13 +79,13 @@ export async function promptsByTemplate(
 
 /** Groups cases with the same text as prompt, in their order, without those that have none. */
 async function promptsOfTexts(
-  texts: readonly (Pick<RenderedPrompt, 'text' | 'fault'> | undefined)[],
+  texts: readonly (Pick<NunjucksPrompt, 'text' | 'fault'> | undefined)[],
   made: PromptProgram | PromptTemplate,
   name: string,
-): Promise<MadePrompt[]> {
+): Promise<CasePrompt[]> {
   const { promptOfText } = await import('../../../../prompts/foreign/promptfoo/convert.ts');
   const promptFile = await promptFileMaker(text => promptOfText(text, made, name));
-  const prompts: (MadePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
+  const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, rendered] of texts.entries()) {
     if (rendered === undefined) continue;
     const key = JSON.stringify(rendered);
@@ -100,7 +100,7 @@ async function promptsOfTexts(
 async function promptFileMaker(promptFile: (text: string) => string) {
   const { InvalidPromptFile } = await import('../../../../prompts/findings.ts');
   const unsent = promptFile('-');
-  return ({ text, fault }: Pick<RenderedPrompt, 'text' | 'fault'>): Pick<MadePrompt, 'prompt' | 'fault'> => {
+  return ({ text, fault }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'prompt' | 'fault'> => {
     if (fault !== undefined) return { prompt: unsent, fault: `Nunjucks can't render its prompt: ${fault}` };
     try {
       return { prompt: promptFile(text) };

@@ -65,7 +65,7 @@ interface PromptfooFile {
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
-  const converted = await convertPrompts(ctx, config, await converterOf(ctx, config));
+  const converted = await convertAllPrompts(ctx, config, await converterOf(ctx, config));
   reportUnsupported(ctx, converted, skipUnsupported);
   const [first] = converted;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
@@ -126,7 +126,7 @@ async function converterOf(ctx: Context, { file, name, allowCommands }: Promptfo
 }
 
 /** Converts the configuration for each of its prompts, after the programs that make its tests have run. */
-async function convertPrompts(
+async function convertAllPrompts(
   ctx: Context,
   { file, name, skipUnsupported }: PromptfooFile,
   convert: Converter,
@@ -137,7 +137,7 @@ async function convertPrompts(
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
   for (let round = 0; first.testPrograms && first.testPrograms.length > 0; round += 1) {
-    if (round === MAX_ROUNDS)
+    if (round === MAX_PROGRAM_ROUNDS)
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
     // Nothing is started if the rest can't be carried out.
     reportUnsupported(ctx, [first], skipUnsupported);
@@ -169,7 +169,7 @@ async function convertPrompts(
 const PROMPTS_AT_ONCE = 64;
 
 /** Maximum number of times that the tests of a program may name programs in turn. */
-const MAX_ROUNDS = 5;
+const MAX_PROGRAM_ROUNDS = 5;
 
 /** Returns the environment variables that a text names in `{{env.…}}`. */
 function environmentOf(text: string, { env }: Context): Record<string, string> {

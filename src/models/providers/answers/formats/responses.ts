@@ -57,10 +57,10 @@ function readEnd(response: unknown, answer: ModelAnswer, { withText }: { withTex
   if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
   answer.addStopReason(textAt(response, 'incomplete_details', 'reason'));
   answer.addStopReason(textAt(response, 'status'));
-  for (const item of listAt(response, 'output')) readItem(item, answer, { withText });
+  for (const item of listAt(response, 'output')) readResponseItem(item, answer, { withText });
 }
 
-function readItem(item: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
+function readResponseItem(item: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
   const type = textAt(item, 'type') ?? '';
   if (type === 'reasoning') answer.thought = true;
   if (type === 'function_call') answer.addToolCall(textAt(item, 'name'), textAt(item, 'arguments'));

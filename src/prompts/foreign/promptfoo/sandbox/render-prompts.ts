@@ -3,16 +3,18 @@ import nunjucks from 'nunjucks';
 import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/json.ts';
 import { isUnclosed, namesUnknown, resolveVars } from '../variable-texts.ts';
 
-type Vars = JsonObject;
+type NunjucksVariables = JsonObject;
 
 /** A template, and the variables of each prompt to make of it. */
 export interface PromptsToRender {
   readonly template: string;
-  readonly all: readonly Vars[];
+  readonly all: readonly NunjucksVariables[];
 }
 
 /** A prompt with the variables within its variables filled in, or the reason that it can't be rendered. */
-export type RenderedInSandbox = { readonly text: string; readonly vars: Vars } | { readonly fault: string };
+export type RenderedInSandbox =
+  | { readonly text: string; readonly vars: NunjucksVariables }
+  | { readonly fault: string };
 
 /** Renders as promptfoo does: a prompt in JSON text by text, another one after its variables. */
 export function renderPrompts({ template, all }: PromptsToRender): RenderedInSandbox[] {
@@ -20,14 +22,18 @@ export function renderPrompts({ template, all }: PromptsToRender): RenderedInSan
   environment.addFilter('load', (text: string): unknown => JSON.parse(text));
   return all.map(vars => {
     try {
-      return renderPrompt(environment, template, resolveVars(withoutLastBreaks(vars)));
+      return renderWithNunjucks(environment, template, resolveVars(withoutLastBreaks(vars)));
     } catch (error) {
       return { fault: String(error) };
     }
   });
 }
 
-function renderPrompt(environment: nunjucks.Environment, template: string, vars: Vars): RenderedInSandbox {
+function renderWithNunjucks(
+  environment: nunjucks.Environment,
+  template: string,
+  vars: NunjucksVariables,
+): RenderedInSandbox {
   const json = parseJson(template);
   if (json !== undefined) {
     try {
@@ -40,27 +46,31 @@ function renderPrompt(environment: nunjucks.Environment, template: string, vars:
 }
 
 /** Renders each text in a value of JSON. */
-function renderTexts(environment: nunjucks.Environment, value: JsonValue, vars: Vars): JsonValue {
+function renderTexts(
+  environment: nunjucks.Environment,
+  value: JsonValue,
+  vars: NunjucksVariables,
+): JsonValue {
   if (typeof value === 'string') return environment.renderString(value, vars);
   if (isJsonList(value)) return value.map(item => renderTexts(environment, item, vars));
   if (typeof value !== 'object' || value === null) return value;
-  return mapValues(value, item => renderTexts(environment, item, vars));
+  return mapVariables(value, item => renderTexts(environment, item, vars));
 }
 
-function renderedVars(environment: nunjucks.Environment, vars: Vars): Vars {
-  return mapValues(vars, value =>
+function renderedVars(environment: nunjucks.Environment, vars: NunjucksVariables): NunjucksVariables {
+  return mapVariables(vars, value =>
     typeof value === 'string' && !namesUnknown(value, vars) ? renderText(environment, value, vars) : value,
   );
 }
 
-function renderText(environment: nunjucks.Environment, text: string, vars: Vars): string {
+function renderText(environment: nunjucks.Environment, text: string, vars: NunjucksVariables): string {
   return environment.renderString(isUnclosed(text) ? `{% raw %}${text}{% endraw %}` : text, vars);
 }
 
-function withoutLastBreaks(vars: Vars): Vars {
-  return mapValues(vars, value => (typeof value === 'string' ? value.replace(/\n$/u, '') : value));
+function withoutLastBreaks(vars: NunjucksVariables): NunjucksVariables {
+  return mapVariables(vars, value => (typeof value === 'string' ? value.replace(/\n$/u, '') : value));
 }
 
-function mapValues(values: Vars, make: (value: JsonValue) => JsonValue): Vars {
+function mapVariables(values: NunjucksVariables, make: (value: JsonValue) => JsonValue): NunjucksVariables {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value)]));
 }
