@@ -70,10 +70,10 @@ function turnsIn(body: string): { readonly system: string; readonly turns: reado
 /** Returns the front matter. aichat names models `client:model`. */
 function readRoleHead(head: JsonObject): JsonObject {
   const model = frontMatterText(head, 'model')?.replace(':', '/');
-  const [temperature, topP] = [head['temperature'], head['top_p']];
-  const config = {
-    ...(typeof temperature === 'number' && { temperature }),
-    ...(typeof topP === 'number' && { topP }),
+  const { temperature, top_p: topP } = head;
+  const config: JsonObject = {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
   };
   return {
     ...(model !== undefined && { model }),

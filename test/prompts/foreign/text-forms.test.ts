@@ -78,6 +78,16 @@ describe('a role of aichat', () => {
     });
   });
 
+  it.each([
+    ['temperature: hot', 'temperature'],
+    ['top_p: hot', 'topP'],
+    ['top_p: 2', 'topP'],
+  ])('has a fault if its setting is %s', (setting, key) => {
+    expect(findingsIn('r.md', `---\nmodel: openai:gpt-4.1\n${setting}\n---\nHi`)).toEqual([
+      expect.stringMatching(new RegExp(`\`${key}\` must be a number from 0 to`)),
+    ]);
+  });
+
   it('is whatever lies in a folder of roles', () => {
     const role = '---\nmodel: openai:gpt-6-luna\n---\nSay $1 {{x}}';
     expect(saidBy('roles/r.md', role, { input: 'I' })).toEqual(['system: Say $1 {{x}}', 'user: I']);
