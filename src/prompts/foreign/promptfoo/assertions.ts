@@ -10,6 +10,7 @@ import { assertionFault, CONVERSIONS, failing, ofNoWords } from './assertion-con
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { fillVars, type VariableTexts } from './fill-variables.ts';
+import { forbiddenSkills } from './measured-assertions.ts';
 import { PYTHON_CHECK } from './programs.ts';
 import { readPromptfooProvider } from './providers.ts';
 import { faultOfSchema } from './schema-faults.ts';
@@ -194,7 +195,8 @@ export function expectationsOf(
     return [{ command, ...(transform !== undefined && { transform }) }];
   }
   const before = conversion.leftOut;
-  const value = valueWithVars(assertion, vars, conversion);
+  const filled = valueWithVars(assertion, vars, conversion);
+  const value = type === 'not-skill-used' ? forbiddenSkills(filled) : filled;
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
   // promptfoo fails the case, even if the type begins with `not-`.
   const fault = conversion.isForTest ? assertionFault(positive, value, assertion.threshold) : undefined;

@@ -73,6 +73,25 @@ const marks = [
 ];
 return { pass: marks.reduce((sum, [pattern, weight]) => sum + (has(pattern) ? weight : 0), 0) >= 2, found: 'no HTML' };`,
   },
+  'skill-used': {
+    code: `const calls = context.metadata?.skillCalls;
+const used = (Array.isArray(calls) ? calls : [])
+  .filter(call => typeof call?.name === 'string' && call.is_error !== true)
+  .map(({ name }) => name);
+const patternOf = text => text.replace(/[.+^$\{}()|[\\]\\\\]/g, '\\\\$&').replace(/\\*/g, '.*').replace(/\\?/g, '.');
+const countOf = ({ name = '', pattern = '' }) => used.filter(one => (name.trim() === '' || one === name.trim())
+  && (pattern.trim() === '' || new RegExp('^' + patternOf(pattern.trim()) + '$', 'i').test(one))).length;
+const isUsed = name => countOf({ name }) > 0;
+const isCounted = ({ min, max = Infinity, ...skill }) => {
+  const count = countOf(skill);
+  return count >= (min ?? (max === Infinity ? 1 : 0)) && count <= max;
+};
+const pass = typeof value === 'string' || Array.isArray(value)
+  ? [value].flat().every(isUsed)
+  : value.any?.some(isUsed) ?? isCounted(value);
+return { pass, found: 'used ' + (used.length > 0 ? 'the skills ' + used.join(', ') : 'no skill') };`,
+    faultOf: faultOfSkills,
+  },
   'word-count': {
     code: `const count = text.split(/\\s+/).filter(word => word !== '').length;
 const { min = Number(value), max = Number(value) } = typeof value === 'object' ? { min: 0, max: Infinity, ...value } : {};
@@ -157,6 +176,38 @@ export function measuredFault(type: string, value: JsonValue | undefined): strin
 function faultOfReferences(value: JsonValue | undefined): string | undefined {
   const isList = isJsonList(value) && value.length > 0 && value.every(item => typeof item === 'string');
   return isList || typeof value === 'string' ? undefined : 'needs a text, or a list of texts';
+}
+
+/** Returns the value of `skill-used` that is true if the answer has what a value of `not-skill-used` forbids. */
+export function forbiddenSkills(value: JsonValue | undefined): JsonValue | undefined {
+  if (isJsonList(value)) return value.length > 0 && value.every(isName) ? { any: value } : value;
+  if (!isJsonObject(value)) return value;
+  const { min, max, ...skill } = value;
+  return min === undefined && (max === undefined || max === 0) ? skill : null;
+}
+
+function faultOfSkills(value: JsonValue | undefined): string | undefined {
+  const isList = isJsonList(value) && value.length > 0 && value.every(isName);
+  return isName(value) || isList || isCountOfSkill(value)
+    ? undefined
+    : 'needs a skill, a list of skills, or a `name` or `pattern` with whole numbers as `min` and `max`';
+}
+
+function isCountOfSkill(value: JsonValue | undefined): boolean {
+  if (!isJsonObject(value)) return false;
+  const { name, pattern, any, min, max } = value;
+  const areCounts = [min, max].every(
+    count => count === undefined || (Number.isInteger(count) && Number(count) >= 0),
+  );
+  return (
+    [name, pattern, any].some(item => isJsonList(item) || isName(item)) &&
+    areCounts &&
+    !(Number(max) < Number(min))
+  );
+}
+
+function isName(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 function faultOfCount(value: JsonValue | undefined): string | undefined {
