@@ -155,6 +155,13 @@ describe('prompts new', () => {
     },
   );
 
+  it('refuses a name under which no prompt can run', async () => {
+    const { promptrun, home } = machine();
+    const { stderr, exitCode } = await promptrun(['prompts', 'new', 'sub/my tides.prompt']);
+    expect(stderr).toMatch(/^error: "sub\/my tides\.prompt": the file's name becomes the prompt's slug, /);
+    expect([existsSync(path.join(home, 'sub')), exitCode]).toEqual([false, 2]);
+  });
+
   it('says in words why nothing can be written, without the name of a temporary file', async () => {
     const { promptrun } = machine({ 'a.txt': '' });
     expect(await promptrun(['prompts', 'new', 'a.txt/tides'])).toMatchObject({

@@ -20,7 +20,7 @@ type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 
 /** Writes a prompt file to start from and its test file, or converts both from another format. */
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
-  const stem = stemOf(file);
+  const stem = await stemOf(file);
   const { prompt, test, models } = await newFileTexts(ctx, stem, flags);
   const written = {
     prompt: `${stem}.prompt`,
@@ -82,11 +82,14 @@ function promptNumber(written: string): number {
 }
 
 /** Returns a path without `.prompt`. */
-function stemOf(file: string): string {
+async function stemOf(file: string): Promise<string> {
   const { ext, name } = path.parse(file);
   if (name === '' || (ext !== '' && ext !== '.prompt')) {
     throw usageError(`${JSON.stringify(file)} is not the name of a prompt file`, 'It ends in .prompt.');
   }
+  const { slugFault } = await import('../../../prompts/slug.ts');
+  const fault = slugFault(name);
+  if (fault !== undefined) throw usageError(`${JSON.stringify(file)}: ${fault}`);
   return ext === '' ? file : file.slice(0, -ext.length);
 }
 
