@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { messageOf } from '../../files/error-utils.ts';
 import { SpillFile } from '../../files/writing/spill-file.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { doubtHints } from '../creation/in-doubt.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError, unwritable, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
@@ -149,15 +150,17 @@ async function runAllRows(
   known: KnownJobs,
   { handsOver }: { readonly handsOver: boolean },
 ): Promise<void> {
-  const { batch, options, stop, tally } = running;
+  const { batch, journal, options, stop, tally } = running;
   const { connection, promptVersionId, estimatedCredits } = batch;
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     await finishRow(running, await (job as RowJob).source(), outcome);
     job.batched?.settled();
   };
   // A provider may take a day, and its batches may hold more rows than the memory.
-  const spilled = handsOver ? await SpillFile.open(path.dirname(running.journal.file)) : undefined;
-  const planned = plannedRows(running, known, row => spilled?.store(row) ?? (() => Promise.resolve(row)));
+  const spilled = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
+  const planned = plannedRows(running, known, row =>
+    spilled ? spillRow(spilled, row, journal.file) : () => Promise.resolve(row),
+  );
   const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
   const jobs = handsOver
@@ -173,6 +176,16 @@ async function runAllRows(
     });
   } finally {
     await spilled?.close();
+  }
+}
+
+/** Stores a row beside the journal. @throws {CliError} if the disk is full */
+function spillRow(spilled: SpillFile, row: SourceRow, journal: string): RowJob['source'] {
+  try {
+    return spilled.store(row);
+  } catch (error) {
+    const folder = path.dirname(journal);
+    throw unwritable(error, usageError(`${folder} can't hold the rows: ${messageOf(error)}`));
   }
 }
 
