@@ -1,8 +1,8 @@
 import type { Conversion } from './conversion.ts';
 import { fillVars } from './fill-variables.ts';
 import type { PromptText } from './prompts.ts';
-import type { PromptfooProvider } from './provider.ts';
-import type { ConfiguredTests } from './tests.ts';
+import type { PromptfooProvider } from './providers/provider.ts';
+import type { ConfiguredTests } from './tests/tests.ts';
 
 /** Notes lines such as `user: Hi`, which promptfoo takes for messages in a text for Claude. Returns true if there are any. */
 export function noteClaudeLines(

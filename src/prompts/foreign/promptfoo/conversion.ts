@@ -15,7 +15,7 @@ import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
 import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
-import type { PromptfooProvider } from './provider.ts';
+import type { PromptfooProvider } from './providers/provider.ts';
 
 /** A position in one of the converted files. */
 export interface Located extends FilePosition {

@@ -18,11 +18,11 @@ import { noteClaudeLines } from './claude-lines.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompt-body.ts';
 import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
-import type { PromptfooProvider } from './provider.ts';
-import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers.ts';
+import type { PromptfooProvider } from './providers/provider.ts';
+import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers/providers.ts';
 import { type ParsedText, resolveReferences } from './references.ts';
-import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import { withTestedProviders } from './tested-providers.ts';
+import { type CaseNeeds, casesForPrompt } from './tests/test-cases.ts';
 import {
   type ConfiguredTests,
   type JsonVariables,
@@ -30,7 +30,7 @@ import {
   readTests,
   settingsOfAllTests,
   storedVariables,
-} from './tests.ts';
+} from './tests/tests.ts';
 
 const CONFIGURATION_KEYS: KnownKeys = {
   known: [

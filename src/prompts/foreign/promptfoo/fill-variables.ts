@@ -1,5 +1,5 @@
 import { splitNunjucks } from './template.ts';
-import { isUnclosed, namesUnknown } from './variable-texts.ts';
+import { isUnclosed, namesUnknown } from './tests/variable-texts.ts';
 
 export type VariableTexts = Readonly<Record<string, string>>;
 

@@ -4,7 +4,7 @@ import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces
 import type { Conversion } from './conversion.ts';
 import { namesEnvironment } from './fill-variables.ts';
 import { BeyondPromptFile, dumpedChat, jsonOf, type PromptText, promptMessages } from './prompts.ts';
-import { type ConfiguredTests, comparesOtherwise, takesNunjucks, variablesWith } from './tests.ts';
+import { type ConfiguredTests, comparesOtherwise, takesNunjucks, variablesWith } from './tests/tests.ts';
 
 /** The messages of a prompt, or the template that makes them for each case. */
 export interface PromptBody {

@@ -6,7 +6,7 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { PYTHON } from '../python.ts';
 import { chatRole, type Piece } from '../template-pieces.ts';
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
-import { commandWords, isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
+import { commandWords, isUnreadable, NEEDS_TYPES } from './program-files.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
 import type { PromptNames } from './prompt-references.ts';
 import { splitBlocks, splitNunjucks, TAG } from './template.ts';

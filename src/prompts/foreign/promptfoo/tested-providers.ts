@@ -1,10 +1,10 @@
 import type { YamlValue } from '../../../files/yaml.ts';
-import type { ConfiguredTest } from './configured-test.ts';
 import type { Conversion } from './conversion.ts';
 import { includesName } from './prompt-references.ts';
-import type { PromptfooProvider } from './provider.ts';
-import { hasOtherOutput, OTHER_OUTPUT, providerKey, readPromptfooProvider } from './providers.ts';
-import type { ConfiguredTests } from './tests.ts';
+import type { PromptfooProvider } from './providers/provider.ts';
+import { hasOtherOutput, OTHER_OUTPUT, providerKey, readPromptfooProvider } from './providers/providers.ts';
+import type { ConfiguredTest } from './tests/configured-test.ts';
+import type { ConfiguredTests } from './tests/tests.ts';
 
 /** The tests, each with the models that are asked, and the providers that only tests name. */
 interface TestedProviders {

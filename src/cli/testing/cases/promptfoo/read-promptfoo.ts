@@ -180,7 +180,9 @@ function environmentOf(text: string, { env }: Context): Record<string, string> {
 }
 
 async function defaultJudge({ env }: Context) {
-  const { DEFAULT_JUDGES } = await import('../../../../prompts/foreign/promptfoo/default-judges.ts');
+  const { DEFAULT_JUDGES } = await import(
+    '../../../../prompts/foreign/promptfoo/providers/default-judges.ts'
+  );
   return DEFAULT_JUDGES.filter(([variable]) => Boolean(env[variable]?.trim()));
 }
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { assertionsIn } from './assertions.ts';
+import type { JsonObject } from '../../../../files/json.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { assertionsIn } from '../assertions/assertions.ts';
+import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
+import { readReferences } from '../prompt-references.ts';
+import { isAnswerSetting } from '../providers/provider-settings.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
-import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
-import { readReferences } from './prompt-references.ts';
-import { isAnswerSetting } from './provider-settings.ts';
 import { readTestVars } from './test-variables.ts';
 
 const TEST_KEYS: KnownKeys = {
@@ -13,7 +13,7 @@ const TEST_KEYS: KnownKeys = {
   unsupported: ['threshold', 'providerOutput', 'assertScoringFunction'],
 };
 /** Keys that name providers, which a written test file can't express. */
-const PROVIDER_KEYS = ['providers', 'provider'] as const;
+const TESTED_PROVIDER_KEYS = ['providers', 'provider'] as const;
 const OPTION_KEYS: KnownKeys = {
   known: [
     'provider',
@@ -92,11 +92,11 @@ function noteTestKeys(
   isDefault: boolean,
   conversion: Conversion,
 ): void {
-  const taken = PROVIDER_KEYS.filter(key => takesProviders(key, isDefault, conversion));
+  const taken = TESTED_PROVIDER_KEYS.filter(key => takesProviders(key, isDefault, conversion));
   const known = [...TEST_KEYS.known, ...taken];
   conversion.noteKeys(
     entries,
-    { known, unsupported: [...TEST_KEYS.unsupported, ...PROVIDER_KEYS] },
+    { known, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
     ' of a test',
   );
 }

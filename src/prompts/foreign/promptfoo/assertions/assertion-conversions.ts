@@ -1,6 +1,6 @@
-import { messageOf } from '../../../files/error-utils.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../../files/json.ts';
-import { textOrJson, textOrNothing } from '../../../files/json-fields.ts';
+import { messageOf } from '../../../../files/error-utils.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
+import { textOrJson, textOrNothing } from '../../../../files/json-fields.ts';
 
 import { MEASURED_TYPES, measuredExpectation, measuredFault } from './measured-assertions.ts';
 

@@ -1,8 +1,8 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { type Conversion, valuesByKey } from './conversion.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/json.ts';
+import { textOrNothing } from '../../../../files/json-fields.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { type Conversion, valuesByKey } from '../conversion.ts';
 import { ADDRESS_KEYS, takesAddress } from './provider-address.ts';
 
 /** promptfoo's names of settings, with ours. */

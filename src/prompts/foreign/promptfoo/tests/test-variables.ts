@@ -1,9 +1,9 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { faultAt } from '../../../../files/file-fault.ts';
+import { isJsonList } from '../../../../files/json.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { type Conversion, type Located, valuesByKey } from '../conversion.ts';
+import { namesEnvironment } from '../fill-variables.ts';
 import type { Variable } from './configured-test.ts';
-import { type Conversion, type Located, valuesByKey } from './conversion.ts';
-import { namesEnvironment } from './fill-variables.ts';
 import { mediaVariable } from './media-variable.ts';
 
 /** Reads variables. @param isWhole true to keep a list of texts as one value */

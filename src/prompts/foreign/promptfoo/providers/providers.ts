@@ -1,10 +1,10 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
-import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
+import { faultAt } from '../../../../files/file-fault.ts';
+import { isJsonList } from '../../../../files/json.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
+import { includesPrompt, type PromptNames, readReferences } from '../prompt-references.ts';
 import { declareProvider } from './declared-provider.ts';
 import { modelName } from './model-names.ts';
-import { includesPrompt, type PromptNames, readReferences } from './prompt-references.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { ownAddress } from './provider-address.ts';
 import { convertSettings, parsesAnswers, withDefaults } from './provider-settings.ts';

@@ -1,4 +1,4 @@
-import type { Conversion, Located } from './conversion.ts';
+import type { Conversion, Located } from '../conversion.ts';
 
 const IMAGE_SIGNATURES: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',

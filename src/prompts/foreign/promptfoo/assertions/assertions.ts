@@ -1,20 +1,20 @@
-import { FileFault } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../../files/json.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
-import { needsNode, usedOfNode } from '../../../files/programs/node-only.ts';
-import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { JUDGED_NOTE } from '../converted.ts';
-import { PYTHON } from '../python.ts';
+import { FileFault } from '../../../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
+import { textOrNothing } from '../../../../files/json-fields.ts';
+import { needsNode, usedOfNode } from '../../../../files/programs/node-only.ts';
+import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
+import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { JUDGED_NOTE } from '../../converted.ts';
+import { PYTHON } from '../../python.ts';
+import { type Conversion, type KnownKeys, type Located, valuesByKey } from '../conversion.ts';
+import { fillVars, type VariableTexts } from '../fill-variables.ts';
+import { isUnreadable, NEEDS_TYPES } from '../program-files.ts';
+import { PYTHON_CHECK } from '../programs.ts';
+import { readPromptfooProvider } from '../providers/providers.ts';
+import { splitNunjucks } from '../template.ts';
 import { assertionFault, CONVERSIONS, failing, ofNoWords } from './assertion-conversions.ts';
-import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
-import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
-import { fillVars, type VariableTexts } from './fill-variables.ts';
 import { forbiddenSkills } from './measured-assertions.ts';
-import { PYTHON_CHECK } from './programs.ts';
-import { readPromptfooProvider } from './providers.ts';
 import { faultOfSchema } from './schema-faults.ts';
-import { splitNunjucks } from './template.ts';
 
 /** A model that judges, with its config if it has one. */
 export type WrittenJudge = string | JsonObject;

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
-import { type Conversion, valuesByKey } from './conversion.ts';
+import type { JsonObject } from '../../../../files/json.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { type Conversion, valuesByKey } from '../conversion.ts';
 import type { PromptfooAddress } from './provider.ts';
 
 /** Providers that answer like OpenAI, at their addresses. */

@@ -1,12 +1,12 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList } from '../../../files/json.ts';
-import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { faultAt } from '../../../../files/file-fault.ts';
+import { isJsonList } from '../../../../files/json.ts';
+import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
+import { type Conversion, valuesByKey } from '../conversion.ts';
+import { isUnreadable, NEEDS_TYPES } from '../program-files.ts';
+import { testsProgram } from '../programs.ts';
+import { parseWithReferences } from '../references.ts';
 import type { ConfiguredTest } from './configured-test.ts';
-import { type Conversion, valuesByKey } from './conversion.ts';
-import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
-import { testsProgram } from './programs.ts';
 import { readTest } from './read-test.ts';
-import { parseWithReferences } from './references.ts';
 import { readTestTable } from './test-table.ts';
 
 export async function readTestList(

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { JsonObject } from '../../../../files/json.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
 
 /** A provider at an address of its own, as an entry of a models file. */
 export interface PromptfooAddress {
@@ -31,3 +31,27 @@ export interface PromptfooProvider {
   /** True if it may not be run. */
   readonly isLeftOut?: boolean;
 }
+
+/** A program or an address, as an entry of a models file. */
+export interface DeclaredProvider {
+  readonly model: string;
+  readonly entry: JsonObject;
+  /** Code that transforms its answers before the checks. */
+  readonly transform?: string | undefined;
+  /** True if its answers are its whole results, as JSON. */
+  readonly givesResults?: boolean;
+}
+
+export interface WrittenProvider {
+  readonly id: string;
+  readonly label?: string | undefined;
+  readonly config?: YamlValue | undefined;
+  /** True if it judges answers, of which only the text counts. */
+  readonly isJudge?: boolean | undefined;
+  readonly at: YamlValue;
+}
+
+/** The fields of the entry of a program or an address, and how its answers are read. */
+export type EntryFields = Pick<DeclaredProvider, 'transform' | 'givesResults'> & {
+  readonly fields: JsonObject;
+};

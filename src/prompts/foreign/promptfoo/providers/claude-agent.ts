@@ -4,11 +4,11 @@ import {
   type JsonValue,
   ownValue,
   withoutUndefined,
-} from '../../../files/json.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
-import type { Conversion } from './conversion.ts';
+} from '../../../../files/json.ts';
+import { textOrNothing } from '../../../../files/json-fields.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import type { Conversion } from '../conversion.ts';
 
 /** Matches promptfoo's names for Claude's Agent SDK. */
 export const CLAUDE_AGENT = /^anthropic:claude-(?:agent-sdk|code)$/u;

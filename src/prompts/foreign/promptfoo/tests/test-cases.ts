@@ -1,11 +1,11 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { type JsonValue, ownValue } from '../../../files/json.ts';
-import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../converted.ts';
-import { type Assertion, expectationsOf, isCode } from './assertions.ts';
+import { faultAt } from '../../../../files/file-fault.ts';
+import { type JsonValue, ownValue } from '../../../../files/json.ts';
+import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../../converted.ts';
+import { type Assertion, expectationsOf, isCode } from '../assertions/assertions.ts';
+import type { Conversion, Located } from '../conversion.ts';
+import { fillVars, isUnreadableNunjucks, renderVar } from '../fill-variables.ts';
+import { includesPrompt, type PromptNames } from '../prompt-references.ts';
 import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
-import type { Conversion, Located } from './conversion.ts';
-import { fillVars, isUnreadableNunjucks, renderVar } from './fill-variables.ts';
-import { includesPrompt, type PromptNames } from './prompt-references.ts';
 import type { ConfiguredTests } from './tests.ts';
 import { resolveVars } from './variable-texts.ts';
 

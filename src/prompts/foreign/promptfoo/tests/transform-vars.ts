@@ -1,9 +1,9 @@
-import { isJsonList, type JsonValue, parseJson } from '../../../files/json.ts';
-import { parseYaml } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonList, type JsonValue, parseJson } from '../../../../files/json.ts';
+import { parseYaml } from '../../../../files/yaml.ts';
+import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { type Conversion, type Located, valuesByKey } from '../conversion.ts';
+import { namesEnvironment } from '../fill-variables.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
-import { type Conversion, type Located, valuesByKey } from './conversion.ts';
-import { namesEnvironment } from './fill-variables.ts';
 import { variableValues } from './test-variables.ts';
 
 /** Returns tests with the variables that the code in `transformVars` makes of theirs, beside those that it leaves. */

@@ -1,8 +1,8 @@
-import { messageOf } from '../../../files/error-utils.ts';
-import { type FilePosition, faultAt } from '../../../files/file-fault.ts';
-import { assertionInCell } from './assertions.ts';
+import { messageOf } from '../../../../files/error-utils.ts';
+import { type FilePosition, faultAt } from '../../../../files/file-fault.ts';
+import { assertionInCell } from '../assertions/assertions.ts';
+import type { Conversion, SourceText } from '../conversion.ts';
 import type { ConfiguredTest } from './configured-test.ts';
-import type { Conversion, SourceText } from './conversion.ts';
 import { asVariable, variableText } from './test-variables.ts';
 
 /** A row of a table, with the line at which it ends. */

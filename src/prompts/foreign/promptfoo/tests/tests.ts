@@ -1,9 +1,12 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { type JsonValue, parseJson } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
-import { groupedDigits } from '../../../wire/numbers.ts';
-import { BOUNDS } from '../../bounds.ts';
-import { isJudged, readPromptfooJudge, type WrittenJudge } from './assertions.ts';
+import { faultAt } from '../../../../files/file-fault.ts';
+import { type JsonValue, parseJson } from '../../../../files/json.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { groupedDigits } from '../../../../wire/numbers.ts';
+import { BOUNDS } from '../../../bounds.ts';
+import { isJudged, readPromptfooJudge, type WrittenJudge } from '../assertions/assertions.ts';
+import { type Conversion, type KnownKeys, type Located, valuesByKey } from '../conversion.ts';
+import { renderVar } from '../fill-variables.ts';
+import { includesPrompt, type PromptNames } from '../prompt-references.ts';
 import {
   type ConfiguredTest,
   combinationCount,
@@ -11,9 +14,6 @@ import {
   mergeTests,
   withConversation,
 } from './configured-test.ts';
-import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
-import { renderVar } from './fill-variables.ts';
-import { includesPrompt, type PromptNames } from './prompt-references.ts';
 import { isTestSetting, NEEDED, readTest } from './read-test.ts';
 import { readTestList } from './test-files.ts';
 import { withTransformedVars } from './transform-vars.ts';

@@ -1,0 +1,201 @@
+import { type JsonObject, type JsonValue, parseJson } from '../../../../files/json.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { isLoopbackHost } from '../../../../wire/addresses.ts';
+import { type Conversion, valuesByKey } from '../conversion.ts';
+import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
+import type { EntryFields, WrittenProvider } from './provider.ts';
+import { jmespathOf, responseTransform } from './response-transform.ts';
+
+const ADDRESS_SETTINGS = [
+  'url',
+  'method',
+  'headers',
+  'body',
+  'queryParams',
+  'timeout',
+  'timeoutMs',
+  'transformResponse',
+  'responseParser',
+  'maxRetries',
+];
+
+/** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
+const PROVIDER_UNSUPPORTED_KEYS = [
+  'multipart',
+  'request',
+  'tools',
+  'tool_choice',
+  'transformToolsFormat',
+  'session',
+  'sessionParser',
+  'sessionSource',
+  'transformRequest',
+  'validateStatus',
+  'tokenEstimation',
+  'auth',
+  'signatureAuth',
+  'tls',
+];
+
+/** Returns the fields of the entry for an address; undefined, with a note, if an entry can't express it. */
+export function addressFields(provider: WrittenProvider, conversion: Conversion): EntryFields | undefined {
+  const { id, config } = provider;
+  const entries = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
+  try {
+    for (const [key, value] of entries) {
+      if (ADDRESS_SETTINGS.includes(key)) continue;
+      if (!conversion.isForTest || PROVIDER_UNSUPPORTED_KEYS.includes(key)) {
+        throw new NoEquivalent(value, `it has \`${key}\``);
+      }
+      conversion.tell(value, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
+    }
+    const address = addressIn(provider, entries, conversion);
+    const request = declaredRequestFields(provider, entries, conversion);
+    const { output, transform } = answerFields(provider, entries, conversion);
+    const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
+    const fields = {
+      address,
+      ...request,
+      ...(output !== undefined && output !== '' && { output }),
+      ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
+    };
+    return { fields, ...(transform !== undefined && { transform }) };
+  } catch (error) {
+    if (!(error instanceof NoEquivalent)) throw error;
+    conversion.note(error.at, `the provider \`${id}\` has no equivalent: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** A part of an address that no entry of a models file can express. */
+class NoEquivalent extends Error {
+  constructor(
+    readonly at: YamlValue,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+type ConfigEntries = ReadonlyMap<string, YamlValue>;
+
+/** Returns the address with its query. @throws {NoEquivalent} */
+function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversion: Conversion): string {
+  const place = entries.get('url') ?? at;
+  const bare = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
+  const query = queryText(entries.get('queryParams')?.json() ?? {});
+  if (bare === undefined || query === undefined || !/^https?:\/\//u.test(bare)) {
+    const [, name] = /^\$\{env\.(\w+)\}/u.exec(bare ?? '') ?? [];
+    throw new NoEquivalent(
+      place,
+      name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
+    );
+  }
+  const address = query === '' ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${query}`;
+  const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
+  if (origin.includes('$') || !isAllowedOrigin(origin)) {
+    throw new NoEquivalent(place, 'its host is not literal, or is asked by http and is not this machine');
+  }
+  return address;
+}
+
+/**
+ * Returns an address with the environment variable at its beginning filled in, if that is an address. An entry that is only
+ * shown has a stand-in, because the value may hold a secret.
+ */
+function withVariable(address: string, { env, runsPrograms }: Conversion): string {
+  return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
+    const value = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
+    if (!/^https?:\/\//u.test(value)) return tag;
+    return runsPrograms ? value : `https://value-of-${name}`;
+  });
+}
+
+function queryText(query: JsonValue): string | undefined {
+  const pairs = Object.entries(query ?? {}).map(([key, value]) => {
+    const ours = convertText(String(value));
+    // Filled-in values are encoded later.
+    return ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`;
+  });
+  return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
+}
+
+/** Returns true if an origin has https or is this machine. */
+function isAllowedOrigin(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' || isLoopbackHost(hostname);
+}
+
+/** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
+function declaredRequestFields(
+  provider: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: Conversion,
+): JsonObject {
+  const { at } = provider;
+  const filled = (value: JsonValue): JsonValue =>
+    withFallbacks(withoutUnknown(value, conversion), provider, conversion);
+  const headers = convertPlaceholders(filled(entries.get('headers')?.json() ?? {}));
+  const written = entries.get('body');
+  const body = written && convertBody(filled(written.json()));
+  if (headers === undefined || (written && body === undefined)) {
+    throw new NoEquivalent(written ?? at, 'its headers or its body have more than variables');
+  }
+  const method = entries.get('method')?.scalar?.toUpperCase() ?? (written ? 'POST' : 'GET');
+  return {
+    ...(method !== 'POST' && { method }),
+    ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
+    ...(body !== undefined && { body }),
+  };
+}
+
+/** Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they are empty in promptfoo too. */
+function withoutUnknown(value: JsonValue, { variables }: Conversion): JsonValue {
+  const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
+    [...variables, 'env', 'prompt'].includes(name) ? tag : '',
+  );
+  return parseJson(text) ?? value;
+}
+
+const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
+
+/** Returns a value with an input of its own for each variable that has a default, such as `{{ name | default("none") }}`. */
+function withFallbacks(
+  value: JsonValue,
+  { isJudge = false }: WrittenProvider,
+  conversion: Conversion,
+): JsonValue {
+  const text = JSON.stringify(value).replaceAll(
+    VARIABLE_WITH_DEFAULT,
+    (tag, name: string, single?: string, double?: string) => {
+      const fallback = single ?? double ?? '';
+      // A variable that is not given is empty without a default too.
+      if (fallback === '' || name === 'prompt') return `{{${name}}}`;
+      return isJudge || !conversion.isForTest ? tag : `{{${conversion.inputOr(name, fallback)}}}`;
+    },
+  );
+  return parseJson(text) ?? value;
+}
+
+/** Matches it within JSON. */
+const VARIABLE_WITH_DEFAULT =
+  /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
+
+/** Returns how the answer is read: by an expression, else by code, which keeps the kinds of values. @throws {NoEquivalent} */
+function answerFields(
+  { at, isJudge = false }: WrittenProvider,
+  entries: ConfigEntries,
+  { runsPrograms }: Conversion,
+): { readonly output?: string | undefined; readonly transform?: string } {
+  const usesCode = runsPrograms && !isJudge;
+  const response = entries.get('transformResponse') ?? entries.get('responseParser');
+  const parser = response?.scalar ?? '';
+  if (parser.startsWith('file://')) throw new NoEquivalent(response ?? at, 'its transform is a file');
+  const output = response && !usesCode ? jmespathOf(parser) : undefined;
+  if (isJudge && response && output === undefined) {
+    throw new NoEquivalent(response, 'it judges, and code reads its answer');
+  }
+  if (output !== undefined || !(response || usesCode)) return { output };
+  return { transform: responseTransform(response ? parser : '({ output: json || text })') };
+}

@@ -1,0 +1,105 @@
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { PYTHON } from '../../python.ts';
+import { type Conversion, valuesByKey } from '../conversion.ts';
+import { commandWords, isUnreadable, NEEDS_TYPES } from '../program-files.ts';
+import { NODE_CLAUDE_AGENT, NODE_EXEC, nodeProvider, PYTHON_PROVIDER } from '../programs.ts';
+import { claudeAgentCall } from './claude-agent.ts';
+import { ENVIRONMENT_TAG, escapePlaceholders } from './entry-placeholders.ts';
+import type { EntryFields, WrittenProvider } from './provider.ts';
+
+/** Stands for the folder of the models file among the words of a program. */
+const HERE = '\0here';
+
+/** Matches a use of the environment, which could show a key in the list of processes if it were filled in here. */
+const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
+
+/** Returns the fields of the entry for a command line (`exec:`). */
+export function execFields(
+  { id, config, at }: WrittenProvider,
+  conversion: Conversion,
+): EntryFields | undefined {
+  const words = commandWords(id.slice('exec:'.length));
+  if (words.length === 0) {
+    conversion.note(at, `the provider \`${id}\` names no program`);
+    return undefined;
+  }
+  const options = providerOptions(config);
+  if (USES_ENVIRONMENT.test(options)) {
+    conversion.note(at, `the provider \`${id}\` has no equivalent: its config names environment variables`);
+    return undefined;
+  }
+  const names = JSON.stringify(conversion.jsonVariables);
+  return {
+    fields: { program: programWords('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options, names) },
+  };
+}
+
+/** Returns the fields of the entry for a file of JavaScript, TypeScript or Python that exports a provider. */
+export function fileFields(
+  { id, config, at, isJudge = false }: WrittenProvider,
+  { file, name }: { readonly file: string; readonly name: string },
+  conversion: Conversion,
+): EntryFields | undefined {
+  if (!conversion.has(file)) {
+    conversion.note(at, `the file of the provider \`${id}\` doesn't exist`);
+    return undefined;
+  }
+  conversion.read(file, at);
+  if (isUnreadable(file, conversion)) {
+    conversion.note(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
+    return undefined;
+  }
+  if (!conversion.runsPrograms && /\.[cm]?ts$/u.test(file)) {
+    conversion.tell(
+      at,
+      `the provider \`${id}\` is TypeScript: its entry needs tsx or jiti in the project, or Node 22.18`,
+    );
+  }
+  const settings = providerOptions(config);
+  // The program fills in plain names.
+  if (USES_ENVIRONMENT.test(settings.replace(ENVIRONMENT_TAG, ''))) {
+    conversion.note(
+      at,
+      `the provider \`${id}\` has no equivalent: its config uses the environment in other ways`,
+    );
+    return undefined;
+  }
+  const options = [settings, JSON.stringify(conversion.jsonVariables)];
+  const words = file.endsWith('.py')
+    ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
+    : ['node', '-e', nodeProvider(!conversion.runsPrograms), HERE, file, name, ...options];
+  return resultFields(words, conversion.runsPrograms && !isJudge);
+}
+
+/** Returns the fields of an entry whose program asks Claude by its Agent SDK. */
+export function agentFields(
+  { config, isJudge = false }: WrittenProvider,
+  conversion: Conversion,
+): EntryFields | undefined {
+  const call = claudeAgentCall(config ? valuesByKey(config, 'config') : new Map(), conversion);
+  if (call === undefined) return undefined;
+  const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]'];
+  return resultFields(words, conversion.runsPrograms && !isJudge);
+}
+
+/** Returns the fields of an entry whose program prints the result of a provider. */
+function resultFields(words: readonly string[], givesResults: boolean): EntryFields {
+  return {
+    givesResults,
+    fields: {
+      program: programWords(...words),
+      ...(!givesResults && { output: 'output' }),
+      cost: 'cost',
+      tokens: { input: 'tokenUsage.prompt', output: 'tokenUsage.completion' },
+    },
+  };
+}
+
+function providerOptions(config: YamlValue | undefined): string {
+  return JSON.stringify({ config: config?.json() ?? {} });
+}
+
+/** Returns the words of a program, with the messages as the last one. */
+function programWords(...words: readonly string[]): string[] {
+  return [...words.map(word => (word === HERE ? '${here}' : escapePlaceholders(word))), '${messages}'];
+}

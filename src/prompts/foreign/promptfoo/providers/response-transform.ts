@@ -1,0 +1,29 @@
+/** Returns code that transforms the answer of an address like promptfoo. */
+export function responseTransform(parser: string): string {
+  return `let json = null;
+try { json = JSON.parse(output); } catch {}
+const made = (function (json, text) {
+${transformBody(parser.trim())}
+})(json, output);
+const isObject = made !== null && typeof made === 'object' && !Array.isArray(made);
+const response = isObject && ('output' in made || 'error' in made) ? made : { output: made };
+return response.output || response;`;
+}
+
+function transformBody(code: string): string {
+  const isFunction = /^(?:\(.*?\)\s*=>|function\s*\(.*?\))/u.test(code);
+  if (isFunction) return `return (${code.replace(/;$/u, '')})(json, text, {});`;
+  return /\breturn\b/u.test(code) ? code : `return (${code.replace(/;$/u, '')});`;
+}
+
+/** Returns a path such as `json.a.b[0]` as JMESPath; an empty text for the whole answer. */
+export function jmespathOf(transform: string): string | undefined {
+  const path = transform
+    .trim()
+    .replace(/^\(\s*json\s*(?:,\s*\w+\s*)*\)\s*=>\s*/u, '')
+    .replace(/;$/u, '');
+  if (path === 'text') return '';
+  if (path === 'json') return '@';
+  const { rest } = /^json(?<rest>(?:\??\.[A-Za-z_]\w*|(?:\?\.)?\[\d+\])+)$/u.exec(path)?.groups ?? {};
+  return rest?.replaceAll('?.[', '[').replaceAll('?.', '.').replace(/^\./u, '');
+}
