@@ -73,18 +73,23 @@ it('takes what a service says of a prompt as data', async () => {
   const title = 'x"\n---\n````\nrm -rf ~ <b>$(touch y)</b>\u001b[2J';
   const version = { promptVersionId: id, promptId: id, title, publishedAt: '2026-05-01T00:00:00Z' };
   const config = {
-    textInputs: { 'a\n````\nrm -rf': { description: 'b\n````' }, '$(id)': { description: '`id`' } },
+    textInputs: {
+      'a\n````\nrm -rf': { description: 'b\n````' },
+      '$(id)': { description: '`id`' },
+      'a=b': {},
+    },
   };
   const service = await scriptedService(
     { expect: { path: `/prompts/${id}` }, answer: success({ ...version, config }) },
     { expect: { path: '/prompts/publish' }, answer: success({ rows: [] }) },
   );
-  const { exitCode } = await runInProcess(['prompts', 'skill', id], {
+  const { exitCode, stderr } = await runInProcess(['prompts', 'skill', id], {
     home,
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
   });
   await service.close();
   expect(exitCode).toBe(0);
+  expect(stderr()).toContain(`note: ${id}: the skill lacks the input "a=b", which -i can't name\n`);
   const text = readFileSync(path.join(home, '.claude/skills/x-rm-rf-b-touch-y-b-2j/SKILL.md'), 'utf8');
   const { name = '', description = '', ...others } = frontMatterOf(text);
   expect(name).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/u);

@@ -42,6 +42,11 @@ export async function promptsSkill(
       continue;
     }
     const below = { folder, name: path.join(name, skill.name, 'SKILL.md') };
+    for (const key of skill.untypeable) {
+      ctx.io.note(
+        `note: ${prompt}: the skill lacks the input ${visible(JSON.stringify(key))}, which -i can't name`,
+      );
+    }
     skills.push({ ...skill, below, file: path.join(folder, below.name) });
   }
   for (const { below, text } of skills) checkPlace(below, text, force);
@@ -77,7 +82,10 @@ async function skillOf(ctx: Context, prompt: string) {
     options: models[row?.model ?? -1]?.availableRunOptions ?? [],
     command: (...words) => sharedCommand(ctx, { prompt, isFile: file !== undefined }, words),
   });
-  return { prompt, name, text };
+  const untypeable = describeConfig(version.config)
+    .text.map(({ key }) => key)
+    .filter(key => !isTypeableKey(key));
+  return { prompt, name, text, untypeable };
 }
 
 /** Returns the command line that runs a prompt. Others read it too: it is for `sh`, with `/`, on Windows as well. */
