@@ -18,7 +18,7 @@ import {
   shownText,
   type VariantResult,
 } from './comparison.ts';
-import type { RowJudgement } from './expectations.ts';
+import type { ComparedRowJudgement } from './expectations.ts';
 import type { Variant } from './variants.ts';
 
 /** Column totals of a variant, in display order. */
@@ -30,7 +30,7 @@ export interface FinishedComparison {
   readonly compared: readonly ComparedRow[];
   readonly budget: Budget;
   /** The verdicts by row number; undefined without `--expect`. */
-  readonly judgements: ReadonlyMap<number, RowJudgement> | undefined;
+  readonly judgements: ReadonlyMap<number, ComparedRowJudgement> | undefined;
 }
 
 /** Returns a grid of rows by variants, with the differences from the first variant. */
@@ -81,7 +81,7 @@ async function comparisonGridRow(
   ctx: Context,
   row: ComparedRow,
   budget: Budget,
-  judgement: RowJudgement | undefined,
+  judgement: ComparedRowJudgement | undefined,
 ): Promise<GridRow> {
   const [first] = row.results;
   const cells: GridCell[] = [];

@@ -95,7 +95,7 @@ export function judgedExpectations({ byRow }: ExpectedCases): Expectation[] {
 }
 
 /** The verdicts of a case on the answers to a row, one for each variant. */
-export interface RowJudgement {
+export interface ComparedRowJudgement {
   readonly case: string;
   /** undefined if there is no answer, or it could not be judged. */
   readonly passes: readonly (boolean | undefined)[];
@@ -118,9 +118,9 @@ export async function judgeRows(
   rows: readonly (CheckedRow & ComparedRow)[],
   { file, byRow }: ExpectedCases,
   tools: JudgingTools,
-): Promise<Map<number, RowJudgement>> {
+): Promise<Map<number, ComparedRowJudgement>> {
   const rounds = tools.kept && roundsOf(tools.kept);
-  const judgements = new Map<number, RowJudgement>();
+  const judgements = new Map<number, ComparedRowJudgement>();
   const judge = async (row: CheckedRow & ComparedRow): Promise<void> => {
     const testCase = byRow.get(row.row);
     if (!testCase) return;
@@ -138,7 +138,7 @@ async function judgeRow(
   { row, results, requests }: CheckedRow & ComparedRow,
   entry: { readonly file: TestFile; readonly testCase: TestCase },
   { variants, judge, budget, rounds }: JudgingTools & { readonly rounds: QuestionRounds | undefined },
-): Promise<RowJudgement> {
+): Promise<ComparedRowJudgement> {
   const judged = variants.map(async ({ connection, model }, index) => {
     const [result, request] = [results[index], requests[index]];
     if (result?.run === undefined || request === undefined) return undefined;
@@ -171,7 +171,7 @@ export interface VariantVerdict {
 
 export function variantVerdicts(
   variants: readonly Variant[],
-  judgements: ReadonlyMap<number, RowJudgement>,
+  judgements: ReadonlyMap<number, ComparedRowJudgement>,
 ): VariantVerdict[] {
   return variants.slice(1).map(({ name }, index) => {
     const pairs = [...judgements.values()].flatMap(({ passes }): CasePair[] => {
@@ -205,6 +205,6 @@ export function unjudgedText({ unjudged }: ExpectedCases): string[] {
 const MAX_IDS = 5;
 
 /** Returns the fault because of which answers could not be judged. */
-export function judgingFault(judgements: ReadonlyMap<number, RowJudgement>): Failure | undefined {
+export function judgingFault(judgements: ReadonlyMap<number, ComparedRowJudgement>): Failure | undefined {
   return [...judgements.values()].flatMap(({ faults }) => faults)[0];
 }

@@ -44,6 +44,15 @@ export interface VariableOrText {
   readonly text: string;
 }
 
+/** The names of the tests' variables. */
+interface VariableNames {
+  readonly all: readonly string[];
+  /** Those with values that are not texts. */
+  readonly json: readonly string[];
+  /** Those in which answers are kept for later tests. */
+  readonly stored: readonly string[];
+}
+
 /** The state of a conversion: the files' folder and the notes. */
 export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
@@ -55,12 +64,8 @@ export class Conversion {
   readonly declared = new Map<string, string>();
   /** The providers of a models file for addresses, as JSON, by name. */
   readonly places: Map<string, string>;
-  /** The names of all variables of the tests. */
-  variables: readonly string[] = [];
-  /** The names of variables with values that are not texts. */
-  jsonVariables: readonly string[] = [];
-  /** The names of variables in which answers are kept for later tests. */
-  storedVariables: readonly string[] = [];
+  /** The names of the tests' variables, once the tests are read. */
+  variables: VariableNames = { all: [], json: [], stored: [] };
   /** The inputs that stand for a variable or, in the cases without it, for a text. */
   readonly fallbacks = new Map<string, VariableOrText>();
   /** The number of omissions; repeated ones count each time. */
@@ -80,17 +85,6 @@ export class Conversion {
     const places = Object.entries(options.takenProviders ?? {});
     this.places = new Map(places.map(([name, provider]) => [name, JSON.stringify(provider)]));
     this.budget = new ConversionBudget(limits);
-  }
-
-  /** Remembers the names of the tests' variables: all, those with values that are not texts, and those of answers. */
-  describeVariables({
-    all,
-    json,
-    stored,
-  }: Readonly<Record<'all' | 'json' | 'stored', readonly string[]>>): void {
-    this.variables = all;
-    this.jsonVariables = json;
-    this.storedVariables = stored;
   }
 
   /** Notes what is left out or differs. */

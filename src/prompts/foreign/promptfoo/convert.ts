@@ -105,11 +105,7 @@ async function convertConfiguration(
   // The values that a written models file gets later are not known.
   const missable = conversion.isForTest ? [...configured.names, ...inputsIn(written.body)] : [];
   const json = jsonVariables(configured, missable);
-  conversion.describeVariables({
-    all: configured.names,
-    json: json.names,
-    stored: storedVariables(configured),
-  });
+  conversion.variables = { all: configured.names, json: json.names, stored: storedVariables(configured) };
   const rendered = renderedBody(prompt, written, configured, conversion);
   const models = convertedModels(entries, { prompts, prompt, settings, configured }, conversion);
   const isLeftOut = rendered.isLeftOut || noteClaudeLines(prompt, models, conversion);

@@ -45,7 +45,7 @@ export function renderedBody(
   const isFixed = written.isLeftOut || written.template !== undefined || prompt.program !== undefined;
   if (isFixed || !conversion.isForTest) return written;
   const isRendered =
-    conversion.storedVariables.length > 0 ||
+    conversion.variables.stored.length > 0 ||
     losesKinds(prompt, written.body, tests, conversion) ||
     (jsonOf(prompt, conversion) === undefined &&
       takesNunjucks(tests, [...inputsIn(written.body), ...testedInputs(written.body)]));
@@ -72,7 +72,7 @@ function losesKinds(
   return (
     [...inputsIn(body), ...testedInputs(body)].some(name => structured.includes(name)) ||
     dumped.some(
-      name => conversion.jsonVariables.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
+      name => conversion.variables.json.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
     ) ||
     testedInputs(body).some(name => falsy.includes(name)) ||
     body.some(

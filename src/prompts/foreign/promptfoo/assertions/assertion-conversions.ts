@@ -42,8 +42,7 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
   ...Object.fromEntries(
     MEASURED_TYPES.map((type): [string, Convert] => [
       type,
-      (value, threshold) =>
-        measuredFault(type, value) === undefined ? measuredExpectation(type, value, threshold) : undefined,
+      (value, threshold) => measuredExpectation(type, value, threshold),
     ]),
   ),
 };

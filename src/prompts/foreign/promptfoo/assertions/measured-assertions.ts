@@ -148,14 +148,14 @@ return { pass: score >= least, found: 'a score of ' + score.toFixed(2) };`,
 /** The types of assertions that code of ours measures, without `not-`. */
 export const MEASURED_TYPES = Object.keys(ASSERTION_MEASURES);
 
-/** Returns the expectation of an assertion that code of ours measures. */
+/** Returns the expectation of an assertion that code of ours measures; undefined if it fails every case. */
 export function measuredExpectation(
   type: string,
   value: JsonValue | undefined,
   threshold: JsonValue | undefined,
 ): JsonObject | undefined {
   const measure = ASSERTION_MEASURES[type];
-  if (!measure) return undefined;
+  if (!measure || measuredFault(type, value) !== undefined) return undefined;
   const least = typeof threshold === 'number' ? threshold : measure.threshold;
   return {
     javascript: `const text = typeof output === 'string' ? output : JSON.stringify(output);

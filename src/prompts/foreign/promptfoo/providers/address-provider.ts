@@ -153,7 +153,7 @@ function declaredRequestFields(
 /** Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they are empty in promptfoo too. */
 function withoutUnknown(value: JsonValue, { variables }: Conversion): JsonValue {
   const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
-    [...variables, 'env', 'prompt'].includes(name) ? tag : '',
+    [...variables.all, 'env', 'prompt'].includes(name) ? tag : '',
   );
   return parseJson(text) ?? value;
 }

@@ -28,7 +28,7 @@ export function execFields(
     conversion.note(at, `the provider \`${id}\` has no equivalent: its config names environment variables`);
     return undefined;
   }
-  const names = JSON.stringify(conversion.jsonVariables);
+  const names = JSON.stringify(conversion.variables.json);
   return {
     fields: { program: programWords('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options, names) },
   };
@@ -64,7 +64,7 @@ export function fileFields(
     );
     return undefined;
   }
-  const options = [settings, JSON.stringify(conversion.jsonVariables)];
+  const options = [settings, JSON.stringify(conversion.variables.json)];
   const words = file.endsWith('.py')
     ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
     : ['node', '-e', nodeProvider(!conversion.runsPrograms), HERE, file, name, ...options];

@@ -186,11 +186,11 @@ function turnOf(
   { options, metadata, vars }: ConfiguredTest,
   test: number,
   { template }: CaseNeeds,
-  { storedVariables, isForTest }: Conversion,
+  { variables, isForTest }: Conversion,
 ): WrittenTurn | undefined {
   if (!isForTest || template === undefined) return undefined;
   const isConversation = writesConversation(template);
-  if (!isConversation && storedVariables.length === 0) return undefined;
+  if (!isConversation && variables.stored.length === 0) return undefined;
   const { storesAs, isAlone } = options;
   const written = [template, ...[...vars.values()].flat().map(({ text }) => text)];
   return {
@@ -198,14 +198,14 @@ function turnOf(
     ...(isConversation &&
       isAlone !== true && { conversation: JSON.stringify(metadata['conversationId'] ?? null) }),
     ...(storesAs !== undefined && { storesAs }),
-    takes: storedVariables.filter(name => written.some(text => namesVariable(text, name))),
+    takes: variables.stored.filter(name => written.some(text => namesVariable(text, name))),
   };
 }
 
 /** Notes an assertion with a variable that is known only once an earlier case has its answer. */
 function noteStored({ at, value, transform }: Assertion, conversion: Conversion): boolean {
   const written = JSON.stringify([value ?? null, transform ?? null]);
-  const stored = conversion.storedVariables.find(name => namesVariable(written, name));
+  const stored = conversion.variables.stored.find(name => namesVariable(written, name));
   if (stored === undefined) return false;
   conversion.note(at, `an assertion with \`{{${stored}}}\`, the answer of another test, has no equivalent`);
   return true;
