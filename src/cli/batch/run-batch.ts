@@ -153,13 +153,13 @@ async function runAllRows(
   const { batch, journal, options, stop, tally } = running;
   const { connection, promptVersionId, estimatedCredits } = batch;
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-    await finishRow(running, await (job as RowJob).source(), outcome);
+    await finishRow(running, (job as RowJob).source(), outcome);
     job.batched?.settled();
   };
   // A provider may take a day, and its batches may hold more rows than the memory.
   const spilled = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
   const planned = plannedRows(running, known, row =>
-    spilled ? spillRow(spilled, row, journal.file) : () => Promise.resolve(row),
+    spilled ? spillRow(spilled, row, journal.file) : () => row,
   );
   const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
@@ -221,7 +221,7 @@ function hasEnded(state: JobState | undefined): boolean {
 
 /** The job of a row. */
 interface RowJob extends Job {
-  readonly source: () => Promise<SourceRow>;
+  readonly source: () => SourceRow;
 }
 
 /**
@@ -250,7 +250,7 @@ async function* plannedRows(
     } else {
       const rowSource = keep(row);
       const request = async (): ReturnType<typeof prepareRow> => {
-        const kept = await rowSource();
+        const kept = rowSource();
         if (isFaulty(kept)) throw usageError(kept.fault);
         return prepareRow(ctx, batch, kept);
       };
