@@ -996,6 +996,23 @@ tests:
     ]);
   });
 
+  it.each(['openai:m', 'grader'])('judges with its own config if a judge refers to it: %s', async judge => {
+    const answer = { choices: [{ message: { content: 'Yes.' } }] };
+    const asked = await besideServer(answer, async address => {
+      const text = `prompts: ['Say {{a}}']
+providers:
+  - { id: openai:m, label: grader, config: { apiBaseUrl: '${address}', temperature: 0.7 } }
+  - { id: openai:m, config: { apiBaseUrl: '${address}', temperature: 0.3 } }
+defaultTest: { options: { provider: ${judge} } }
+tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }], providers: [grader] }]
+`;
+      const project = new Project({ 'promptfooconfig.yaml': text });
+      expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
+    });
+    const sent = asked.map(({ body }) => (JSON.parse(body) as { readonly temperature: number }).temperature);
+    expect(sent).toEqual([0.7, judge === 'grader' ? 0.7 : 0.3]);
+  });
+
   it('is asked anew by --resume if its address was changed', async () => {
     const answer = { choices: [{ message: { content: 'Yes.' } }] };
     const asked = await besideServer(answer, async address => {

@@ -58,6 +58,8 @@ export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
   /** The models that judge. */
   readonly judges: PromptfooProvider[] = [];
+  /** The configuration's providers with settings of their own, by the names with which a judge can refer to them. */
+  readonly namedProviders = new Map<string, YamlValue>();
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms: TestProgram[] = [];
   /** The entries of programs and addresses, as JSON without their names, by name. */

@@ -19,7 +19,12 @@ import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompt-body.ts';
 import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './providers/provider.ts';
-import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers/providers.ts';
+import {
+  hasOtherOutput,
+  nameProviders,
+  OTHER_OUTPUT,
+  readPromptfooProviders,
+} from './providers/providers.ts';
 import { type ParsedText, resolveReferences } from './references.ts';
 import { withTestedProviders } from './tested-providers.ts';
 import { type CaseNeeds, casesForPrompt } from './tests/test-cases.ts';
@@ -101,6 +106,7 @@ async function convertConfiguration(
   const prompt = chosenPrompt(entries.get('prompts') ?? root, prompts, options, conversion);
   const written = promptBody(prompt, conversion);
   const settings = sharedSettings(prompt, entries, conversion);
+  nameProviders(entries.get('providers') ?? entries.get('targets'), conversion);
   const configured = await readTests(entries, prompts, conversion);
   // The values that a written models file gets later are not known.
   const missable = conversion.isForTest ? [...configured.names, ...inputsIn(written.body)] : [];

@@ -135,7 +135,8 @@ export function readPromptfooJudge(
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
     return readPromptfooJudge(entries.get('text'), conversion);
   }
-  const provider = readPromptfooProvider(node, conversion, { isJudge: true });
+  const named = conversion.namedProviders.get(node.scalar ?? '') ?? node;
+  const provider = readPromptfooProvider(named, conversion, { isJudge: true });
   if (!provider) return undefined;
   conversion.judges.push(provider);
   const { model, config } = provider;

@@ -40,6 +40,21 @@ export function readPromptfooProviders(
   return [...known.values()];
 }
 
+/** Remembers the providers to which a judge can refer: promptfoo takes the last of equal ids, and labels only if no id is equal. */
+export function nameProviders(node: YamlValue | undefined, conversion: Conversion): void {
+  if (!node || node.isEmpty || !conversion.isForTest) return;
+  const { namedProviders } = conversion;
+  const items = providerItems(node, conversion).filter(item => item.scalar === undefined);
+  for (const item of items) {
+    const { id } = providerParts(item);
+    if (KEEPS_ID.test(id)) namedProviders.set(id, item);
+  }
+  for (const item of items) {
+    const { label } = providerParts(item);
+    if (label !== undefined && !namedProviders.has(label)) namedProviders.set(label, item);
+  }
+}
+
 /** Returns a key that two providers share if they get the same requests and their answers are read alike. */
 export function providerKey({ model, config, output, transform, label }: PromptfooProvider): string {
   return JSON.stringify([model, config, output, transform, label]);
@@ -114,7 +129,7 @@ function namesOf({ id, label, at }: NamedProvider): string[] {
 
 /** Matches providers that keep the id of the configuration. All others choose their own when promptfoo loads them. */
 const KEEPS_ID =
-  /^(?:openai|anthropic|azure|google|vertex|ollama|openrouter|mistral|groq|bedrock|replicate|huggingface|deepseek|xai|github|exec|python):|^echo$/u;
+  /^(?:openai|anthropic|azure(?:openai)?|google|vertex|ollama|openrouter|mistral|groq|bedrock|replicate|huggingface|deepseek|xai|github|exec|python):|^echo$/u;
 
 /** Returns the items of a list of providers, with those of referenced files. */
 function providerItems(node: YamlValue, conversion: Conversion): YamlValue[] {
