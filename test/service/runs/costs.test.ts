@@ -134,6 +134,7 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
     cost: 1_000_000,
     promptCost: 200_000,
     tokens: { input: 1000, output: 1000 },
+    assumedOutput: 1000,
     images: 0,
     estimated: false,
     answers: 1,
@@ -147,6 +148,7 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
   expect(await estimate('model: priced\nconfig: {maxOutputTokens: 10}', text)).toMatchObject({
     cost: 208_000,
     tokens: { output: 10 },
+    assumedOutput: undefined,
   });
   expect(await estimate('model: painter\nconfig: {n: 2}', 'A house')).toMatchObject({
     cost: 8_000_000,
