@@ -1,5 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { parseJson } from '../../files/json.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { usesPlaceholder } from '../../models/declared.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
@@ -111,6 +112,7 @@ export function checkRunOptions(
   takesUnlisted = false,
 ): Record<string, string> {
   const hasEndpoint = provider !== undefined || declared !== undefined;
+  const known = [...runOptions.map(option => option.key), ...(hasEndpoint ? PROVIDER_SETTINGS : [])];
   for (const [key, value] of Object.entries(settings)) {
     const option = runOptions.find(option => option.key === key);
     // Only the endpoint knows which options it takes.
@@ -122,7 +124,7 @@ export function checkRunOptions(
     if (hasEndpoint && takesUnlisted) continue;
     if (!option) {
       throw invalidRequest(
-        `runOptions.${key} is not a run option of the model ${model}${accepted(runOptions)}`,
+        `runOptions.${key} is not a run option of the model ${model}${accepted(key, known)}`,
       );
     }
     if (!option.options.includes(value)) {
@@ -132,10 +134,9 @@ export function checkRunOptions(
   return settings;
 }
 
-function accepted(runOptions: readonly { key: string }[]): string {
-  return runOptions.length === 0
-    ? ', which has none'
-    : `: it has ${runOptions.map(({ key }) => key).join(', ')}`;
+function accepted(key: string, known: readonly string[]): string {
+  if (known.length === 0) return ', which has none';
+  return `: it has ${[...new Set(known)].join(', ')}${didYouMean(key, known)}`;
 }
 
 /** Returns the prompt's `config` with the run options, which arrive as text, in the form that `config` would have them in. */

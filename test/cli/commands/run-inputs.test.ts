@@ -309,6 +309,10 @@ describe('on the embedded service', () => {
 
   it.each([
     [['hello', '-i', 'name=Ada', '-o', 'temperature=0'], /model echo, which has none/],
+    [
+      ['hello', '-i', 'name=Ada', '-m', 'ollama/llama3.2', '-o', 'temprature=0'],
+      /it has temperature, .*; did you mean temperature\?/,
+    ],
     [['sandbox', '-o', 'delay=1'], /model sandbox: it has delaySeconds, outcome/],
     [['sandbox', '-o', 'outcome=maybe'], /outcome must be one of succeeded, failed, partial/],
   ])('an option is refused with those that the model of the prompt accepts: %j', async (argv, message) => {
