@@ -30,9 +30,12 @@ export class Runs extends Endpoints {
     return withoutSavedTo(await this.read<Run>(['POST', '/runs'], { ...options, body }, 'run', runFault));
   }
 
-  /** Returns one run. */
+  /** Returns one run. @throws {ProtocolError} if the service answers with another one */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
-    return withoutSavedTo(await this.read<Run>(['GET', path`/runs/${runId}`], options, 'run', runFault));
+    const check = (data: UncheckedObject): string | undefined =>
+      runFault(data) ??
+      (String(data.runId).toLowerCase() === runId.toLowerCase() ? undefined : 'it has the id of another run');
+    return withoutSavedTo(await this.read<Run>(['GET', path`/runs/${runId}`], options, 'run', check));
   }
 
   /** Returns the body that created a run. Only a local service keeps it; others answer 404. */

@@ -93,10 +93,17 @@ describe('runs wait', () => {
     expect(elsewhere.stderr()).toMatch(/^error: no run of this service/);
   });
 
+  it('refuses the answer of another run', async () => {
+    const service = await serviceOf({ answer: success(runOf({ runId: OTHER_RUN })) });
+    const { exitCode, stdout, stderr } = await command(service, ['runs', 'get', RUN]);
+    expect([stdout(), exitCode]).toEqual(['', 1]);
+    expect(stderr()).toMatch(/not the expected run: it has the id of another run \(PROTOCOL_ERROR\)/);
+  });
+
   it('names a run so that a shell runs nothing of it', async () => {
     const hostile = { ...runOf({ runStatus: 'running', outputs: [] }), runId: "x;$(y)\n'z'" };
     const service = await serviceOf({ answer: success(hostile) });
-    const { stderr } = await command(service, ['runs', 'get', RUN], { env: { SHELL: '/bin/sh' } });
+    const { stderr } = await command(service, ['runs', 'get', hostile.runId], { env: { SHELL: '/bin/sh' } });
     expect(stderr()).toContain(String.raw`promptrun runs wait $'x;$(y)\012\047z\047'`);
   });
 
