@@ -33,8 +33,9 @@ export class SpillFile {
     appendFileSync(this.#handle.fd, bytes);
     this.#size += length;
     return () => {
-      const stored = Buffer.allocUnsafe(length);
-      readSync(this.#handle.fd, stored, 0, length, position);
+      const stored = Buffer.alloc(length);
+      const bytesRead = readSync(this.#handle.fd, stored, 0, length, position);
+      if (bytesRead < length) throw new Error('what was put aside could not be read back whole');
       return deserialize(stored) as T;
     };
   }
