@@ -11,7 +11,7 @@ import { printPaid } from '../outputs/results.ts';
 import { writeNamedFile } from '../outputs/saving/special-file.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { plainRows } from '../terminal/table.ts';
-import { reportFile } from '../testing/report-end.ts';
+import { reportTestFault } from '../testing/report-end.ts';
 import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './comparison.ts';
 import { comparisonGrid, type FinishedComparison } from './comparison-grid.ts';
 import { type ExpectedCases, unjudgedText, type VariantVerdict, verdictTexts } from './expectations.ts';
@@ -67,7 +67,10 @@ function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants
       if (result.isInDoubt !== true && (isShown || isNotRun(result))) continue;
       const failure = variantFailure(result);
       if (failure === undefined) continue;
-      reportFile(ctx, { ...failure, message: `row ${row} (${variants[index]?.name}): ${failure.message}` });
+      reportTestFault(ctx, {
+        ...failure,
+        message: `row ${row} (${variants[index]?.name}): ${failure.message}`,
+      });
     }
   }
 }

@@ -36,15 +36,11 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
   const [first = ''] = command.args;
   const hasExcess = code === 'commander.excessArguments';
   const isUnknownVerb = hasExcess && isGroup(command);
-  const [what = ''] = isUnknownVerb
-    ? [`unknown command '${first}'`]
-    : hasExcess
-      ? [`too many arguments: ${oneLine(excessArguments(command).join(' '))}`]
-      : // The value of an unknown flag may be a secret.
-        message
-          .replace(/^error: /, '')
-          .replace(/^(unknown option '[^=]+)=[^]*/, "$1'")
-          .split('\n');
+  // The value of an unknown flag may be a secret.
+  const shown = message.replace(/^error: /, '').replace(/^(unknown option '[^=]+)=[^]*/, "$1'");
+  let [what = ''] = shown.split('\n');
+  if (isUnknownVerb) what = `unknown command '${first}'`;
+  else if (hasExcess) what = `too many arguments: ${oneLine(excessArguments(command).join(' '))}`;
   const word = /'(.*)'/.exec(what)?.[1] ?? '';
   const candidates = knownInsteadOf(isUnknownVerb ? 'commander.unknownCommand' : code, command);
   const suggestion = suggestionFor(word, candidates);

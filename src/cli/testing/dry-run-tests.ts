@@ -8,7 +8,7 @@ import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { needsJudge } from './read-files.ts';
-import { reportFile } from './report-end.ts';
+import { reportTestFault } from './report-end.ts';
 import type { FaultyTestFile } from './result.ts';
 import type { Judge } from './run/judge.ts';
 import type { PreparedEntry } from './run/prepare-entries.ts';
@@ -39,7 +39,7 @@ export async function dryRunTests(
       (await addEntry(prepared).catch((error: unknown) => errorAt(`${file.name}:${testCase.line}`, error)));
     if (fault === undefined) continue;
     caseFaults.push(fault);
-    reportFile(ctx, fault);
+    reportTestFault(ctx, fault);
   }
   if (wantsJson(ctx))
     await printValue(ctx, {

@@ -10,7 +10,7 @@ import { type TestCase, type TestFile, withChosenCases } from './cases/test-case
 import { checkUpdatable } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
-import { reportFile } from './report-end.ts';
+import { reportTestFault } from './report-end.ts';
 import { isUnchecked } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { lastFailures } from './run/last-verdicts.ts';
@@ -60,7 +60,7 @@ export async function prepareRound(
   // Only the chosen cases of a file need their judges.
   const unjudged = options.failed ? await judgeFaults(ctx, filesOf(chosen), judge) : [];
   const faults = [...read.faults, ...entryFaults, ...unjudged];
-  for (const { fault } of faults) reportFile(ctx, fault);
+  for (const { fault } of faults) reportTestFault(ctx, fault);
   noteUnreachable(ctx, chosen);
   const expectations = allExpectations(chosen.flatMap(({ entry }) => entry.testCase.expect));
   const judged = [...new Set(expectations)].filter(needsJudge);

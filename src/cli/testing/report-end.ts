@@ -11,7 +11,7 @@ import type { TestFile } from './cases/test-case.ts';
 import { type EntryResult, type FaultyTestFile, isUndoneByCap } from './result.ts';
 
 /** Reports the fault of a test file or of the whole test. */
-export function reportFile(ctx: Context, fault: FaultyTestFile['fault']): void {
+export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): void {
   reportFailure(ctx.io, fault, {
     json: wantsJson(ctx),
     debug: false,
@@ -33,7 +33,7 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
     exitCode: EXIT.capReached,
     hints,
   };
-  reportFile(ctx, failure);
+  reportTestFault(ctx, failure);
 }
 
 /** Reports once the fault that put cases off. */
@@ -43,7 +43,7 @@ export function reportPostponed(ctx: Context, results: readonly EntryResult[]): 
   if (fault === undefined) return;
   const { status, message, data, exitCode } = fault;
   const hints = [...fault.hints, 'To continue, add --resume to the same command.'];
-  reportFile(ctx, {
+  reportTestFault(ctx, {
     status,
     message: `${message}; ${counted(left.length, 'case')} left`,
     data,
@@ -79,7 +79,7 @@ export function reportLeftOut(
     exitCode: EXIT.usage,
     hints: [],
   };
-  reportFile(ctx, failure);
+  reportTestFault(ctx, failure);
 }
 
 function isNothingChecked(results: readonly EntryResult[]): boolean {

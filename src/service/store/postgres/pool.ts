@@ -139,7 +139,7 @@ const MAX_PREPARED = 200;
 
 /** Names of the statements to prepare. */
 class StatementNames {
-  readonly #names = new Map<string, string>();
+  readonly #statementNames = new Map<string, string>();
   readonly #max: number;
 
   constructor(max: number) {
@@ -147,10 +147,10 @@ class StatementNames {
   }
 
   of(text: string): string | undefined {
-    const existing = this.#names.get(text);
-    if (existing !== undefined || this.#names.size >= this.#max) return existing;
-    const name = `promptrun_${this.#names.size}`;
-    this.#names.set(text, name);
+    const existing = this.#statementNames.get(text);
+    if (existing !== undefined || this.#statementNames.size >= this.#max) return existing;
+    const name = `promptrun_${this.#statementNames.size}`;
+    this.#statementNames.set(text, name);
     return name;
   }
 }
