@@ -63,6 +63,8 @@ export interface PromptDefinition {
   /** The model; `echo` if the file names none. */
   readonly model: string;
   readonly namesModel: boolean;
+  /** The model with its provider in front, if another tool's file names it without, as it may there. */
+  readonly providerModel?: string;
   /** `config` as written, for the model's provider; numbers stay numbers. */
   readonly config: JsonObject;
   /** The scalars of `config` as text: they can be run options. */
@@ -82,6 +84,14 @@ export interface PromptDefinition {
   readonly template: string;
   /** Places in the file, for faults that show only once models and values are known. */
   readonly places: PromptPlaces;
+}
+
+/** Returns the name of the model that a definition means, where `models` knows these models. */
+export function meantModel(
+  { model, providerModel }: Pick<PromptDefinition, 'model' | 'providerModel'>,
+  models: { get(name: string): unknown },
+): string {
+  return models.get(model) === undefined ? (providerModel ?? model) : model;
 }
 
 /** Places of fields in a prompt file. */

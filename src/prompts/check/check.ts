@@ -2,7 +2,7 @@ import type { FilePosition } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import type { RunOption } from '../../wire/index.ts';
-import type { PromptDefinition } from '../definition.ts';
+import { meantModel, type PromptDefinition } from '../definition.ts';
 import type { Finding, Findings } from '../findings.ts';
 import type { ParsedPrompt } from '../parse/parse.ts';
 import { lacksOpeningFence } from '../parse/source.ts';
@@ -107,7 +107,10 @@ export interface KnownModel {
   readonly note?: string | undefined;
 }
 
-type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'output' | 'places'>;
+type Definition = Pick<
+  PromptDefinition,
+  'model' | 'providerModel' | 'config' | 'runOptions' | 'output' | 'places'
+>;
 
 /** Checks that a prompt's model exists and takes the prompt's run options. */
 export function checkModel(
@@ -116,7 +119,8 @@ export function checkModel(
   findings: Findings,
   mayLackModel = false,
 ): void {
-  const { model: name, places, config, output } = definition;
+  const { places, config, output } = definition;
+  const name = meantModel(definition, models);
   const model = models.get(name);
   if (!model) {
     const what = models.explainMissing(name);

@@ -67,9 +67,11 @@ function turnsIn(body: string): { readonly system: string; readonly turns: reado
   return { system: system.trim(), turns };
 }
 
-/** Returns the front matter. aichat names models `client:model`. */
+/** Returns the front matter. aichat names models `client:model`; its client of Anthropic is `claude`. */
 function readRoleHead(head: JsonObject): JsonObject {
-  const model = frontMatterText(head, 'model')?.replace(':', '/');
+  const model = frontMatterText(head, 'model')
+    ?.replace(':', '/')
+    .replace(/^claude\//u, 'anthropic/');
   const { temperature, top_p: topP } = head;
   const config: JsonObject = {
     ...(temperature !== undefined && { temperature }),

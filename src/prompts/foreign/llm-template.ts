@@ -7,7 +7,7 @@ import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
 import { promptFileText, withEndMark } from './converted.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
-import { inputsIn, type Piece } from './template-pieces.ts';
+import { END_MARK, inputsIn, type Piece } from './template-pieces.ts';
 
 const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
 const EXTRACTS = ['extract', 'extract_last'];
@@ -76,7 +76,9 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   };
 }
 
+/** The mark keeps Handlebars from taking a block that begins a line for one that is alone on it, and dropping the line break. */
 const APPENDED_INPUT: readonly Piece[] = [
+  END_MARK,
   { tag: '{{#if input}}' },
   { text: '\n' },
   { input: 'input' },

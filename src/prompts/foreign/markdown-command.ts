@@ -32,10 +32,22 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
       ...(description !== undefined && { description }),
       ...(model !== undefined && model !== 'inherit' && { model }),
     };
+    if (pieces.every(piece => 'text' in piece)) {
+      const body = [...pieces, ...APPENDED_ARGUMENTS];
+      return { prompt: promptFileText(written, body, { optional: ['arguments'] }), places: TOP_OF_FILE };
+    }
     const used = usesArguments ? ['arguments'] : [];
     return { prompt: promptFileText(written, withEndMark(pieces), { used }), places: TOP_OF_FILE };
   },
 };
+
+/** Arguments of a command that places none, as Claude Code appends them. */
+const APPENDED_ARGUMENTS: readonly Piece[] = [
+  { tag: '{{#if arguments}}' },
+  { text: '\n\nARGUMENTS: ' },
+  { input: 'arguments' },
+  { tag: '{{/if}}' },
+];
 
 function noteWhatIsText(markdown: Markdown, findings: Findings): void {
   noteLines(

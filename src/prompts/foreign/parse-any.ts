@@ -7,6 +7,7 @@ import { isMissingSchema } from '../schemas/picoschema.ts';
 import { slugFrom } from '../slug.ts';
 import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';
 import type { ForeignFormat } from './foreign-format.ts';
+import { providerModel } from './provider-model.ts';
 
 export interface ParseAnyOptions extends ParseOptions {
   /** True to report faults in the file's tests too; default false. */
@@ -65,7 +66,8 @@ function defineForeign(
   for (const { severity, message } of converted.list()) {
     if (severity === 'fault') findings.fault(foreign.places.output, message);
   }
-  return { ...definition, places: foreign.places };
+  const named = definition.namesModel ? providerModel(definition.model) : undefined;
+  return { ...definition, ...(named !== undefined && { providerModel: named }), places: foreign.places };
 }
 
 /** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../files/json.ts';
 import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { checkParsed } from '../../prompts/check/check.ts';
-import { type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
+import { meantModel, type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
 import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
 import { lacksOpeningFence } from '../../prompts/parse/source.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
@@ -57,7 +57,7 @@ export async function publishPrompt(
     findings.fault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
     throw invalidPromptFile(findings);
   }
-  const version = newVersionOf(definition, model);
+  const version = newVersionOf({ ...definition, model: meantModel(definition, models) }, model);
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
   const echoes = !definition.namesModel && model === undefined;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../files/json.ts';
-import { configFields, type PromptDefinition } from '../../prompts/definition.ts';
+import { configFields, meantModel, type PromptDefinition } from '../../prompts/definition.ts';
 import { type Finding, invalidPromptFile } from '../../prompts/findings.ts';
 import { readPromptText } from '../../prompts/parse/files.ts';
 import { slugFrom } from '../../prompts/slug.ts';
@@ -76,7 +76,7 @@ export async function ensureUnlistedVersion(
   const { definition, notes } = published
     ? { definition: await createDefinitions(store, tasks).ofRun(published.id), notes: [] }
     : await readRunnable(context, request);
-  const ownModel = request.model ?? (definition.namesModel ? definition.model : undefined);
+  const ownModel = request.model ?? (definition.namesModel ? meantModel(definition, models) : undefined);
   if (ownModel === undefined) checkModelExists(models, defaultModel, 'the setting `model`: ');
   const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, ownModel ?? defaultModel ?? version.model, config);

@@ -32,6 +32,13 @@ describe('a template of `llm`', () => {
     expect(saidBy('t.yml', 'prompt: Sum up')).toEqual(['user: Sum up']);
   });
 
+  it('keeps the line break at the end of a block before the input, as `llm` does', async () => {
+    const template = 'prompt: |\n  Sum up\n';
+    expect(saidBy('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
+    expect(saidBy('t.yaml', template)).toEqual(['user: Sum up\n']);
+    expect(await saidWhenConverted('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
+  });
+
   it('asks with the input alone if it has only a system part', () => {
     expect(saidBy('t.yaml', 'system: Be brief', { input: 'Why?' })).toEqual([
       'system: Be brief',

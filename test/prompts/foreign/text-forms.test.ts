@@ -41,6 +41,16 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
     expect(() => saidBy('a.md', 'One $1.')).toThrow('arguments');
   });
 
+  it('appends arguments to a text that places none, as Claude Code does', async () => {
+    const text = '---\ndescription: x\n---\nMend it: $PATH\n';
+    expect(inputsOf('a.md', text)).toEqual(['arguments?']);
+    expect(saidBy('a.md', text)).toEqual(['user: Mend it: $PATH']);
+    expect(saidBy('a.md', text, { arguments: 'a "b"' })).toEqual([
+      'user: Mend it: $PATH\n\nARGUMENTS: a "b"',
+    ]);
+    expect(await saidWhenConverted('a.md', text)).toEqual(['user: Mend it: $PATH']);
+  });
+
   it.each([
     ['$0 and $1 of $ARGUMENTS', 'a and b of a b'],
     ['$ARGUMENTS[1], $1', 'b, b'],
@@ -89,6 +99,8 @@ describe('a role of aichat', () => {
   });
 
   it('is whatever lies in a folder of roles', () => {
+    const claude = '---\nmodel: claude:claude-haiku-4-5\n---\nSay';
+    expect(readAs('roles/r.md', claude).model).toBe('anthropic/claude-haiku-4-5');
     const role = '---\nmodel: openai:gpt-6-luna\n---\nSay $1 {{x}}';
     expect(saidBy('roles/r.md', role, { input: 'I' })).toEqual(['system: Say $1 {{x}}', 'user: I']);
     expect(saidBy('other/r.md', role, { arguments: 'I' })).toEqual(['user: Say I {{x}}']);

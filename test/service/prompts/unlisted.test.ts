@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -59,6 +59,35 @@ describe('a version that is not published', () => {
     expect((await service.get(`/prompts/${promptId}/versions`)).http).toBe(404);
     await expect(service.find('secret-plan')).rejects.toThrow('not published');
     expect((await store.ensureUnlistedVersion({ file })).promptVersionId).toBe(promptVersionId);
+  });
+
+  it.each([
+    ['gpt-4o', 'openai'],
+    ['o4-mini', 'openai'],
+    ['claude-sonnet-4-0', 'anthropic'],
+    ['gemini-2.5-flash', 'googleai'],
+  ])('of a template of `llm` asks the provider of %s', async (model, provider) => {
+    const file = path.join(directory, 'template.yaml');
+    await writeFile(file, `prompt: Hi\nmodel: ${model}\n`);
+    const { promptVersionId } = await store.ensureUnlistedVersion({ file });
+    const answer = await service.post('/runs', { promptVersionId, inputs: {} });
+    expect(answer.message).toContain(`the model ${provider}/${model} can't be used here`);
+  });
+
+  it('of a template of `llm` uses the model of that name in models.yaml', async () => {
+    const dataDir = path.join(directory, 'data');
+    await mkdir(dataDir);
+    const models = 'modelAliases: {gpt-4o: echo}\n';
+    await writeFile(path.join(dataDir, 'models.yaml'), models);
+    const file = path.join(directory, 'template.yaml');
+    await writeFile(file, 'prompt: Hi\nmodel: gpt-4o\n');
+    const own = await openStore({ dataDir, env: {} });
+    try {
+      const { promptVersionId } = await own.ensureUnlistedVersion({ file });
+      expect(await own.definition(promptVersionId)).toMatchObject({ model: 'gpt-4o' });
+    } finally {
+      await own.close();
+    }
   });
 
   it('leaves published prompts unchanged, before and after', async () => {
