@@ -280,6 +280,19 @@ const SAMPLING = {
 };
 
 describe('providers of promptfoo', () => {
+  it.each([
+    ['openai:chat:gpt-4o', true],
+    ['openrouter:meta/llama', true],
+    ['anthropic:messages:claude-sonnet-4-6', true],
+    ['ollama:chat:llama3', false],
+  ])('lose a `system` of the config of %s only if promptfoo does not send it', async (id, isIgnored) => {
+    const provider = `{ id: '${id}', config: { system: Be terse. } }`;
+    const converted = await convert(`prompts: [a]\nproviders: [${provider}]\ntests: [{ vars: {} }]\n`);
+    expect(notesOf(converted).join()).toMatch(
+      isIgnored ? /promptfoo ignores/ : /`system`.* has no equivalent/,
+    );
+  });
+
   it('are models by our names, the first with its config', async () => {
     const converted = await convert(`prompts: [a]
 providers:

@@ -395,11 +395,15 @@ function isCovered(id: string, key: string, value: JsonValue): boolean {
 function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
   if (key === 'apiBaseUrl' && AT_ONE_ADDRESS.test(id)) return true;
   if (isSentWhole || ADDRESS_KEYS.includes(key)) return false;
+  if (key === 'system' && SENDS_NO_SYSTEM.test(id)) return true;
   return SENDS_KNOWN_KEYS.test(id) && !CHANGES_ANSWER.has(key);
 }
 
 /** Providers that promptfoo asks at their own address, whatever a `config` says. */
 const AT_ONE_ADDRESS = /^(?:deepseek|groq|xai):/u;
+
+/** Providers to which promptfoo never sends the `system` of a `config`. */
+const SENDS_NO_SYSTEM = /^(?:anthropic|openai|openrouter):/u;
 
 /** Keys that hold settings of their own. */
 const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
