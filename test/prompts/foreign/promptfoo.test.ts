@@ -287,7 +287,8 @@ describe('providers of promptfoo', () => {
     ['ollama:chat:llama3', false],
   ])('lose a `system` of the config of %s only if promptfoo does not send it', async (id, isIgnored) => {
     const provider = `{ id: '${id}', config: { system: Be terse. } }`;
-    const converted = await convert(`prompts: [a]\nproviders: [${provider}]\ntests: [{ vars: {} }]\n`);
+    const text = `prompts: [a]\nproviders: [${provider}]\ntests: [{ vars: {} }]\n`;
+    const converted = await convert(text, { isForTest: true });
     expect(notesOf(converted).join()).toMatch(
       isIgnored ? /promptfoo ignores/ : /`system`.* has no equivalent/,
     );
