@@ -44,7 +44,8 @@ async function endlessService(of: Endless = {}): Promise<Record<string, string>>
     const isList = /^\/v1\/(?:runs|prompts)(?:\?|$)/u.test(url);
     const page = (): object => ({ rows: Array.from({ length: count }, () => row(of.row)), hasMore: true });
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ status: 'SUCCESS', data: isList ? page() : row(of.run) }));
+    const runId = url.split('/').at(-1);
+    response.end(JSON.stringify({ status: 'SUCCESS', data: isList ? page() : row({ ...of.run, runId }) }));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
