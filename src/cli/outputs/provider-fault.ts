@@ -40,10 +40,14 @@ export function reasonText(data: unknown): string {
   return data === null ? 'null (the service gave no reason)' : textOrNothing(data);
 }
 
+/** Returns the text of each error item of a run. */
+export function errorTexts({ outputs }: Run): string[] {
+  return outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
+}
+
 /** Joins the error items of a failed run. */
-export function errorsOf({ outputs }: Run): string {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
-  return errors.join('; ') || 'the run failed';
+export function errorsOf(run: Run): string {
+  return errorTexts(run).join('; ') || 'the run failed';
 }
 
 /** Joins the errors of a failed run without their advice to run it alone, for commands that run it again in their own way. */

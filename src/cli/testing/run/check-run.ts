@@ -7,7 +7,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { reasonText } from '../../outputs/provider-fault.ts';
+import { errorTexts } from '../../outputs/provider-fault.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import {
   type CheckedAnswer,
@@ -108,16 +108,16 @@ function mismatchOfCase({ line }: TestCase, unmet: Unmet): UnmetExpectation {
 }
 
 /** Returns true if a model gave text up to its token limit, which promptfoo judges like any other answer. */
-function isCutShort({ runStatus, outputs }: Run): boolean {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
+function isCutShort(run: Run): boolean {
+  const errors = errorTexts(run);
   const [, what = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];
-  const hasText = textOfOutputs(outputs) !== '';
-  return runStatus === 'failed' && errors.length === 1 && hasText && what.startsWith(CUT_SHORT);
+  const hasText = textOfOutputs(run.outputs) !== '';
+  return run.runStatus === 'failed' && errors.length === 1 && hasText && what.startsWith(CUT_SHORT);
 }
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */
-function failedRun({ outputs }: Run, testCase: TestCase): UnmetExpectation {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
+function failedRun(run: Run, testCase: TestCase): UnmetExpectation {
+  const errors = errorTexts(run);
   const reasons = errors.length > 0 ? `: ${errors.join('; ')}` : '';
   return mismatchOfCase(testCase, { message: `the run failed${reasons}` });
 }
