@@ -3,8 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FONT, packageOf, SQLITE_BINARIES, writeBundles } from './bundles.js';
+import { FONT, packageOf, writeBundles } from './bundles.js';
 import { bundledPackages, notices } from './notices.js';
+import { packSqlite } from './pack-sqlite.js';
 
 /** The directory of the build; tests of the build itself use another one than dist. */
 const outdir = path.resolve(process.env.OUTDIR ?? 'dist');
@@ -23,7 +24,7 @@ await cp('src/prompts/built-in', path.join(outdir, 'prompts'), {
   recursive: true,
   filter: file => path.extname(file) !== '.ts',
 });
-await cp(SQLITE_BINARIES, path.join(outdir, path.basename(SQLITE_BINARIES)), { recursive: true });
+await packSqlite(path.join(outdir, 'prebuilds'));
 makeTypes();
 
 function makeTypes() {

@@ -25,12 +25,8 @@ export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono
 /** Packages that Nunjucks' own bundle for browsers contains. */
 const IN_NUNJUCKS = ['asap', 'a-sync-waterfall'].map(name => path.join(packageOf(name), 'package.json'));
 
-/**
- * SQLite for releases of Node that have none, a binary for each platform. The bundle looks for them in a directory of
- * this name beside its chunks. Were the package installed by npm, npm would warn of its install script, which does
- * nothing, and bring its sources too.
- */
-export const SQLITE_BINARIES = path.join(packageOf('@photostructure/sqlite'), 'prebuilds');
+/** Loads SQLite's binding, in place of the package that looks for it in `node_modules`. */
+const SQLITE_BINDING = 'src/service/store/sqlite/packed-binding.ts';
 
 /** C++ that is compiled into these binaries. */
 const IN_BINARIES = path.join(packageOf('node-addon-api'), 'napi.h');
@@ -139,7 +135,8 @@ function common() {
     platform: 'node',
     external: NATIVE,
     // Handlebars writes its code without it as well, in less time; nobody asks for the map of a template.
-    resolve: { alias: { 'source-map': false } },
+    // SQLite's binding is unpacked before it is loaded.
+    resolve: { alias: { 'source-map': false, 'node-gyp-build': path.resolve(SQLITE_BINDING) } },
     transform: { target: 'node20.19', define: { 'process.env.NODE_ENV': '"production"' } },
     onLog(level, log, report) {
       // A module may be loaded late in one place and be there already in another.

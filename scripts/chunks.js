@@ -19,7 +19,6 @@ const FILES = {
     'src/cli/inputs/describe-config.ts',
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',
-    'src/cli/settings/stored-items.ts',
     'src/cli/targets/prompt-file.ts',
     'src/cli/terminal/spinner.ts',
   ],

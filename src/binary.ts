@@ -1,7 +1,7 @@
 import path from 'node:path';
 import vm from 'node:vm';
 import { assetText, FILE_VARIABLE, hasAsset, sharedAssetBytes } from './files/installed/single-file.ts';
-import { useUnpacked } from './files/installed/unpacked-file.ts';
+import { packedInExecutable, useUnpacked } from './files/installed/unpacked-file.ts';
 
 // The main script of the single executable: runs the files of the build from memory, as `require` runs them from disk.
 
@@ -49,7 +49,7 @@ function requireFrom(from: string, id: string): unknown {
 function loadBundled(name: string, module: { exports: unknown }): void {
   const native = NATIVE.get(name);
   if (native !== undefined) {
-    useUnpacked(native, file => process.dlopen(module, file));
+    useUnpacked(packedInExecutable(native), file => process.dlopen(module, file));
     return;
   }
   const script = `script/${name}`;

@@ -1,5 +1,8 @@
 import path from 'node:path';
 
+/** Commands share what they unpack, as those of one user do; each of them checks it. */
+const CACHE = path.resolve(import.meta.dirname, '../../node_modules/.cache/unpacked');
+
 /** Returns the environment of a command that must know nothing of its machine. */
 export function commandEnvironment(
   home: string,
@@ -16,5 +19,6 @@ export function environmentWithin(home: string): Record<string, string> {
     PROMPTRUN_CONFIG_DIR: path.join(home, 'config'),
     PROMPTRUN_DATA_DIR: path.join(home, 'data'),
     PROMPTRUN_STATE_DIR: path.join(home, 'state'),
+    XDG_CACHE_HOME: CACHE,
   };
 }

@@ -1,11 +1,13 @@
 import path from 'node:path';
+import type { Env } from '../../files/env.ts';
+import { placesToUnpack } from '../../files/installed/unpacked-file.ts';
 import { PROMPTS_FILE } from './caches/prompt-cache.ts';
 import { RESOURCES_FILE } from './caches/resource-cache.ts';
 import type { Settings } from './settings.ts';
 
 /** A place where something is kept on this machine. */
 export interface StoredItem {
-  readonly name: 'config' | 'credentials' | 'resources' | 'prompts' | 'journal' | 'data';
+  readonly name: 'config' | 'credentials' | 'resources' | 'prompts' | 'journal' | 'data' | 'cache';
   readonly path: string;
   readonly holds: string;
 }
@@ -14,10 +16,11 @@ interface StoredItemSources {
   readonly settings: Settings;
   readonly stateDir: string;
   readonly dataDir: string;
+  readonly env: Env;
 }
 
 /** Returns every place, even if nothing is in it yet. */
-export function storedItems({ settings, stateDir, dataDir }: StoredItemSources): readonly StoredItem[] {
+export function storedItems({ settings, stateDir, dataDir, env }: StoredItemSources): readonly StoredItem[] {
   const { file, credentials, directory } = settings;
   return [
     { name: 'config', path: file, holds: 'profiles, aliases and settings' },
@@ -26,5 +29,6 @@ export function storedItems({ settings, stateDir, dataDir }: StoredItemSources):
     { name: 'prompts', path: path.join(directory, PROMPTS_FILE), holds: 'cache: prompts that were read' },
     { name: 'journal', path: path.join(stateDir, 'journal.jsonl'), holds: 'runs started on this machine' },
     { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media, models.yaml' },
+    { name: 'cache', path: placesToUnpack(env)[0] ?? '', holds: 'unpacked parts of the program' },
   ];
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
@@ -8,28 +9,45 @@ import { renameOverSync } from '../writing/rename.ts';
 import { makeDirectory } from '../writing/write-below.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
 
-/** The asset with the hexadecimal digests of unpackable files, by name. */
+/** The file with the hexadecimal SHA-256 digests of packed files, by name. */
 export const DIGESTS = 'digests.json';
 
+/** A file that can't be used as it is shipped. */
+export interface PackedFile {
+  /** Its name once it is unpacked. */
+  readonly name: string;
+  /** The hexadecimal SHA-256 of its content. */
+  readonly digest: string;
+  /** Reads its content. */
+  readonly read: () => Uint8Array;
+}
+
 /**
- * Uses a file of the single executable that can't be used from memory: unpacks it into a folder of the user and compares
- * it with the executable's content, because a truncated native library would end the process with SIGBUS. Tries the next
- * folder if one can't be written or its file can't be used.
+ * Finds a file of the single executable that can't be used from memory.
  *
  * @param name the path of the file in the package
+ */
+export function packedInExecutable(name: string): PackedFile {
+  const digests = JSON.parse(assetText(DIGESTS)) as Readonly<Record<string, string>>;
+  return { name: path.basename(name), digest: digests[name] ?? '', read: () => sharedAssetBytes(name) };
+}
+
+/**
+ * Uses a packed file: unpacks it into a folder of the user and compares it with its digest, because a truncated native
+ * library would end the process with SIGBUS. Tries the next folder if one can't be written or its file can't be used.
+ *
  * @throws {Error} if no folder works; the message names each
  */
-export function useUnpacked<T>(name: string, use: (file: string) => T, env: Env = process.env): T {
-  const digests = JSON.parse(assetText(DIGESTS)) as Readonly<Record<string, string>>;
+export function useUnpacked<T>(packed: PackedFile, use: (file: string) => T, env: Env = process.env): T {
   const faults: string[] = [];
   for (const place of placesToUnpack(env)) {
     try {
-      return use(unpack(sharedAssetBytes(name), path.basename(name), path.join(place, digests[name] ?? '')));
+      return use(unpack(packed, path.join(place, packed.digest)));
     } catch (error) {
       faults.push(`${place}: ${messageOf(error)}`);
     }
   }
-  throw new Error(`${path.basename(name)} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
+  throw new Error(`${packed.name} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
 }
 
 /** Returns the folders for unpacked files: the user's cache, then one below the temporary folder. */
@@ -40,12 +58,12 @@ export function placesToUnpack(env: Env): string[] {
 }
 
 /** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */
-function unpack(content: Uint8Array, name: string, folder: string): string {
+function unpack(packed: PackedFile, folder: string): string {
   makeDirectory(folder, 0o700);
   requireOwnFolder(path.dirname(folder));
   if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
-  const file = path.join(folder, name);
-  if (!hasContent(file, content)) replace(file, content);
+  const file = path.join(folder, packed.name);
+  if (!isUnpacked(file, packed)) replace(file, packed);
   return file;
 }
 
@@ -64,23 +82,23 @@ function statOf(folder: string): { uid: number; mode: number; isDirectory: boole
   return { uid: stats.uid, mode: stats.mode, isDirectory: stats.isDirectory() };
 }
 
-function hasContent(file: string, content: Uint8Array): boolean {
+function isUnpacked(file: string, { digest }: PackedFile): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
-  return stats?.isFile() === true && stats.size === content.length && readFileSync(file).equals(content);
+  return stats?.isFile() === true && createHash('sha256').update(readFileSync(file)).digest('hex') === digest;
 }
 
 /** Writes a temporary file and renames it, because another process may have the damaged one mapped. */
-function replace(file: string, content: Uint8Array): void {
+function replace(file: string, packed: PackedFile): void {
   const part = `${file}.${process.pid}`;
   try {
     rmSync(part, { force: true });
-    writeFileSync(part, content, { mode: 0o600, flag: 'wx', flush: true });
+    writeFileSync(part, packed.read(), { mode: 0o600, flag: 'wx', flush: true });
     if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true });
     renameOverSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
     // Windows does not replace a file that another process has loaded. It serves if its content is right.
-    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !hasContent(file, content)) {
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !isUnpacked(file, packed)) {
       throw error;
     }
   }

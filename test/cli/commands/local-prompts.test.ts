@@ -487,7 +487,8 @@ it('the note about the embedded service is printed once per machine', async () =
 
 it('config path shows every file and directory with its contents', async () => {
   const { home, promptrun } = machine();
-  const { stdout } = await promptrun(['config', 'path', '--json']);
+  const env = { HOME: home, XDG_CACHE_HOME: '' };
+  const { stdout } = await promptrun(['config', 'path', '--json'], { env });
   const places = JSON.parse(stdout) as { name: string; path: string }[];
   expect(places.map(({ name }) => name)).toEqual([
     'config',
@@ -496,6 +497,7 @@ it('config path shows every file and directory with its contents', async () => {
     'prompts',
     'journal',
     'data',
+    'cache',
   ]);
   for (const place of places) expect(place.path.startsWith(home)).toBe(true);
 });

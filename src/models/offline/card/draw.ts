@@ -30,8 +30,8 @@ async function fontFile(): Promise<string> {
   if (!isSingleFile()) {
     return installedFile(name, `assets/${FONT_FILE}`, `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`);
   }
-  const { useUnpacked } = await import('../../../files/installed/unpacked-file.ts');
-  return useUnpacked(name, file => file);
+  const { packedInExecutable, useUnpacked } = await import('../../../files/installed/unpacked-file.ts');
+  return useUnpacked(packedInExecutable(name), file => file);
 }
 
 function cardSvg(text: string): string {

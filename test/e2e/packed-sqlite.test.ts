@@ -1,0 +1,69 @@
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
+
+describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
+  const hello = (home: string, env: Readonly<Record<string, string>>) =>
+    runCommand(['run', 'hello', '-i', 'name=Ada'], { home, env });
+
+  function unpackedIn(cache: string): string {
+    const [folder = '', ...others] = readdirSync(path.join(cache, 'promptrun'));
+    expect(others).toEqual([]);
+    return path.join(cache, 'promptrun', folder, 'sqlite.node');
+  }
+
+  it('is unpacked once, into a folder that is the user’s alone', async () => {
+    const home = temporaryDirectory();
+    const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
+    expect((await hello(home, env)).code).toBe(0);
+    const file = unpackedIn(env.XDG_CACHE_HOME);
+    const { ino, mtimeMs } = statSync(file);
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
+    expect((await hello(home, env)).code).toBe(0);
+    expect(statSync(file)).toMatchObject({ ino, mtimeMs });
+  });
+
+  it.each([
+    ['cut off', (file: string) => truncateSync(file, 1000)],
+    ['changed in one bit', (file: string) => writeFileSync(file, changed(readFileSync(file)))],
+  ])('is unpacked again if the file is %s', async (_, damage) => {
+    const home = temporaryDirectory();
+    const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
+    await hello(home, env);
+    const file = unpackedIn(env.XDG_CACHE_HOME);
+    const whole = readFileSync(file);
+    damage(file);
+    chmodSync(path.dirname(file), 0o755);
+    expect((await hello(home, env)).stdout).toBe('Hello, Ada! A pleasant day to you.\n');
+    expect(readFileSync(file).equals(whole)).toBe(true);
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
+  });
+
+  it('is unpacked below the temporary folder if the cache cannot be written, and the error names both', async () => {
+    const home = temporaryDirectory();
+    const env = { XDG_CACHE_HOME: '/dev/null/cache', TMPDIR: home };
+    expect((await hello(home, env)).code).toBe(0);
+    expect(existsSync(path.join(home, `promptrun-${process.getuid?.()}`))).toBe(true);
+    const { code, stderr } = await hello(home, { ...env, TMPDIR: '/dev/null/tmp' });
+    expect(code).toBe(2);
+    expect(stderr).toContain('/dev/null/cache/promptrun: ');
+    expect(stderr).toContain('/dev/null/tmp/promptrun-');
+    expect(stderr).toContain('use Node 22.13 or newer');
+  });
+});
+
+function changed(bytes: Buffer): Uint8Array {
+  return bytes.with(5000, (bytes.at(5000) ?? 0) ^ 1);
+}
