@@ -293,7 +293,7 @@ describe('prompts check', () => {
 });
 
 describe('prompts render', () => {
-  it('shows what a model would be sent, and publishes nothing', async () => {
+  it('shows what a model would get, and publishes nothing', async () => {
     const { promptrun } = machine({ 'sum.prompt': SUM, 'in.yaml': 'count: 3\nwho: [Ada, 1.50]\n' });
     const { stdout } = await promptrun([
       'prompts',

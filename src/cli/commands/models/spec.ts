@@ -5,10 +5,9 @@ export const MODELS_DISCOVER = {
   path: 'models discover',
   summary: 'write the models of your endpoints to models.yaml',
   examples: ['models discover', 'models discover --json'],
-  notes: `Asks the providers whose keys are set (promptrun models providers lists \
-them), those that models.yaml describes, and Ollama on this machine (OLLAMA_HOST, \
-or port 11434). If OPENAI_BASE_URL is set, such as to http://localhost:8000/v1, asks that address. \
-Existing entries of models.yaml stay unchanged.
+  notes: `Asks the providers whose keys are set (see promptrun models providers), those \
+that models.yaml describes, the address in OPENAI_BASE_URL, and Ollama on this machine \
+(OLLAMA_HOST, or port 11434). Existing entries of models.yaml stay unchanged.
 Columns when piped: provider, base URL, models added, models known before, error.`,
 } as const satisfies CommandSpec;
 

@@ -21,7 +21,7 @@ ${PROMPT_ROW}`,
 
 export const PROMPTS_GET = {
   path: 'prompts get',
-  summary: 'show title, version and inputs of a prompt',
+  summary: 'show the title, version and inputs of a prompt',
   arguments: [['<prompt>', 'an alias, a prompt file, a slug, or the id of a prompt or version']],
   flags: [
     ['--version-id <promptVersionId>', 'show this version instead of the latest', { completes: 'versions' }],
@@ -87,7 +87,7 @@ Each line is: file:line:column: fault or note: message.`,
 
 export const PROMPTS_RENDER = {
   path: 'prompts render',
-  summary: 'show what a model would be sent',
+  summary: 'show what a model would get',
   arguments: [['<prompt>', 'a prompt file, or a prompt of the embedded service']],
   flags: INPUT_FLAGS,
   examples: [

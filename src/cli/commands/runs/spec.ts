@@ -59,7 +59,7 @@ Name, time and credits are available for the newest 50 runs. Columns when piped:
 
 export const RUNS_WAIT = {
   path: 'runs wait',
-  summary: 'wait until runs end, then print their outputs',
+  summary: 'wait for runs to end, then print their outputs',
   arguments: [['[run...]', 'the runs']],
   flags: [LAST, ...OUTPUT_FLAGS],
   examples: [

@@ -21,7 +21,7 @@ export const USERS_LIST = {
 
 export const USERS_SHOW = {
   path: 'users show',
-  summary: 'show plan, credits and number of keys of a user',
+  summary: 'show the plan, credits and number of keys of a user',
   arguments: [['<user>', 'the name of the user']],
   flags: [DATABASE_FLAG],
   examples: ['users show ci', 'users show ci --query credits'],
