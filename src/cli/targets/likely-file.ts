@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { nearest } from '../../files/nearest.ts';
-import { isDirectory } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -19,10 +18,6 @@ export async function withLikelyFile(
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
   const { status, exitCode, data, message, hints } = error;
-  if (/[./\\]/u.test(target) && isDirectory(path.resolve(ctx.cwd, target))) {
-    const what = `the prompt "${oneLine(target)}" does not exist, and ${target} is a directory`;
-    return new CliError(what, { status, exitCode, data, cause: error, hints });
-  }
   const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
   const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
   const found = path.resolve(ctx.cwd, file);

@@ -52,7 +52,7 @@ function fileOrRevision(ctx: Context, target: string): NamedPromptFile | undefin
   return isRegularFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
 }
 
-/** Returns true for a file, false for a directory or nothing. @throws {CliError} USAGE_ERROR for anything else */
+/** Returns true for a file, false for nothing. @throws {CliError} USAGE_ERROR for anything else */
 function isRegularFile(file: string, name: string): boolean {
   let stats: Stats | undefined;
   try {
@@ -61,8 +61,13 @@ function isRegularFile(file: string, name: string): boolean {
     if (['ENAMETOOLONG', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
     throw usageError(`${name} can't be read: ${messageOf(error)}`);
   }
-  if (stats === undefined || stats.isFile() || stats.isDirectory()) return stats?.isFile() === true;
-  throw usageError(`${name} is ${stats.isFIFO() ? 'a named pipe' : 'a device'}, not a prompt file`);
+  if (stats === undefined || stats.isFile()) return stats !== undefined;
+  throw usageError(`${name} is ${irregularKind(stats)}, not a prompt file`);
+}
+
+function irregularKind(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory';
+  return stats.isFIFO() ? 'a named pipe' : 'a device';
 }
 
 /** Returns the service that runs a target. A prompt file always runs on this machine. */

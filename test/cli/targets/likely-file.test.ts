@@ -66,12 +66,12 @@ it('a file with backslashes that is missing is named as it was typed', async () 
 });
 
 describe('a target that is not a regular file', () => {
-  it('is reported as a directory', async () => {
+  it.each(['dir.prompt', './dir.prompt', '.'])('is refused if it is a directory: %s', async target => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'dir.prompt'));
-    const { exitCode, stderr } = await runInProcess(['run', 'dir.prompt'], { home, local: localService });
-    expect(exitCode).toBe(4);
-    expect(stderr()).toContain('the prompt "dir.prompt" does not exist, and dir.prompt is a directory');
+    const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
+    expect(exitCode).toBe(2);
+    expect(stderr()).toContain(`${target} is a directory, not a prompt file`);
     expect(stderr()).not.toContain('Did you mean');
   });
 
