@@ -142,6 +142,22 @@ describe('questions on a terminal', () => {
     });
   });
 
+  it('take answers that are typed ahead, each for its question', async () => {
+    const { env, sentInputs } = await serviceWithPrompt({
+      textInputs: {
+        from: { type: 'string', required: true },
+        to: { type: 'string', required: true },
+        tone: { type: 'string', required: true, enum: ['warm', 'cold'] },
+        size: { type: 'string', default: 'm' },
+      },
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor('? from');
+    terminal.type('Ada\r\nBob\rcold\r\r');
+    expect(await terminal.exit()).toBe(0);
+    expect(sentInputs()).toEqual({ textInputs: { from: 'Ada', to: 'Bob', tone: 'cold', size: 'm' } });
+  });
+
   it('take pasted lines as one answer, which may continue', async () => {
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {}, note: {} } });
     const terminal = onTerminal(['run', VERSION_ID], { env });

@@ -2,11 +2,13 @@ import { checkbox, confirm, input, number, password, search, select } from '@inq
 import { homeDirectory } from '../../files/user-folders.ts';
 import { QuestionLeft, usageError } from '../errors.ts';
 import { fitted, paragraph } from '../terminal/fit-text.ts';
+import type { Io } from '../terminal/io.ts';
 import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
 import { editText } from './editor.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
 import { type KeyHints, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
+import { TypedAhead } from './typed-ahead.ts';
 import type {
   Choice,
   ChoiceQuestion,
@@ -32,6 +34,7 @@ const CHOICE_MARGIN = 5;
 /** Asks with questions that @inquirer/prompts draws in place. */
 export class DrawnPrompter implements Omit<Prompter, 'list'> {
   readonly #options: PrompterOptions;
+  readonly #typedAhead = new TypedAhead();
 
   constructor(options: PrompterOptions) {
     this.#options = options;
@@ -126,7 +129,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
   }
 
   #ask<T>(signal: AbortSignal, prompt: (place: QuestionStreams) => Promise<T>): Promise<T> {
-    return askUntilLeft(this.#options, signal, prompt);
+    return askUntilLeft({ io: this.#options.io, typedAhead: this.#typedAhead }, signal, prompt);
   }
 
   #config({ message, description }: Question, ...moreKeys: KeyHints) {
@@ -163,7 +166,7 @@ interface QuestionStreams {
  * @throws {QuestionLeft} on Ctrl-C, on Ctrl-D on an empty line, and if the terminal goes away
  */
 async function askUntilLeft<T>(
-  { io }: PrompterOptions,
+  { io, typedAhead }: { readonly io: Io; readonly typedAhead: TypedAhead },
   signal: AbortSignal,
   prompt: (place: QuestionStreams) => Promise<T>,
 ): Promise<T> {
@@ -191,13 +194,18 @@ async function askUntilLeft<T>(
   };
   try {
     const answer = prompt(place);
-    input.on('keypress', leaveIfClosed).on('end', leave).on('close', leave);
+    typedAhead.giveBack(input);
+    input.on('keypress', leaveIfClosed).on('keypress', typedAhead.take).on('end', leave).on('close', leave);
     return await answer;
   } catch (error) {
     ended.throwIfAborted();
     throw error;
   } finally {
-    input.off('keypress', leaveIfClosed).off('end', leave).off('close', leave);
+    input
+      .off('keypress', leaveIfClosed)
+      .off('keypress', typedAhead.take)
+      .off('end', leave)
+      .off('close', leave);
   }
 }
 

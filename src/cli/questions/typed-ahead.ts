@@ -1,0 +1,34 @@
+/** A key as `node:readline` reports it. */
+interface Key {
+  readonly name?: string;
+  readonly sequence?: string;
+}
+
+/** The keys that were read together with the Enter of an answer. They answer the next question. */
+export class TypedAhead {
+  #keys: string[] = [];
+  #isAfterEnter = false;
+  #isPasting = false;
+
+  readonly take = (_text: unknown, { name, sequence = '' }: Key = {}): void => {
+    if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
+    if (this.#isAfterEnter) this.#keys.push(sequence);
+    else if (!this.#isPasting && (name === 'return' || name === 'enter')) this.#start(sequence);
+  };
+
+  /** Returns the keys to the input once the next question listens: it drops what is there before. */
+  giveBack(input: NodeJS.ReadStream): void {
+    const [enter, ...keys] = this.#keys;
+    this.#keys = [];
+    // A carriage return and a line feed are one Enter.
+    if (enter === '\r' && keys[0] === '\n') keys.shift();
+    if (keys.length > 0) setImmediate(() => input.unshift(Buffer.from(keys.join(''))));
+  }
+
+  #start(enter: string): void {
+    this.#keys = [enter];
+    this.#isAfterEnter = true;
+    // The keys of one read are reported in one go.
+    setImmediate(() => (this.#isAfterEnter = false));
+  }
+}
