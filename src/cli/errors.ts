@@ -107,7 +107,7 @@ export function stopperOf(reason: unknown): string | undefined {
 /** The user left a question with Ctrl-C or closed the terminal. Exit 130. */
 export class QuestionLeft extends Interrupted {
   constructor() {
-    super('SIGINT', [], { message: 'a question was left without an answer' });
+    super('SIGINT', [], { message: 'a question was not answered' });
   }
 }
 
@@ -122,7 +122,7 @@ export class TimeIsUp extends CliError {
     const wait = waitInWords(Math.ceil((waitMs ?? 0) / 1000));
     const why =
       waitMs === undefined
-        ? 'the time of --timeout was over'
+        ? 'the time of --timeout ran out'
         : `the next attempt is due in ${wait}, after the time of --timeout`;
     // A command waits for no longer one, whatever its time.
     const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;

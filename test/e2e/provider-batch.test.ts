@@ -272,7 +272,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   it('says that it prepares the rows, in place of lines of progress', async () => {
     const { stderr } = await batch(model);
     expect(stderr).toMatch(
-      /^note: preparing rows for [oa]\n(?:.*\n)*?note: handing 3 rows over to [oa] as a batch$/mu,
+      /^note: preparing rows for [oa]\n(?:.*\n)*?note: uploading 3 rows to [oa] as a batch$/mu,
     );
     expect(stderr).not.toMatch(/^\d+ of 3 done/mu);
   });

@@ -20,7 +20,7 @@ describe('questions on a terminal', () => {
     const terminal = onTerminal(['run', 'postcard'], { home });
     await terminal.waitFor('? place  where the postcard comes from\n  ctrl+o editor, for several lines');
     terminal.press('enter');
-    await terminal.waitFor('> An answer is needed here.');
+    await terminal.waitFor('> Enter an answer.');
     terminal.type('Rome\r');
     await terminal.waitFor('❯ sunny');
     terminal.type('rai');

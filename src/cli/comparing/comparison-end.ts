@@ -1,4 +1,5 @@
 import { counted } from '../core/counted.ts';
+import { resumeAtCapHint } from '../creation/caps.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
@@ -20,11 +21,11 @@ export function refuseUnfinishedComparison({
 }
 
 /** Returns the error of a comparison that reached the cap, with the rows that were left. */
-function capError({ message, status, exitCode, data }: CliError, rows: readonly ComparedRow[]): CliError {
+function capError(reached: CliError, rows: readonly ComparedRow[]): CliError {
+  const { status, exitCode, data } = reached;
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
-  const { flag } = data as { flag: string };
-  const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
-  return new CliError(`${message}; ${counted(left, 'row')} not done`, { status, exitCode, data, hints });
+  const message = `${reached.message}; ${counted(left, 'row')} not done`;
+  return new CliError(message, { status, exitCode, data, hints: [resumeAtCapHint(reached)] });
 }
 
 /** Refuses a comparison with rows left. @throws {CliError} the fault that stopped them, with their number */

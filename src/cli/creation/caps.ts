@@ -1,3 +1,4 @@
+import { textAt } from '../../wire/bounded-json.ts';
 import { dollars, formatDollars, type Money, parseDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { counted } from '../core/counted.ts';
@@ -98,7 +99,7 @@ export function capReached(
     exitCode: EXIT.capReached,
     hints: [
       spent === undefined
-        ? `No cap can be kept while costs can't be read. To continue all the same, leave ${flag} out.`
+        ? `The cap can't be enforced while costs can't be read. To continue anyway, leave ${flag} out.`
         : `To continue, raise the cap: ${flag} ${isKnown ? plainNumber(unit, spent + estimate) : '<more>'}`,
     ],
     data: {
@@ -116,9 +117,9 @@ function plainNumber(unit: keyof Caps, amount: number): string {
 }
 
 /** Returns the hint that resumes a command which a cap stopped. @param reached the error of `capReached` */
-export function resumeAtCapHint({ data }: Pick<CliError, 'data'>): string {
-  const { flag, spent } = data as { readonly flag: string; readonly spent: string | null };
-  return spent === null
-    ? `No cap can be kept while costs can't be read. To continue all the same, add --resume to the same command and leave ${flag} out.`
+export function resumeAtCapHint(reached: Pick<CliError, 'data'>): string {
+  const flag = textAt(reached.data, 'flag') ?? '';
+  return textAt(reached.data, 'spent') === undefined
+    ? `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`
     : `To continue, add --resume and ${flag} <more> to the same command.`;
 }

@@ -44,7 +44,7 @@ export function doubtText(cause: unknown): string {
 }
 
 const NOT_SEARCHED =
-  'A run may have been made all the same. The creation is not sent again, since it may cost credits.';
+  'A run may have been created anyway. The creation is not sent again, since it may cost credits.';
 const NO_MATCH =
   'No matching run was found, but one may still appear. The creation is not sent again, since it may cost credits.';
 const MAY_BE_ANOTHERS =

@@ -69,7 +69,7 @@ function mayHaveRunError({ error }: JobState): CliError {
   return new CliError(message, {
     status: 'SERVER_ERROR',
     exitCode: EXIT.fault,
-    hints: ['It may have made a run all the same. To run it again, add --resume --retry-unknown.'],
+    hints: ['It may have created a run anyway. To run it again, add --resume --retry-unknown.'],
   });
 }
 

@@ -97,5 +97,5 @@ function withMachineEntry(state: JobState, entry: JournalEntry): JobState {
 const FAILED = {
   step: 'failed',
   mayHaveRun: true,
-  error: 'the service could not create the run; it may have made a run all the same (SERVER_ERROR)',
+  error: 'the service could not create the run; it may have created a run anyway (SERVER_ERROR)',
 } as const;

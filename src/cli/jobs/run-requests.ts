@@ -146,7 +146,7 @@ function resultsGone(): CliError {
   return new CliError('the provider no longer has the result, which may have been paid for', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: ['To hand it over again, add --resume --retry-unknown.'],
+    hints: ['To upload it again, add --resume --retry-unknown.'],
   });
 }
 

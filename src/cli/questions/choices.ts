@@ -29,8 +29,8 @@ export function numberProblem(
   value: number,
   { integer = false }: { readonly integer?: boolean },
 ): string | undefined {
-  if (!Number.isFinite(value)) return 'A number is needed here.';
-  if (integer && !Number.isInteger(value)) return 'A whole number is needed here.';
+  if (!Number.isFinite(value)) return 'Enter a number.';
+  if (integer && !Number.isInteger(value)) return 'Enter a whole number.';
   return Math.abs(value) > Number.MAX_SAFE_INTEGER
     ? 'This number is too large to be kept exactly.'
     : undefined;

@@ -133,7 +133,7 @@ async function validatedAnswer(
   required: boolean,
   check: AnswerCheck | undefined,
 ): Promise<Validated<string>> {
-  const problem = required && answer === '' ? 'An answer is needed here.' : await check?.(answer);
+  const problem = required && answer === '' ? 'Enter an answer.' : await check?.(answer);
   return problem === undefined ? { answer } : { problem };
 }
 
@@ -158,7 +158,7 @@ export function oneChoice<T>(choices: readonly Choice<T>[], typed: string): Vali
   const chosen = named ?? numbered ?? (others.length === 0 ? first : undefined);
   if (chosen !== undefined) return { answer: chosen.value };
   return {
-    problem: first === undefined ? `Choose from 1 to ${choices.length}.` : 'More than one choice fits.',
+    problem: first === undefined ? `Choose from 1 to ${choices.length}.` : 'More than one choice matches.',
   };
 }
 

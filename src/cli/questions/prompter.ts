@@ -27,7 +27,7 @@ async function askForList(
       {
         message: isFirst ? message : `${message} ${items.length + 1}`,
         description: isFirst
-          ? `${description === '' ? '' : `${description}. `}One item a line; an empty line ends it.`
+          ? `${description === '' ? '' : `${description}. `}One item per line; an empty line ends the list.`
           : '',
         ...(isFirst && { default: defaultText, required }),
         lines: 'several items',

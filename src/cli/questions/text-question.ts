@@ -56,7 +56,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const submit = async (answer: string, typed: string, line: LineEditor): Promise<void> => {
     setStatus('loading');
     const isMissing = config.required && answer === '';
-    const problem = isMissing ? 'An answer is needed here.' : await config.validate(answer);
+    const problem = isMissing ? 'Enter an answer.' : await config.validate(answer);
     if (problem === true) {
       setValue(answer);
       setStatus('done');

@@ -176,6 +176,6 @@ function commandsNotAllowed(): CliError {
   return new CliError('it runs a command of its own', {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,
-    hints: ['If you trust the file, add --allow-commands. Nothing of it was sent.'],
+    hints: ['If you trust the file, add --allow-commands. Nothing was sent.'],
   });
 }

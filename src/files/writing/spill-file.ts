@@ -35,7 +35,7 @@ export class SpillFile {
     return () => {
       const stored = Buffer.alloc(length);
       const bytesRead = readSync(this.#handle.fd, stored, 0, length, position);
-      if (bytesRead < length) throw new Error('what was put aside could not be read back whole');
+      if (bytesRead < length) throw new Error('data in a spill file could not be read back completely');
       return deserialize(stored) as T;
     };
   }

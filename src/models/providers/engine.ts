@@ -172,7 +172,7 @@ class ProviderRun {
       answer.check();
       for (const reason of answer.unknownReasons) {
         this.#warnings.push(
-          `${this.#access.provider.name} ended its answer for an unknown reason (${reason}): the answer counts as whole`,
+          `${this.#access.provider.name} ended its answer for an unknown reason (${reason}): the answer counts as complete`,
         );
       }
       const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);

@@ -102,7 +102,7 @@ class TemplateReader {
       case 'DecoratorBlock':
         return this.#inline(statement as hbs.AST.DecoratorBlock, here);
       default:
-        return this.#tags.fault(statement, 'the only decorator there is is {{#*inline "name"}}', here);
+        return this.#tags.fault(statement, 'the only decorator is {{#*inline "name"}}', here);
     }
   }
 

@@ -120,7 +120,7 @@ function metricsServer({ contentType }: Pick<Registry, 'contentType'>, read: () 
     if (!isMetrics || !['GET', 'HEAD'].includes(request.method ?? '')) {
       response
         .writeHead(404, { 'content-type': 'text/plain; charset=utf-8' })
-        .end('only GET /metrics is here\n');
+        .end('this address serves only GET /metrics\n');
       return;
     }
     void answer(response, { headOnly: request.method === 'HEAD' });

@@ -308,7 +308,7 @@ describe('a creation without an answer', () => {
     const { exitCode, home } = await batchAgainst(script);
     expect(exitCode).toBe(5);
     expect(lastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
-    expect(lastLines(home)[0]?.error).toBe('oh no; it may have made a run all the same (SERVER_ERROR)');
+    expect(lastLines(home)[0]?.error).toBe('oh no; it may have created a run anyway (SERVER_ERROR)');
     const again = await batchAgainst([creation('Ada', succeeded())], {
       home,
       flags: ['--resume', '--retry-failed'],

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseResultsLine, resultState } from '../../../src/cli/batch/results/results-line.ts';
+import { refuseUnfinishedComparison } from '../../../src/cli/comparing/comparison-end.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { capReached, parseCaps } from '../../../src/cli/creation/caps.ts';
@@ -216,6 +217,9 @@ describe('a budget', () => {
       // A higher cap would not help.
       hints: [expect.stringContaining('leave --max-credits out')],
     });
+    expect(() => {
+      refuseUnfinishedComparison({ budget, compared: [], judgements: undefined });
+    }).toThrow(expect.objectContaining({ hints: [expect.stringContaining('leave --max-credits out')] }));
   });
 
   it('creates only what is free under a cap of 0', async () => {

@@ -42,9 +42,9 @@ describe('a number of choices', () => {
 it.each([
   [3, { integer: true }, undefined],
   [-0.5, {}, undefined],
-  [0.5, { integer: true }, 'A whole number is needed here.'],
-  [Number.NaN, {}, 'A number is needed here.'],
-  [Number.POSITIVE_INFINITY, {}, 'A number is needed here.'],
+  [0.5, { integer: true }, 'Enter a whole number.'],
+  [Number.NaN, {}, 'Enter a number.'],
+  [Number.POSITIVE_INFINITY, {}, 'Enter a number.'],
   [2 ** 60, {}, 'This number is too large to be kept exactly.'],
 ])('says what is wrong with the number %d of %j', (value, limits, problem) => {
   expect(numberProblem(value, limits)).toBe(problem);
@@ -61,7 +61,7 @@ describe('choices in plain lines', () => {
     expect(oneChoice(choices, '2')).toEqual({ answer: 2 });
     expect(oneChoice(choices, 'Bread')).toEqual({ answer: 3 });
     expect(oneChoice(choices, 'ice')).toEqual({ answer: 2 });
-    expect(oneChoice(choices, 'dessert')).toEqual({ problem: 'More than one choice fits.' });
+    expect(oneChoice(choices, 'dessert')).toEqual({ problem: 'More than one choice matches.' });
     expect(oneChoice(choices, '4')).toEqual({ problem: 'Choose from 1 to 3.' });
     expect(oneChoice(choices, '')).toEqual({ problem: 'Choose from 1 to 3.' });
   });

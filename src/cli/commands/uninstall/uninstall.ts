@@ -99,7 +99,7 @@ async function removeAll(items: readonly Item[]): Promise<void> {
     }
   }
   if (faults.length === 0) return;
-  throw new CliError(`not all could be removed: ${faults.join('; ')}`, {
+  throw new CliError(`some of it could not be removed: ${faults.join('; ')}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: ['Everything else was removed. Run it again for the rest.'],

@@ -98,7 +98,7 @@ export class BatchPacker {
   async prepare(job: Job): Promise<PreparedRow | undefined> {
     const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
     try {
-      if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
+      if (cancel) throw usageError('the row was not uploaded before the batch was cancelled');
       const request = buildRunBody(await job.request());
       const parameters = await this.#batches.prepare(await request.creation());
       const reservation = await budget.reserve(connection, request, {

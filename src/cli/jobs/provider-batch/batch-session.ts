@@ -226,7 +226,7 @@ export class BatchSession {
     if (!isBatchFault(error)) throw error;
     return new CliError(error.message, {
       ...(FAILURES[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
-      hints: ['Add --resume to continue: it searches for the batch before it hands anything over again.'],
+      hints: ['Add --resume to continue: it searches for the batch before it uploads anything again.'],
     });
   }
 }

@@ -158,7 +158,7 @@ class VersionHandover {
     // A row that failed before counts as open again.
     const earlier = prepared.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
-    ctx.io.note(`note: handing ${counted(prepared.length, 'row')} over to ${this.#provider.name} as a batch`);
+    ctx.io.note(`note: uploading ${counted(prepared.length, 'row')} to ${this.#provider.name} as a batch`);
     const requests = prepared.map(({ job, parameters }) => {
       return { customId: handover.rows.get(job.id)?.customId ?? '', parameters };
     });
@@ -262,7 +262,7 @@ class VersionHandover {
     const request = await this.#unchanged(handover, job);
     if (!request) {
       ctx.io.error(
-        `error: row ${job.row} has changed since it was handed over, so its answer was not used; restore the row, then add --resume`,
+        `error: row ${job.row} has changed since it was uploaded, so its answer was not used; restore the row, then add --resume`,
       );
       return;
     }

@@ -76,7 +76,7 @@ export function testFileSchema(): object {
           repeat: { ...COUNT_SCHEMA, maximum: 1000, description: 'how often the case runs; once by default' },
           pass: {
             ...PASS,
-            description: 'how many of the repetitions must pass; as the file says by default, else all',
+            description: 'how many of the repetitions must pass; by default pass of the file, or else all',
           },
         },
         additionalProperties: false,

@@ -29,7 +29,7 @@ interface Llm {
 /** Expectations that a model judges. */
 export const JUDGED_KINDS = {
   rubric: expectationKind<Rubric>({
-    schema: { ...TEXT_SCHEMA, description: 'what the model named by --judge must find true of the answer' },
+    schema: { ...TEXT_SCHEMA, description: 'what the judge must find true of the answer' },
     read: (value, { key, judge, threshold }) => ({ text: textIn(value, key), ...judge, threshold }),
     text: ({ text }) => quotedExcerpt(text),
     derived: ({ model, rank, judgeConfig }) => ({ model, rank, judgeConfig }),
@@ -47,7 +47,7 @@ export const JUDGED_KINDS = {
   llm: expectationKind<Llm>({
     schema: {
       type: 'object',
-      description: 'a question to a model about the answer, which {{completion}} stands for',
+      description: 'a question to a model; {{completion}} stands for the answer',
       properties: {
         prompt: TEXT_SCHEMA,
         systemPrompt: TEXT_SCHEMA,

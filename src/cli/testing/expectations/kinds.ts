@@ -89,7 +89,7 @@ export const KINDS = {
   tokens: amountKind('the maximum number of service tokens of the run', async (most, { tokens }) =>
     tokens <= most ? undefined : `took ${tokens} tokens, more than ${most}`,
   ),
-  cost: amountKind('the most the run may cost, in US dollars', async (most, answer) => {
+  cost: amountKind('the maximum cost of the run, in US dollars', async (most, answer) => {
     const dollars = await answer.dollars();
     if (dollars === undefined) {
       const advice = answer.isUnpriced() ? '; give the model a price in models.yaml' : '';

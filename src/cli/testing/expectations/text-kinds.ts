@@ -20,7 +20,7 @@ const endsWith: Meets = (text, expected) =>
   text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
 const startsWith: Meets = (text, expected) => text.startsWith(expected);
 const contains: Meets = (text, expected) => text.includes(expected);
-const SAME = 'the same, ignoring the case of letters';
+const SAME = 'the same, ignoring case';
 
 /** Expectations of an answer as text. */
 export const TEXT_KINDS = {

@@ -91,7 +91,7 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
   const turn = entries.find(({ entry }) => entry.testCase.turn)?.entry;
   if (turn) {
     const where = `${turn.file.name}:${turn.testCase.line}`;
-    throw usageError(`${where}: its cases take each other's answers: a batch can't have them`);
+    throw usageError(`${where}: its cases use each other's answers, so they can't run in a batch`);
   }
   for (const { connection, request } of oneOfEachVersion(entries)) {
     await batchProviderOf(connection, request.promptVersionId);

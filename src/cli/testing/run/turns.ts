@@ -78,7 +78,7 @@ export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): reado
 /** Notes the number of cases that run although they were not chosen. */
 export function noteEarlierTurns({ io }: Context, count: number): void {
   if (count === 0) return;
-  io.note(`note: ${counted(count, 'case')} more, whose answers the chosen ones take`);
+  io.note(`note: also running ${counted(count, 'case')} whose answers the selected ones use`);
 }
 
 /** Returns entries with a fault for each that takes the answer of one that is not run, because its checks are left out. */
@@ -92,7 +92,7 @@ export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): Prepar
       one => one !== entry && isUnchecked(one.testCase),
     );
     if (!earlier || isUnchecked(testCase)) return prepared;
-    const what = `it takes the answer of ${earlier.testCase.name}, whose checks are all left out`;
+    const what = `it uses the answer of ${earlier.testCase.name}, whose checks are all left out`;
     const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
     return { ...prepared, entry: { ...entry, testCase: { ...testCase, fault } } };
   });
@@ -151,7 +151,7 @@ export class Turns {
     if (!found) return undefined;
     const { name, repetition } = found;
     const { fault, isLeft } = repetition;
-    const message = `not asked: it takes the answer of ${name}, which has none`;
+    const message = `not run: it uses the answer of ${name}, which has none`;
     const about = { status: fault?.status ?? 'RUN_FAILED', exitCode: fault?.exitCode ?? EXIT.runFailed };
     return { ...notRun(new CliError(message, about)), ...(isLeft && { isLeft }) };
   }
