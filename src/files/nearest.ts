@@ -1,11 +1,13 @@
-/** Returns the name nearest to the typed one; undefined if more than a third of the letters differ. */
+/** Returns the name nearest to the typed one, or the only one that it begins; undefined if more than a third of the letters differ. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
-  const limit = Math.floor(typed.length / 3);
+  const { length } = typed;
+  const limit = Math.floor(length / 3);
   const [best] = names
     .map(name => ({ name, distance: editDistance(typed.toLowerCase(), name.toLowerCase(), limit) }))
     .filter(({ distance }) => distance <= limit)
     .sort((one, other) => one.distance - other.distance);
-  return best?.name;
+  const [begun, ...others] = names.filter(name => name.startsWith(typed));
+  return best?.name ?? (length > 3 && others.length === 0 ? begun : undefined);
 }
 
 /** Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near. */

@@ -2,8 +2,8 @@ import { didYouMean } from '../../files/nearest.ts';
 import { type CliError, usageError } from '../errors.ts';
 import type { ImageField, InputFields } from './input-fields.ts';
 
-interface Inputs {
-  readonly text: ReadonlyMap<string, string>;
+interface Inputs<Value = string> {
+  readonly text: ReadonlyMap<string, Value>;
   /** The images in the prompt's order. */
   readonly images: readonly unknown[];
 }
@@ -104,7 +104,12 @@ function wrongChoice(
   return undefined;
 }
 
-function missingInput(fields: InputFields, { text, images }: Inputs, way: InputWay): CliError | undefined {
+/** Returns the fault that names every missing input; undefined if none is missing. */
+export function missingInput(
+  fields: InputFields,
+  { text, images }: Inputs<unknown>,
+  way: InputWay = BY_FLAG,
+): CliError | undefined {
   const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
   const pictures = fields.images.flatMap((field, index) =>
     images[index] === undefined ? [{ field, at: index }] : [],

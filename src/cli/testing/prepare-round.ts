@@ -1,4 +1,5 @@
 import type { Connection, Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import type { Budget } from '../creation/budget.ts';
 import { pacedConnections } from '../jobs/paced-connection.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
@@ -117,7 +118,7 @@ async function failedEntries(ctx: Context, all: readonly PreparedEntry[]): Promi
   const hasFailed = await lastFailures(ctx);
   const chosen = new Set<PreparedEntry>(all.filter(({ entry }) => isUnchecked(entry.testCase)));
   for (const [, own] of byService(all.filter(prepared => !chosen.has(prepared)))) {
-    const failed = own.filter(hasFailed).map(({ entry }) => entry);
+    const failed = own.filter(prepared => hasFailed(prepared)).map(({ entry }) => entry);
     const needed = withEarlierTurns(
       own.map(({ entry }) => entry),
       failed,
@@ -125,7 +126,20 @@ async function failedEntries(ctx: Context, all: readonly PreparedEntry[]): Promi
     noteEarlierTurns(ctx, needed.size - failed.length);
     for (const prepared of own) if (needed.has(prepared.entry)) chosen.add(prepared);
   }
+  if (chosen.size === 0 && !ctx.isReplay) {
+    noteReplayedFailures(
+      ctx,
+      all.filter(prepared => hasFailed(prepared, { isReplay: true })),
+    );
+  }
   return all.filter(prepared => chosen.has(prepared));
+}
+
+function noteReplayedFailures({ io }: Context, { length }: readonly PreparedEntry[]): void {
+  if (length === 0) return;
+  io.note(
+    `note: ${counted(length, 'case')} failed with --replay, which is remembered apart: to run only those, add --replay <dir>`,
+  );
 }
 
 /** Returns the files of entries, with the cases of these entries alone. */

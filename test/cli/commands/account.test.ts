@@ -16,6 +16,8 @@ describe('account', () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
     const { stdout } = await against(script(), ['account'], terminal);
     expect(stdout).toBe('User     Ada Lovelace\nName     ada\nCredits  12.5\n');
+    const nameless = await against(script({ ...OWNER, displayName: null }), ['account'], terminal);
+    expect(nameless.stdout).toBe('User     ada\nCredits  12.5\n');
     const nobody = await against(
       script({ username: null, displayName: null, userFlags: 0 }),
       ['account'],
@@ -36,7 +38,7 @@ describe('account', () => {
   it('lets no name drive the terminal', async () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
     const owner = { username: 'a\u001b[2J\nb', displayName: null, userFlags: 0 };
-    expect((await against(script(owner), ['account'], terminal)).stdout).toContain('Name     a^[[2J b\n');
+    expect((await against(script(owner), ['account'], terminal)).stdout).toContain('User     a^[[2J b\n');
   });
 
   it('reports a lapsed plan', async () => {

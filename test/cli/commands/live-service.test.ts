@@ -66,6 +66,19 @@ describe('errors of a service and what lies in front of it', () => {
     expect(stderr).toContain(`Its inputs: promptrun prompts get ${VERSION}`);
   });
 
+  it('of a creation of something that is neither a version nor a prompt is shown with its details', async () => {
+    const gone = failure(404, 'NOT_FOUND_ERROR', 'no such version', { moved: 'to the archive' });
+    const none = failure(404, 'NOT_FOUND_ERROR', 'no such prompt');
+    const script = [
+      { expect: { method: 'POST', path: '/runs' }, answer: gone },
+      { expect: { method: 'GET' }, answer: none },
+    ];
+    const { exitCode, stderr } = await against(script, ['run', VERSION, '--no-validate']);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`no published prompt or prompt version has the id ${VERSION}`);
+    expect(stderr).toContain('"moved": "to the archive"');
+  });
+
   it('of a wait that is longer than a day says no more than that', async () => {
     const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, { 'retry-after': '9'.repeat(20) });
     const { exitCode, stderr } = await against([{ answer }], ['api', 'GET', '/x']);

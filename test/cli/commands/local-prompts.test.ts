@@ -235,6 +235,17 @@ describe('prompts check', () => {
     expect(exitCode).toBe(2);
   });
 
+  it('reports the faults of the other files if some do not exist', async () => {
+    const { promptrun } = machine({ 'bad.prompt': '{{#if x}}' });
+    const files = ['gone.prompt', 'bad.prompt', 'lost.prompt'];
+    const { stdout, stderr, exitCode } = await promptrun(['prompts', 'check', ...files]);
+    expect(stdout).toMatch(/^bad\.prompt:1:1: fault: .*\n$/u);
+    expect(stderr).toBe(
+      'error: prompts check: gone.prompt does not exist (USAGE_ERROR)\nprompts check: lost.prompt does not exist\n',
+    );
+    expect(exitCode).toBe(2);
+  });
+
   it('finds the files of a pattern, which the shells of Windows leave as it is', async () => {
     const { promptrun } = machine({ 'a.prompt': '{{#if x}}', 'b.prompt': '{{#if x}}', 'a.txt': '{{#if x}}' });
     const { stdout } = await promptrun(['prompts', 'check', './*.prompt']);
@@ -349,10 +360,19 @@ describe('prompts render', () => {
     expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('count')]);
   });
 
-  it('names every input that is missing', async () => {
-    const { promptrun } = machine({ 'sum.prompt': SUM });
-    const { stderr, exitCode } = await promptrun(['prompts', 'render', 'sum.prompt']);
-    expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*count.* \(USAGE_ERROR\)/), 2]);
+  it('refuses missing and unknown inputs in the words of a run', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM, 'in.json': '{"count": 3, "extra": 1}' });
+    const render = (...flags: string[]): Promise<{ stderr: string; exitCode: number }> =>
+      promptrun(['prompts', 'render', 'sum.prompt', ...flags]);
+    const missing = await render();
+    expect([missing.stderr, missing.exitCode]).toEqual([
+      'error: missing input: count (USAGE_ERROR)\nGive it with -i count=…\n',
+      2,
+    ]);
+    expect((await render('-i', 'cuont=3')).stderr).toMatch(
+      /^error: the prompt has no input "cuont"; did you mean count\?/u,
+    );
+    expect((await render('--inputs', 'in.json')).exitCode).toBe(0);
   });
 });
 
@@ -372,6 +392,18 @@ describe('on a terminal with colours', () => {
     const { stdout } = await promptrun(['versions', 'diff', 'sum.prompt'], options);
     expect(stdout).toContain('\u001b[31m- {{count}} for {{who}}\u001b[39m\n');
   });
+});
+
+it('versions list of a file that is not published shows how to publish it', async () => {
+  const { promptrun } = machine({ 'sum.prompt': SUM });
+  const { stderr, exitCode } = await promptrun(['versions', 'list', 'sum.prompt']);
+  expect(stderr).toContain(
+    'error: nothing is published under the slug of sum.prompt (NOT_FOUND_ERROR)\n' +
+      'To publish the file: promptrun prompts publish sum.prompt',
+  );
+  expect(exitCode).toBe(4);
+  await promptrun(['prompts', 'publish', 'sum.prompt']);
+  expect((await promptrun(['versions', 'list', 'sum.prompt'])).stdout).toMatch(/latest/u);
 });
 
 describe('versions diff', () => {

@@ -35,10 +35,11 @@ it('writes a skill whose command line runs as it stands', async () => {
 it('writes a command line that runs on every system', async () => {
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'in'));
-  writeFileSync(path.join(home, 'in/note.prompt'), 'About {{topic}}');
+  writeFileSync(path.join(home, 'in/note.prompt'), '---\ndescription: Notes a topic\n---\nAbout {{topic}}');
   const { exitCode, stdout } = await skill(home, path.join('in', 'note.prompt'));
   expect(exitCode).toBe(0);
   const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
+  expect(frontMatterOf(text)['description']).toMatch(/^Notes a topic\. /u);
   expect(text).toContain("\npromptrun run in/note.prompt -i 'topic=your topic' --profile local\n");
 });
 

@@ -5,6 +5,8 @@ it.each([
   ['qualty', 'quality'],
   ['Quality', 'quality'],
   ['raesoningEffort', 'reasoningEffort'],
+  ['reason', 'reasoningEffort'],
+  ['rea', undefined],
   ['colour', undefined],
   ['', undefined],
 ])('%j is taken for %j', (given, meant) => {

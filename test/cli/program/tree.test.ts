@@ -69,6 +69,10 @@ describe('the tree of commands', () => {
     expect(short.stdout()).toBe(long.stdout());
   });
 
+  it('names the way to the version of promptrun below the group that its word leads to', async () => {
+    expect((await runInProcess(['version'])).stdout()).toContain('promptrun --version');
+  });
+
   it('prints the version, which nothing is added to', async () => {
     expect((await runInProcess(['--version'])).stdout()).toBe('0.0.0-test\n');
     expect((await runInProcess(['runs', '-V'])).stdout()).toBe('0.0.0-test\n');

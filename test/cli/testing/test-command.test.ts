@@ -1,6 +1,8 @@
 import { chmodSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess } from '../../support/context.ts';
 import { hasLinks } from '../../support/system.ts';
 import { ECHO, Project, projectOf } from './support.ts';
 
@@ -302,6 +304,20 @@ describe('a test', () => {
     project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
     expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
     expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
+  });
+
+  it('says with --failed that failures with --replay are kept apart', async () => {
+    const project = projectOf(PASSING);
+    await project.run(['test', '--record', 'rec']);
+    project.write('echo.test.yaml', `cases:\n${PASSING.replace('equals: hello', 'equals: hullo')}`);
+    expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(5);
+    const live = { home: project.home, local: localService };
+    const { exitCode, stderr } = await runInProcess(['test', '--failed'], live);
+    expect(exitCode).toBe(4);
+    expect(stderr()).toContain(
+      'note: 1 case failed with --replay, which is remembered apart: to run only those, add --replay <dir>\n',
+    );
+    expect((await project.run(['test', '--failed', '--replay', 'rec'])).exitCode).toBe(5);
   });
 
   it('knows with --failed which cases failed, whatever files were tested with them', async () => {

@@ -248,6 +248,7 @@ describe('models.yaml', () => {
   });
 
   it.each([
+    ['  - {provider: here, shutdown: 2027-01-01}', /did you mean shutdown_date\?/],
     ['  - {modle: x, provider: here}', /:3: `modle` is not a key of a model, .*; did you mean model\?/],
     [
       '  - {model: x, provider: heer}',

@@ -94,12 +94,10 @@ function interruptionError(
 
 /** Returns the error for rows that a fault postponed, which `--resume` runs. */
 function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
-  const { status, message, exitCode, data, hints } = failureOf(fault);
+  const { message, hints, ...failure } = failureOf(fault);
   const left = notDone === null ? 'the other rows are left' : `${counted(notDone, 'row')} left`;
   return new CliError(`${message}; ${left}`, {
-    status,
-    exitCode,
-    data,
+    ...failure,
     hints: [...hints, ...(out === undefined ? [] : [resumeHint(out)])],
     cause: fault,
   });

@@ -17,9 +17,11 @@ export async function account(ctx: Context): Promise<void> {
     throw error instanceof PaymentRequiredError ? withoutPlan(error) : error;
   });
   const value = { ...owner, ...balance };
+  const name = textOrNothing(owner.username) || undefined;
+  const user = textOrNothing(owner.displayName ?? owner.username);
   await presentFacts(ctx, value, [
-    ['User', textOrNothing(owner.displayName ?? owner.username) || 'without a name'],
-    ['Name', owner.username === null ? undefined : textOrNothing(owner.username)],
+    ['User', user || 'without a name'],
+    ['Name', name === user ? undefined : name],
     ['Credits', textOrNothing(balance.credits)],
   ]);
 }

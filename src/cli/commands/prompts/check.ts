@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
@@ -31,10 +31,11 @@ export async function promptsCheck(
   const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   refuseFolders(ctx, files);
-  const findings = await findingsOf(ctx, files, models);
+  const { findings, unread } = await findingsOf(ctx, files, models);
   const lines = (): string => findingLines(ctx, findings);
   await present(ctx, findings, { terminal: lines, plain: lines });
   const faults = findings.filter(({ severity }) => severity === 'fault');
+  if (unread.length > 0) throw unreadError(unread);
   if (faults.length > 0) throw faultsError(faults);
   if (findings.length === 0) ctx.io.note(`note: no faults in ${counted(files.length, 'file')}`);
 }
@@ -49,8 +50,18 @@ function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
   );
 }
 
-/** Returns the findings of files. A missing file is not a finding but a usage error. */
-async function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean): Promise<Finding[]> {
+/** The result of a check. A missing file is not a finding but a usage error. */
+interface CheckedFiles {
+  readonly findings: readonly Finding[];
+  /** Why files could not be read. */
+  readonly unread: readonly CliError[];
+}
+
+async function findingsOf(
+  ctx: Context,
+  files: readonly string[],
+  needsModel: boolean,
+): Promise<CheckedFiles> {
   const [{ checkPromptFile: checkFile }, { loadModels }, { knownModels }] = await Promise.all([
     import('../../../prompts/check/check-file.ts'),
     import('../../../models/catalogue/table.ts'),
@@ -63,13 +74,15 @@ async function findingsOf(ctx: Context, files: readonly string[], needsModel: bo
   const tasks = await ctx.promptTasks();
   const options = { models, tasks, allowOutside, needsModel };
   const findings: Finding[] = [];
+  const unread: CliError[] = [];
   for (const file of files) {
     const own = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {
-      throw fileFault(error, file, 'prompts check');
+      unread.push(fileFault(error, file, 'prompts check'));
+      return [];
     });
     findings.push(...own.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
   }
-  return findings;
+  return { findings, unread };
 }
 
 function findingLines({ io }: Context, findings: readonly Finding[]): string {
@@ -80,6 +93,11 @@ function findingLines({ io }: Context, findings: readonly Finding[]): string {
       return `${place} ${colours[severity](`${severity}:`)} ${oneLine(message)}\n`;
     })
     .join('');
+}
+
+function unreadError(unread: readonly CliError[]): Error {
+  const [first = '', ...others] = unread.map(({ message }) => message);
+  return usageError(first, ...others);
 }
 
 function faultsError(faults: readonly Finding[]): Error {

@@ -4,6 +4,7 @@ import { isJsonObject, valueAt } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError } from '../../errors.ts';
+import { missingInput, suppliedInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {
   type ImageFinder,
@@ -60,16 +61,25 @@ async function previewOf(
     import('../../../prompts/render/preview.ts'),
   ]);
   const fields = describeConfig(promptConfig(definition));
-  const { named, others, locations } = await placePictures(ctx, fields, supplied);
+  const { images, named, others, locations } = await placePictures(ctx, fields, supplied);
   const isValue = ([key]: readonly [string, unknown]): boolean => !locations.has(key);
+  const values = Object.entries(supplied.values).filter(isValue);
+  const text = new Map(Object.entries(supplied.texts).filter(isValue));
+  // The values of --inputs are taken as they are.
+  const fault =
+    suppliedInputFault(fields, { text, images: named }, []) ??
+    missingInput(fields, { text: new Map([...values, ...text]), images });
+  if (fault !== undefined) throw fault;
   return await previewFromTexts(definition, {
-    inputs: Object.fromEntries([...Object.entries(supplied.values).filter(isValue), ...named]),
-    texts: Object.fromEntries(Object.entries(supplied.texts).filter(isValue)),
+    inputs: Object.fromEntries([...values, ...named]),
+    texts: Object.fromEntries(text),
     images: others,
   });
 }
 
 interface PlacedPictures {
+  /** The URLs of pictures in the prompt's order; undefined if none was given for a place. */
+  readonly images: readonly (string | undefined)[];
   /** The URLs of pictures by the names of their inputs. */
   readonly named: readonly (readonly [name: string, url: string])[];
   /** The URLs of the remaining pictures. */
@@ -92,6 +102,7 @@ async function placePictures(
   const opened = await takeNamedImages(fields, supplied, finder);
   const { images: placed } = placeImages(fields, opened);
   return {
+    images: placed,
     named: fields.images.flatMap(({ name = '' }, index) =>
       placed[index] === undefined ? [] : [[name, placed[index]] as const],
     ),

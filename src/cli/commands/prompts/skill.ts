@@ -12,6 +12,7 @@ import { literalValue } from '../../inputs/flags.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
+import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { serviceWords, shellWord } from '../../terminal/command-line.ts';
@@ -68,6 +69,7 @@ async function skillOf(ctx: Context, prompt: string) {
   const version = await readNamed(ctx, connection, prompt);
   const row = await findSearchRow(connection, version, ctx.signal);
   const file = promptFileOf(ctx, prompt, 'command line');
+  const definition = file && (await definitionOfVersion(ctx, version.promptVersionId));
   const slug =
     file === undefined
       ? (row?.slug ?? prompt)
@@ -77,7 +79,7 @@ async function skillOf(ctx: Context, prompt: string) {
   const text = skillText({
     name,
     title: version.title,
-    description: row?.description ?? '',
+    description: definition?.description ?? row?.description ?? '',
     config: version.config,
     options: models[row?.model ?? -1]?.availableRunOptions ?? [],
     command: (...words) => sharedCommand(ctx, { prompt, isFile: file !== undefined }, words),

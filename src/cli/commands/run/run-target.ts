@@ -119,17 +119,32 @@ interface StartOptions {
 export async function startRun(ctx: Context, prepared: PreparedRun, options: StartOptions): Promise<Started> {
   const { request, connection } = prepared;
   let exists = !prepared.mayBePrompt;
+  let refusal: NotFoundError;
   try {
     return await startOnce(ctx, prepared, { ...options, onRunId: () => (exists = true) });
   } catch (error) {
     if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
+    refusal = error;
   }
-  const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId);
+  const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId).catch(
+    async (fault: unknown) => {
+      throw await withDetailsOf(refusal, fault);
+    },
+  );
   if (prepared.validate) {
     refuseInputFault(describeConfig(config), request);
   }
   const latest = { ...prepared, request: { ...request, promptVersionId } };
   return startOnce(ctx, latest, { ...options, onRunId: () => {} });
+}
+
+/** Adds what a service says in the `data` of its refusal to the fault that is reported in its place. */
+async function withDetailsOf(refusal: NotFoundError, fault: unknown): Promise<unknown> {
+  if (!(fault instanceof CliError)) return fault;
+  const { failureOf } = await import('../../core/failure.ts');
+  const { message, ...failure } = failureOf(fault);
+  const { data, details } = failureOf(refusal);
+  return new CliError(message, { ...failure, data, details, cause: refusal });
 }
 
 async function startOnce(
@@ -168,11 +183,12 @@ async function startOnce(
 async function withRunId({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { failureOf } = await import('../../core/failure.ts');
-  const { message, status, exitCode, data, hints } = failureOf(error);
+  const { message, status, exitCode, data, hints, details } = failureOf(error);
   return new CliError(message, {
     status,
     exitCode,
     data: data ?? { runId },
+    details,
     hints: [...hints, `The run was started. Get it with: ${advise('runs', 'wait', runId)}`],
     cause: error,
   });

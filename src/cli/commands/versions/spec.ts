@@ -5,6 +5,7 @@ export const VERSIONS = {
   aliases: ['version'],
   summary: 'list, compare and label the published versions of a prompt',
   examples: ['versions list hello', 'versions label hello 9b1f7c4e production', 'versions diff hello'],
+  notes: "The program's own version: promptrun --version",
 } as const satisfies CommandSpec;
 
 export const VERSIONS_LIST = {

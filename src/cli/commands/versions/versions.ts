@@ -3,10 +3,11 @@ import { listAt, valueAt } from '../../../wire/bounded-json.ts';
 import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { ageText } from '../../core/time.ts';
+import { notFoundError } from '../../errors.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
-import { connectionFor } from '../../targets/prompt-file.ts';
-import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { connectionFor, promptFileOf, shownPath } from '../../targets/prompt-file.ts';
+import { askOfPrompt, resolvePrompt, unlessNotFound } from '../../targets/prompt-name.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
@@ -14,9 +15,18 @@ import { oneLine } from '../../terminal/sanitise.ts';
 export async function versionsList(ctx: Context, prompt: string): Promise<void> {
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
-  const { versions } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
+  const listing = askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
+  const file = promptFileOf(ctx, prompt, 'command line');
+  const published = file === undefined ? await listing : await unlessNotFound(listing);
+  if (published === undefined) {
+    throw notFoundError(
+      `nothing is published under the slug of ${prompt}`,
+      `To publish the file: ${connection.advise('prompts', 'publish', shownPath(ctx, file?.path ?? prompt))}`,
+    );
+  }
+  const { versions } = published;
   const now = ctx.clock.now();
   const hasLabels = versions.some(
     ({ labels, history }) => listAt(labels).length + listAt(history).length > 0,

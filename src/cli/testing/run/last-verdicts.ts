@@ -35,14 +35,19 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
   }
 }
 
-/** Returns a test that is true for a case that did not pass when it was last run, as it is or before an edit. */
-export async function lastFailures(ctx: Context): Promise<(prepared: PreparedEntry) => boolean> {
+/**
+ * Returns a test that is true for a case that did not pass when it was last run, as it is or before an edit. It looks at
+ * runs of the same kind, live or recorded, unless told otherwise.
+ */
+export async function lastFailures(
+  ctx: Context,
+): Promise<(prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean> {
   const verdicts = new Map<unknown, unknown>();
   for (const { ids, verdict } of linesOf(await readVerdictsText(verdictFile(ctx)))) {
     for (const id of ids) verdicts.set(id, verdict);
   }
-  return prepared => {
-    const known = idsOf(prepared).find(id => verdicts.has(id));
+  return (prepared, { isReplay } = { isReplay: ctx.isReplay }) => {
+    const known = idsOf(prepared, isReplay).find(id => verdicts.has(id));
     return known !== undefined && verdicts.get(known) !== 'passed';
   };
 }
@@ -108,9 +113,11 @@ async function readVerdictsText(file: FileBelow): Promise<string> {
  * Returns the ids of a case at its service, the best known first: that of its name, which stays the same if the case is
  * edited, then that of its content, which stays the same if it is renamed.
  */
-function idsOf({ connection, entry, key, nameKey, numberInFile }: PreparedEntry): string[] {
-  const { service, recorder } = connection;
-  const at = [service, recorder?.mode === 'replay', entry.file.file];
+function idsOf(
+  { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
+  isReplay = connection.recorder?.mode === 'replay',
+): string[] {
+  const at = [isReplay ? 'replay' : connection.service, isReplay, entry.file.file];
   const named = nameKey === undefined ? [] : [[nameKey]];
   return [...named, [key, numberInFile]].map(id =>
     createHash('sha256')

@@ -174,9 +174,8 @@ async function placedInputs(
 }
 
 function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
-  const { message, status, exitCode, hints, data } = failureOf(error);
-  const where = `${file.name}:${testCase.line}: ${message}`;
-  return new CliError(where, { status, exitCode, hints, data, cause: error });
+  const { message, ...failure } = failureOf(error);
+  return new CliError(`${file.name}:${testCase.line}: ${message}`, { ...failure, cause: error });
 }
 
 /** Returns the chosen entries, each with the key of its name unless another entry has the same. */
