@@ -69,6 +69,17 @@ describe('the double of the Messages interface', () => {
   });
 });
 
+describe("a prompt's own tools", () => {
+  it('are called in the answer, as JSON after the text', async () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'look_up', input: { city: 'Oslo' } };
+    const runOptions = { tools: [{ name: 'look_up', input_schema: { type: 'object' } }] };
+    const answer = message([{ type: 'text', text: 'Wait.' }, call], { stop_reason: 'tool_use' });
+    const { outputs } = await ask({ runOptions }, answer);
+    expect(provider.body()).toMatchObject(runOptions);
+    expect(outputs).toEqual([{ type: 'text', text: `Wait.\n\n${JSON.stringify(call)}` }]);
+  });
+});
+
 describe('a request', () => {
   it('holds system parts apart, roles, pictures, and settings by their names there', async () => {
     const picture = png(2, 2);

@@ -44,6 +44,27 @@ const answered = (content: string | null, more: object = {}): ProviderAnswer => 
   body: { choices: [{ message: { role: 'assistant', content, ...more } }], usage: { total_tokens: 42 } },
 });
 
+describe("a prompt's own tools", () => {
+  const calls = [{ id: 'call_1', type: 'function', function: { name: 'look_up', arguments: '{}' } }];
+  const message = { role: 'assistant', content: 'Wait.', tool_calls: calls };
+
+  it.each([
+    ['alone', answered(null, { tool_calls: calls }), calls],
+    ['beside a text', answered('Wait.', { tool_calls: calls }), message],
+    ['in their former form', answered(null, { function_call: { name: 'f' } }), { name: 'f' }],
+  ])('are sent, and their calls %s are the answer as JSON', async (_, answer, expected) => {
+    provider.reset(answer);
+    const runOptions = { tools: [{ type: 'function', function: { name: 'look_up' } }] };
+    const { outputs, failed } = await ask({}, { runOptions, onText: () => undefined });
+    expect(provider.body()).toMatchObject(runOptions);
+    expect(provider.body()).not.toHaveProperty('stream');
+    expect({ failed, outputs }).toEqual({
+      failed: false,
+      outputs: [{ type: 'text', text: JSON.stringify(expected) }],
+    });
+  });
+});
+
 describe('a text model', () => {
   it('is asked with roles, and its answer is the output', async () => {
     provider.reset(answered('Bonjour'));

@@ -105,7 +105,7 @@ class ProviderRun {
     return this.#resultOf(async () => {
       const { request, response } = await this.#send(refused);
       const draws = this.#job.model.modality === 'image';
-      const answer = new ModelAnswer(request.answerFormat, { hasJsonTool: request.hasJsonTool, draws });
+      const answer = new ModelAnswer(request.answerFormat, { ...request, draws });
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
@@ -120,6 +120,7 @@ class ProviderRun {
       const request = await this.#build();
       const answer = new ModelAnswer(formatOfAnswer(body) ?? request.answerFormat, {
         hasJsonTool: this.#job.json !== undefined,
+        keepsCalls: request.keepsCalls,
       });
       this.#answer = answer;
       answer.add(body);

@@ -284,7 +284,8 @@ describe('providers of promptfoo', () => {
     ['openai:chat:gpt-4o', true],
     ['openrouter:meta/llama', true],
     ['anthropic:messages:claude-sonnet-4-6', true],
-    ['ollama:chat:llama3', false],
+    ['ollama:chat:llama3', true],
+    ['google:gemini-2.5-flash', false],
   ])('lose a `system` of the config of %s only if promptfoo does not send it', async (id, isIgnored) => {
     const provider = `{ id: '${id}', config: { system: Be terse. } }`;
     const text = `prompts: [a]\nproviders: [${provider}]\ntests: [{ vars: {} }]\n`;
@@ -355,7 +356,7 @@ providers:
   - { id: 'hf:text-generation:org/m', config: { max_new_tokens: 5, other: 1 } }
   - { id: 'ollama:chat:m', config: { options: { temperature: 0 } } }
   - { id: 'azure:chat:m', config: { apiHost: ours.openai.azure.com, apiVersion: '2024-10-21' } }
-  - { id: 'openai:m', config: { tools: [] } }
+  - { id: 'openai:responses:m', config: { tools: [] } }
   - { id: 'anthropic:messages:m', config: { apiBaseUrl: 'https://proxy.example' } }
   - { id: 'azure:chat:m', config: { apiBaseUrl: 'https://gate.example/team/' } }
   - { id: 'google:m', config: { other: 1, generationConfig: { topP: 1, thinkingConfig: { thinkingBudget: 0 } } } }
@@ -412,7 +413,6 @@ tests: one.yaml
       "`apiBaseUrl` of a provider's config has no equivalent",
       "`thinkingConfig` of a provider's config has no equivalent",
       "`max_gen_len` of a provider's config has no equivalent",
-      "`format` of a provider's config has no equivalent",
     ]);
   });
 
@@ -437,7 +437,8 @@ providers:
   - { id: 'azure:responses:gpt-4o', config: { max_tokens: 9 } }
   - { id: 'vertex:gemini-3-pro', config: { generationConfig: { thinkingConfig: { thinkingLevel: LOW } } } }
   - { id: 'azure:chat:prod', config: { isReasoningModel: true } }
-  - { id: 'openai:chat:qwen3', config: { passthrough: { reasoning_effort: none, temperature: 1, x: 1 }, temperature: 2 } }
+  - { id: 'openai:chat:qwen3', config: { passthrough: { reasoning_effort: none, temperature: 1, x: 1, n: 2 }, temperature: 2 } }
+  - { id: 'ollama:llama3', config: { format: json, system: x, passthrough: { format: json } } }
 ${[
   'mistral:small',
   'ollama:chat:llama3',
@@ -471,7 +472,10 @@ tests: [{ vars: {} }]
       { model: 'azure/gpt-4o', config: { temperature: 0, maxOutputTokens: 1024 } },
       { model: 'vertexai/gemini-3-pro', config: { reasoningEffort: 'low' } },
       { model: 'azure/prod', config: { temperature: 0, maxOutputTokens: 1024 } },
-      { model: 'openai/qwen3', config: { temperature: 1, maxOutputTokens: 1024, reasoningEffort: 'none' } },
+      {
+        model: 'openai/qwen3',
+        config: { temperature: 1, maxOutputTokens: 1024, reasoningEffort: 'none', x: 1 },
+      },
       {
         model: 'mistral/small',
         config: { ...SAMPLING, maxOutputTokens: 7, seed: 4, reasoningEffort: 'low' },
@@ -504,8 +508,41 @@ tests: [{ vars: {} }]
     expect(converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message)).toEqual([
       "`thinkingConfig` of a provider's config has no equivalent",
       "`isReasoningModel` of a provider's config has no equivalent",
-      "`x` of a provider's config has no equivalent",
+      "`n` of a provider's config has no equivalent",
+      'an answer format other than that of the first provider has no equivalent',
     ]);
+  });
+
+  it('send their tools, in the form of Claude too', async () => {
+    const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+    const tools = [{ type: 'function', function: { name: 'look_up', parameters } }];
+    const converted = await convert(
+      `prompts: [a]
+providers:
+  - { id: 'openai:m', config: { tools: 'file://tools.json', tool_choice: required } }
+  - { id: 'anthropic:messages:claude-sonnet-4-5', config: { tools: ['file://tools.json'], tool_choice: required } }
+  - { id: 'openai:n', config: { tools: ${JSON.stringify([{ type: 'web_search' }])} } }
+  - { id: 'openai:o', config: { tools: 'file://tools.py:get' } }
+  - { id: 'google:gemini-2.5-flash', config: { tools: 'file://tools.json' } }
+tests: [{ vars: {} }]
+`,
+      { files: { 'tools.json': JSON.stringify(tools) }, isForTest: true },
+    );
+    const { models } = parse(converted.test ?? '') as { models: { config: object }[] };
+    expect(models.slice(0, 2).map(({ config }) => config)).toEqual([
+      { temperature: 0, maxOutputTokens: 1024, tools, tool_choice: 'required' },
+      {
+        temperature: 0,
+        maxOutputTokens: 1024,
+        tools: [{ name: 'look_up', input_schema: parameters }],
+        tool_choice: { type: 'any' },
+      },
+    ]);
+    expect(notesOf(converted)).toEqual(
+      [5, 6, 7].map(
+        line => `in/promptfooconfig.yaml:${line}: \`tools\` of a provider's config has no equivalent`,
+      ),
+    );
   });
 
   it.each([

@@ -46,6 +46,8 @@ export class ModelAnswer {
   /** The price class that the provider says it used. */
   tier: string | undefined;
   readonly #form: AnswerFormat;
+  /** True if calls of the prompt's own tools are the answer, as JSON. */
+  readonly keepsCalls: boolean;
   readonly #hasJsonTool: boolean;
   readonly #draws: boolean;
   readonly #reasons = new Set<string>();
@@ -57,14 +59,20 @@ export class ModelAnswer {
 
   /**
    * @param hasJsonTool true if the model had to answer by calling a tool
+   * @param keepsCalls true if the prompt has tools of its own, whose calls are the answer
    * @param draws true if the model was asked for a picture
    */
   constructor(
     form: AnswerFormat,
-    { hasJsonTool = false, draws = false }: { hasJsonTool?: boolean; draws?: boolean } = {},
+    {
+      hasJsonTool = false,
+      keepsCalls = false,
+      draws = false,
+    }: { hasJsonTool?: boolean; keepsCalls?: boolean; draws?: boolean } = {},
   ) {
     this.#form = form;
     this.#hasJsonTool = hasJsonTool;
+    this.keepsCalls = keepsCalls && !hasJsonTool;
     this.#draws = draws;
   }
 

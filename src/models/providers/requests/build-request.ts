@@ -32,6 +32,8 @@ export interface BuiltRequest extends ProviderRequest {
   readonly resultUrl?: URL;
   /** True if the model has to answer by calling a tool. */
   readonly hasJsonTool: boolean;
+  /** True if the prompt has tools of its own, whose calls are the answer. */
+  readonly keepsCalls: boolean;
   /** The options in it that a provider may refuse. */
   readonly options: ReadonlySet<OptionName>;
   /** Notes on what was left out or changed, one sentence each. */
@@ -108,6 +110,7 @@ async function buildChat(
     ...withBody(request, body),
     answerFormat: api.answerFormat(modelId),
     hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
+    keepsCalls: hasOwnTools(sorted),
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
     warnings: [...sorted.warnings, ...notes, ...omitted.map(what => leftOutNote(model, what))],
     lacksFormat: warnings.some(isLackOfFormat),
@@ -130,7 +133,8 @@ async function captureChat(
   };
   const call = chatCall(job, chat);
   const count = sorted.known.get('n');
-  const streams = job.onText !== undefined && !(typeof count === 'number' && count > 1);
+  const isWhole = (typeof count === 'number' && count > 1) || hasOwnTools(sorted);
+  const streams = job.onText !== undefined && !isWhole;
   const answer = streams ? '' : JSON.stringify(api.answerFormat(modelId).empty);
   return await captureWithEffort(api, extras, options =>
     captureRequest(access, answer, async settings => {
@@ -165,6 +169,10 @@ function chatFields({ api, sorted, json }: Chat): UncheckedObject {
   };
 }
 
+function hasOwnTools({ others }: SortedOptions): boolean {
+  return 'tools' in others || 'functions' in others;
+}
+
 function isLackOfFormat(warning: SharedV4Warning): boolean {
   return warning.type === 'unsupported' && warning.feature === 'responseFormat';
 }
@@ -196,6 +204,7 @@ async function buildDrawing(
     ...(await withFields(request, snakeCased(others))),
     answerFormat: IMAGES,
     hasJsonTool: false,
+    keepsCalls: false,
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key) && !omitted.includes(key))),
     warnings: [
       ...sorted.warnings,

@@ -49,8 +49,9 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
   const message = valueAt(choice, 'message') ?? valueAt(choice, 'delta');
   answer.addRefusal(textAt(message, 'refusal'));
-  for (const call of [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')]) {
-    if (!isJsonObject(call)) continue;
+  const calls = [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')].filter(isJsonObject);
+  if (answer.keepsCalls && calls.length > 0) return answer.addText(callsText(message), index);
+  for (const call of calls) {
     const named = valueAt(call, 'function') ?? call;
     answer.addToolCall(textAt(named, 'name'), textAt(named, 'arguments'), index);
   }
@@ -59,6 +60,13 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   answer.thought ||= isThought || THOUGHTS.some(key => Boolean(valueAt(message, key)));
   answer.pictures.push(...[...parts, ...contentParts(valueAt(message, 'images'))].flatMap(picturesIn));
   for (const part of parts.filter(isTextPart)) answer.addText(textAt(part, 'text'), index);
+}
+
+/** Returns the calls of a message as JSON, or the whole message if it has a text beside them. */
+function callsText(message: unknown): string {
+  const hasText = Boolean(valueAt(message, 'content'));
+  const calls = valueAt(message, 'function_call') ?? valueAt(message, 'tool_calls');
+  return JSON.stringify(hasText ? message : calls);
 }
 
 /** Fields that hold a model's thinking. */

@@ -72,7 +72,9 @@ function readBlock(block: unknown, answer: ModelAnswer): void {
   answer.thought ||= type.includes('thinking');
   if (type === 'text' || type === 'text_delta') answer.addText(textAt(block, 'text'));
   if (type === 'input_json_delta') answer.addToolCall(undefined, textAt(block, 'partial_json'));
-  if (type === 'tool_use') {
+  if (type === 'tool_use' && answer.keepsCalls) {
+    answer.addText(`${answer.text === '' ? '' : '\n\n'}${JSON.stringify(block)}`);
+  } else if (type === 'tool_use') {
     const input = valueAt(block, 'input');
     const isThere = isJsonObject(input) && Object.keys(input).length > 0;
     answer.addToolCall(textAt(block, 'name'), isThere ? JSON.stringify(input) : undefined);

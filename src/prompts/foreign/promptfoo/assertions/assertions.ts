@@ -34,7 +34,8 @@ export interface Assertion {
   readonly config?: JsonValue | undefined;
 }
 
-const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu)$/u;
+const USES_THRESHOLD =
+  /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
 const USES_CONFIG = /^(?:not-)?(?:javascript|python)$/u;
 const ASSERTION_KEYS: KnownKeys = {
   known: ['type', 'value', 'metric', 'description', 'transform'],

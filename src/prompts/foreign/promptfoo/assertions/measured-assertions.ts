@@ -92,6 +92,39 @@ const pass = typeof value === 'string' || Array.isArray(value)
 return { pass, found: 'used ' + (used.length > 0 ? 'the skills ' + used.join(', ') : 'no skill') };`,
     faultOf: faultOfSkills,
   },
+  'tool-call-f1': {
+    code: `const called = new Set();
+const add = name => typeof name === 'string' && called.add(name);
+const addOf = item => {
+  if (item?.type === 'tool_use' && typeof item.name === 'string') return add(item.name);
+  const [own, named] = [item?.functionCall, item?.function].map(of => typeof of === 'object' && of);
+  return own || named ? add((own || named).name) : add(item?.name);
+};
+const addAll = found => {
+  if (typeof found === 'string') {
+    try {
+      return addAll(JSON.parse(found));
+    } catch {}
+    const lines = found.split('\\n').map(line => line.trim()).filter(line => /^[[{]/.test(line));
+    for (const line of lines) try { addAll(JSON.parse(line)); } catch {}
+  } else if (typeof found === 'object' && found !== null) {
+    if (Array.isArray(found.tool_calls)) for (const call of found.tool_calls) [call?.function?.name, call?.name].map(add);
+    else if (Array.isArray(found)) found.map(addOf);
+    else if (found.type === 'tool_use' || found.functionCall) addOf({ ...found, name: found.type === 'tool_use' ? found.name : undefined });
+    else if (Array.isArray(found.toolCall?.functionCalls)) for (const call of found.toolCall.functionCalls) add(call?.name);
+  }
+};
+addAll(output);
+const expected = new Set(Array.isArray(value) ? value.map(String) : value.split(',').map(name => name.trim()));
+const shared = [...expected].filter(name => called.has(name)).length;
+const score = 2 * shared / (called.size + expected.size);
+return { pass: score >= least, found: 'an F1 of ' + score.toFixed(2) + ': ' + ([...called].join(', ') || 'no tool') };`,
+    threshold: 1,
+    faultOf: value =>
+      typeof value === 'string' || (isJsonList(value) && value.length > 0)
+        ? undefined
+        : 'needs names of tools',
+  },
   'word-count': {
     code: `const count = text.split(/\\s+/).filter(word => word !== '').length;
 const { min = Number(value), max = Number(value) } = typeof value === 'object' ? { min: 0, max: Infinity, ...value } : {};

@@ -3,11 +3,14 @@ import { isJsonList } from '../../../../files/json.ts';
 import type { YamlValue } from '../../../../files/yaml.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { includesPrompt, type PromptNames, readReferences } from '../prompt-references.ts';
+import { parsesAnswers } from './answer-format.ts';
 import { declareProvider } from './declared-provider.ts';
 import { modelName } from './model-names.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { ownAddress } from './provider-address.ts';
-import { convertSettings, parsesAnswers, withDefaults } from './provider-settings.ts';
+import { convertSettings } from './provider-settings.ts';
+import { withDefaults } from './sent-settings.ts';
+import { callsTransform } from './tools.ts';
 
 /** Providers whose requests take the `config` of a prompt. */
 const TAKES_PROMPT_CONFIG =
@@ -242,14 +245,14 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   const own = convertSettings({ id }, config && valuesByKey(config, 'config'), conversion);
   const ofPrompt = convertSettings({ id }, promptConfig, conversion);
   const output = ofPrompt.output ?? own.output;
-  const isParsed = conversion.isForTest && parsesAnswers(id, output);
+  const settings = { ...own.settings, ...ofPrompt.settings };
+  const parsed = parsesAnswers(id, output) ? PARSED : callsTransform(id, settings);
+  const transforms = [conversion.isForTest ? parsed : undefined, transform];
   const provider = {
     names: namesOf(written),
-    config: withDefaults(id, model, { ...own.settings, ...ofPrompt.settings }),
+    config: withDefaults(id, model, settings),
     output,
-    transform: isParsed
-      ? composedTransform([PARSED, ...(transform === undefined ? [] : [transform])])
-      : transform,
+    transform: composedTransform(transforms.filter(code => code !== undefined)),
     at,
   };
   const address = ownAddress(id, config, conversion);

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../../wire/bounded-json.ts';
 import { assertionsIn } from '../assertions/assertions.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { readReferences } from '../prompt-references.ts';
-import { isAnswerSetting } from '../providers/provider-settings.ts';
+import { isAnswerSetting } from '../providers/setting-names.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 import { readTestVars } from './test-variables.ts';
 
