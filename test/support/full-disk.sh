@@ -29,4 +29,7 @@ echo "exit $code, $(find "$disk/data/media" -type f | wc -l) pictures"
 fill
 export PROMPTRUN_DATA_DIR=$elsewhere/data PROMPTRUN_STATE_DIR=$disk/new
 promptrun run hello -i name=Ada -q 2>&1 || echo "exit $?"
+promptrun compare hello hello -i name=Ada -q 2>&1 | sed -E 's/[0-9a-f]{32}/<id>/' || true
+printf 'name\nAda\n' >"$elsewhere/names.csv"
+promptrun batch hello --from "$elsewhere/names.csv" -q 2>&1 | tail -1 || true
 promptrun config set rate 3 -q 2>&1 || echo "exit $?"

@@ -51,7 +51,7 @@ async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<Batch
     out === undefined ? (): void => {} : await lockResults(ctx, path.resolve(ctx.cwd, out), out);
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open(fileIn(file));
+    journal = await BatchJournal.open(fileIn(file), { canResume: out !== undefined });
     if (out === undefined) ctx.io.note(`note: the batch's journal is ${file}`);
     return { results: await openResults(ctx, options, journal.states), journal, release };
   } catch (error) {

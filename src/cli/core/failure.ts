@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../client/errors.ts';
-import { codeOf } from '../../files/error-utils.ts';
+import { codeOf, hasNoSpace } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { waitInWords } from './counted.ts';
@@ -57,7 +57,10 @@ export function failureOf(error: unknown): Failure {
     const { status, exitCode, hint } = refusal;
     return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
   }
-  if (isFileFault(error)) return failure('FILE_ERROR', error.message, EXIT.fault);
+  if (isFileFault(error)) {
+    const hints = hasNoSpace(error) ? ['Free some disk space.'] : [];
+    return failure('FILE_ERROR', error.message, EXIT.fault, hints);
+  }
   return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
     'This is a fault of promptrun itself; --debug shows where.',
   ]);

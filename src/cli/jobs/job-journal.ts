@@ -54,7 +54,12 @@ export class BatchJournal implements JobJournal {
   #hasJobs: boolean;
   #lines: AppendLog;
 
-  private constructor(place: FileBelow, handle: FileHandle, read: ReadJournal) {
+  private constructor(
+    place: FileBelow,
+    handle: FileHandle,
+    read: ReadJournal,
+    private readonly canResume: boolean,
+  ) {
     this.#place = place;
     this.file = path.join(place.folder, place.name);
     this.facts = read.facts;
@@ -69,13 +74,14 @@ export class BatchJournal implements JobJournal {
   /**
    * Opens a journal to resume from it, or creates one. A creation on a torn last line was never sent.
    *
+   * @param canResume false if no command can resume from it; default true
    * @throws {CliError} if it can't be written or is not a journal
    */
-  static async open(file: FileBelow): Promise<BatchJournal> {
+  static async open(file: FileBelow, { canResume = true } = {}): Promise<BatchJournal> {
     if (!isDirectory(file.folder)) throw usageError(`--out: no such directory: ${file.folder}`);
     // Read it before opening it for writing, because the user may have named another file by mistake.
     const read = await readJournal(file);
-    return new BatchJournal(file, await openForLines(file), read);
+    return new BatchJournal(file, await openForLines(file), read, canResume);
   }
 
   /** The jobs' states when the journal was opened, by job id. */
@@ -157,7 +163,7 @@ export class BatchJournal implements JobJournal {
     try {
       await this.#lines.append(journalLine(event), options);
     } catch (error) {
-      throw fileUnwritable(this.file, error);
+      throw fileUnwritable(this.file, error, this.canResume);
     }
   }
 
@@ -189,12 +195,14 @@ function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobStat
 }
 
 /** Returns the error for a file of a batch that can't be written any more; it stops the batch. */
-export function fileUnwritable(file: string, cause: unknown): Error {
+export function fileUnwritable(file: string, cause: unknown, canResume = true): Error {
   if (cause instanceof PathFault) return cause;
   return new CliError(`${file} can't be written: ${messageOf(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: ['No more runs were started. Free some disk space, then add --resume to the same command.'],
+    hints: [
+      `No more runs were started. Free some disk space${canResume ? ', then add --resume to the same command' : ''}.`,
+    ],
     cause,
   });
 }

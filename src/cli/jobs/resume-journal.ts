@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { DYING_MS, waitForLock } from '../../files/writing/lock.ts';
-import { makeFolderBelow } from '../../files/writing/write-below.ts';
+import { messageOf } from '../../files/error-utils.ts';
+import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
+import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
 import type { Connection, Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { configError, unwritable, usageError } from '../errors.ts';
 import { BatchJournal } from './job-journal.ts';
 
 /** A command's work that can be resumed; the name of the folder of its journals. */
@@ -25,8 +26,7 @@ export async function withResumeJournal<T>(
 ): Promise<T> {
   const all = [service, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
   const name = createHash('sha256').update(all).digest('hex').slice(0, 32);
-  makeFolderBelow({ folder: stateDir, name: kind }, 0o700);
-  const release = await waitForLock({ folder: stateDir, name: path.join(kind, name) }, clock, DYING_MS);
+  const release = await lockJournal({ folder: stateDir, name: path.join(kind, name) }, clock);
   if (release === undefined) throw usageError(JOURNAL_IN_USE[kind], 'Wait until it ends.');
   let journal: BatchJournal | undefined;
   try {
@@ -35,6 +35,23 @@ export async function withResumeJournal<T>(
   } finally {
     await journal?.close();
     release();
+  }
+}
+
+/** Locks a journal; returns undefined if another command holds it. */
+async function lockJournal(file: FileBelow, clock: Context['clock']): Promise<Release | undefined> {
+  try {
+    makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
+    return await waitForLock(file, clock, DYING_MS);
+  } catch (error) {
+    if (error instanceof PathFault) throw error;
+    const what = `the journal ${path.join(file.folder, file.name)}.jsonl can't be written: ${messageOf(error)}`;
+    const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
+    throw unwritable(
+      error,
+      configError(what, `Make its folder writable, ${elsewhere}`),
+      `Free some disk space, ${elsewhere}`,
+    );
   }
 }
 

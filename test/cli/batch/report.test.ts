@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { reportPage } from '../../../src/cli/batch/report/page.ts';
@@ -148,8 +148,13 @@ describe('batch report', () => {
     });
     expect(shown.stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
     expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain('2 of 3 rows are done');
+    const file = path.join(project.home, 'r.jsonl');
+    appendFileSync(file, '{"row":3,"id":"3","ru');
+    expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
     await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--resume']);
     expect((await project.run(report)).stdout()).not.toContain('unfinished');
+    appendFileSync(file, '{"row":4,"id":"4","ru');
+    expect((await project.run(report)).exitCode).toBe(2);
   });
 
   it('makes a page that shows answers as text, and loads nothing', async () => {

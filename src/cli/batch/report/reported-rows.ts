@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileIn } from '../../../files/writing/write-below.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
 import { Spending, type Totals } from '../../creation/spending.ts';
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
 import { sumOfSeconds } from '../../jobs/job.ts';
@@ -13,7 +13,8 @@ import { readJournal } from '../../jobs/read-journal.ts';
 import { parseResultsLine, type ResultsLine, resultState } from '../results/results-line.ts';
 
 /**
- * Reads the rows of a file of results; the last line of a row counts.
+ * Reads the rows of a file of results; the last line of a row counts. The file's last line may be torn while its batch has
+ * not ended.
  *
  * @throws {CliError} USAGE_ERROR if the file can't be read, or a line is not a result
  */
@@ -25,19 +26,26 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
     );
   }
   const rows = new Map<string, ResultsLine>();
+  let fault: CliError | undefined;
   const stream = createReadStream(path.resolve(cwd, file), { encoding: 'utf8' });
   try {
     for await (const { text, line } of textLines(stream as AsyncIterable<string>)) {
+      if (fault !== undefined) throw fault;
       if (text.trim() !== '') {
         const row = parseResultsLine(text);
-        if (row === undefined) throw usageError(`${file}:${line}: this is not a result of a batch`);
-        rows.set(row.id, row);
+        if (row === undefined) fault = usageError(`${file}:${line}: this is not a result of a batch`);
+        else rows.set(row.id, row);
       }
     }
+    if (fault !== undefined && !existsSync(journalOf(file, cwd))) throw fault;
   } catch (error) {
     throw fileFault(error, file, 'report');
   }
   return [...rows.values()];
+}
+
+function journalOf(results: string, cwd: string): string {
+  return `${path.resolve(cwd, results)}.journal`;
 }
 
 /** The progress of a batch that has not ended. */
@@ -53,7 +61,7 @@ export async function readUnfinished(
   cwd: string,
   rows: readonly ResultsLine[],
 ): Promise<Unfinished | undefined> {
-  const { facts } = await readJournal(fileIn(`${path.resolve(cwd, results)}.journal`));
+  const { facts } = await readJournal(fileIn(journalOf(results, cwd)));
   if (facts === undefined) return undefined;
   const count = facts['rows'];
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };
