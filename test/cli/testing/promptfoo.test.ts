@@ -121,7 +121,7 @@ tests:
         return Promise.resolve({ city: ['{{who}}', 'x'], all: doc });
     assert: [{ type: javascript, value: context.vars.n === 1 }, { type: contains, value: '|The text|The text' }]
   - vars: { city: [a, b], n: 0, doc: none }
-    options: { transformVars: '({ city: vars.city.length })' }
+    options: { transformVars: '({ city: vars.city.length, session: context.uuid })' }
     assert: [{ type: equals, value: 'Ann|2|0|none|' }]
 `;
     const files = { 'promptfooconfig.yaml': text, 'doc.txt': 'The text\n' };
@@ -134,6 +134,7 @@ tests:
     ['process.env.HOME', ':5: a transform uses `process`'],
     ['vars.a.b.c', ':5: `transformVars`: TypeError'],
     ['vars.a', ':5: `transformVars` gives no object'],
+    ["'{ a: context.uuid }'", ':5: `a` has an id that is new for each run'],
   ])("refuses `transformVars` that it can't carry out: %s", async (code, words) => {
     const text = `prompts: ['Say {{a}}']
 providers: [echo]

@@ -68,6 +68,8 @@ export class Conversion {
   readonly places: Map<string, string>;
   /** The names of the tests' variables, once the tests are read. */
   variables: VariableNames = { all: [], json: [], stored: [] };
+  /** The variables that hold an id of one run, with the code that makes them. */
+  readonly freshIds = new Map<string, Located>();
   /** The inputs that stand for a variable or, in the cases without it, for a text. */
   readonly fallbacks = new Map<string, VariableOrText>();
   /** The number of omissions; repeated ones count each time. */

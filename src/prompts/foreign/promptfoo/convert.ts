@@ -36,6 +36,7 @@ import {
   settingsOfAllTests,
   storedVariables,
 } from './tests/tests.ts';
+import { noteFreshIds } from './tests/transform-vars.ts';
 
 const CONFIGURATION_KEYS: KnownKeys = {
   known: [
@@ -114,7 +115,10 @@ async function convertConfiguration(
   conversion.variables = { all: configured.names, json: json.names, stored: storedVariables(configured) };
   const rendered = renderedBody(prompt, written, configured, conversion);
   const models = convertedModels(entries, { prompts, prompt, settings, configured }, conversion);
-  const isLeftOut = rendered.isLeftOut || noteClaudeLines(prompt, models, conversion);
+  const isLeftOut =
+    rendered.isLeftOut ||
+    noteClaudeLines(prompt, models, conversion) ||
+    noteFreshIds(configured, prompt, models.known, conversion);
   const body = { ...rendered, isLeftOut };
   const head = frontMatter(models.asked[0], entries.get('description')?.scalar);
   const needs = caseNeeds({ prompt, body, models, json }, conversion);

@@ -1,8 +1,9 @@
-import { isJsonList, type JsonValue, parseJson } from '../../../../files/json.ts';
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/json.ts';
 import { parseYaml } from '../../../../files/yaml.ts';
 import { isJsonObject } from '../../../../wire/bounded-json.ts';
 import { type Conversion, type Located, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';
+import type { PromptfooProvider } from '../providers/provider.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 import { variableValues } from './test-variables.ts';
 
@@ -35,7 +36,7 @@ function transformedVars(
   if (!at) return [];
   const before = conversion.leftOut;
   conversion.noteTransform(code, at);
-  if (code.startsWith('file://') || namesEnvironment(code) || /\buuid\b/u.test(code)) {
+  if (code.startsWith('file://') || namesEnvironment(code)) {
     conversion.note(at, '`transformVars` has an equivalent only for code that uses the variables');
   }
   if (conversion.leftOut > before) return tests.map(test => [test, { ...test, isLeftOut: true }]);
@@ -45,7 +46,8 @@ function transformedVars(
   const results = parseJson(printed ?? '');
   if (!isJsonList(results)) return [];
   return tests.map((test, index) => {
-    const result = results[index] ?? null;
+    const [result, ids] = ['vars', 'ids'].map(name => ownValue(results[index], name));
+    for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
     if (isJsonObject(result)) {
       return [test, withVars(test, { before: all[index] ?? {}, after: result, at }, conversion)];
     }
@@ -61,12 +63,40 @@ function written(values: readonly Variable[]): JsonValue {
   return isOne ? (file ?? json) : values.map(value => value.file ?? value.json);
 }
 
-/** Returns code that transforms each set of variables like promptfoo. */
+/** Returns code that transforms each set of variables like promptfoo, and names those that hold an id of one run. */
 function codeForAll(code: string): string {
   return `const one = function (vars, context) {
 ${code.includes('\n') ? code : `return ${code}`}
 };
-return Promise.all(output.map(vars => one(vars, { prompt: {} })));`;
+const withId = (vars, digit) => one({ ...vars }, { prompt: {}, uuid: 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit) });
+return Promise.all(output.map(async vars => {
+  const result = await withId(vars, '1');
+  const other = ${/\buuid\b/u.test(code)} ? await withId(vars, '2') : result;
+  const ids = Object.keys(result ?? {}).filter(key => JSON.stringify(result[key]) !== JSON.stringify(other[key]));
+  return { vars: result, ids };
+}));`;
+}
+
+/**
+ * Notes the variables with an id of one run that something uses, and returns true if there are any: with a new id, a resumed
+ * test would pay again.
+ */
+export function noteFreshIds(
+  { all }: { readonly all: readonly ConfiguredTest[] },
+  { program, text }: { readonly program?: unknown; readonly text: string },
+  providers: readonly PromptfooProvider[],
+  conversion: Conversion,
+): boolean {
+  const before = conversion.leftOut;
+  const tests = all.map(({ vars, asserts, options }) => [[...vars.values()], asserts, options.transform]);
+  const asked = providers.map(({ entry, transform }) => [entry, transform]);
+  const readsAll = program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
+  const written = JSON.stringify([text, asked, tests]);
+  for (const [name, at] of conversion.freshIds) {
+    if (!readsAll && !written.includes(name)) continue;
+    conversion.note(at, `\`${name}\` has an id that is new for each run, which has no equivalent`);
+  }
+  return conversion.leftOut > before;
 }
 
 function withVars(
@@ -79,7 +109,7 @@ function withVars(
   conversion: Conversion,
 ): ConfiguredTest {
   const changed = Object.entries(after).filter(
-    ([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]),
+    ([key, value]) => !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
   );
   const values = valuesByKey(
     parseYaml(JSON.stringify(Object.fromEntries(changed)), at.line, at.file),
