@@ -10,7 +10,7 @@ const CACHE = path.resolve('node_modules/.cache/promptrun-patterns.json');
 /** The checker counts steps: with bounds on its time as short as by default, a busy machine changes its verdicts. */
 const PATIENCE = { timeout: 60_000, incubationTimeout: 20_000, attackTimeout: 20_000 };
 
-/** Patterns that the checker can't decide on, and why they are linear all the same. */
+/** Patterns that the checker can't decide on, and why they are linear anyway. */
 const DECIDED = new Map([
   ['(?:[-?:][ \\t]+){200}', 'no text is read more than 200 times: the two classes have nothing in common'],
 ]);

@@ -94,7 +94,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['check', 'built-in'],
   ],
   models: [
-    ['declared.ts', 'engine.ts', 'entry.ts', 'outgoing'],
+    ['declared-model.ts', 'engine.ts', 'entry.ts', 'outgoing'],
     ['offline', 'providers'],
     ['programs'],
     ['catalogue', 'provider-batches'],

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { HelpShown, withDebugBody } from './program/parsing.ts';
+import { withDebugBody } from './program/global-flags.ts';
 import { buildTree } from './program/tree.ts';
+import { HelpShown } from './program/wrong-usage.ts';
 import type { Surroundings } from './runtime/create-context.ts';
 import { plainIo } from './terminal/io.ts';
 

@@ -1,5 +1,5 @@
 import type { Modality, Model, RunOption } from '../wire/index.ts';
-import type { Declared } from './declared.ts';
+import type { DeclaredModel } from './declared-model.ts';
 
 /** The engines by name. */
 export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'provider' | 'program' | 'address';
@@ -74,7 +74,7 @@ export interface ModelEntry {
   readonly engine: EngineName;
   readonly provider?: Provider;
   /** Its program or address, if it has one in place of a provider. */
-  readonly declared?: Declared;
+  readonly declared?: DeclaredModel;
   /** The provider's name for it, if it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];

@@ -1,6 +1,7 @@
 import { UnauthorizedError } from '../client/errors.ts';
 import { el, labelled } from './dom.ts';
-import { BrowserService, type ViewContext } from './service.ts';
+import { BrowserService } from './service.ts';
+import type { ViewContext } from './view-context.ts';
 import { showPrompt, showPrompts } from './views/prompts.ts';
 import { showRun } from './views/run.ts';
 import { showRuns } from './views/runs.ts';

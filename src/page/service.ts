@@ -8,6 +8,7 @@ import { ResourcesApi } from '../client/nouns/resources.ts';
 import { Runs } from '../client/nouns/runs.ts';
 import type { Answer, Requester, RequestOptions } from '../client/request.ts';
 import type { Model, PromptSearchRow, PromptVersion } from '../wire/index.ts';
+import { addressBelow } from './addresses.ts';
 
 /** A client for the service that served this page, over the browser's `fetch`. */
 export class BrowserService implements Requester {
@@ -100,33 +101,6 @@ export class BrowserService implements Requester {
       return { error: new NetworkError('The service does not answer.', { nothingSent: false, cause }) };
     }
   }
-}
-
-/** The context of a view. */
-export interface ViewContext {
-  readonly service: BrowserService;
-  readonly main: HTMLElement;
-  /** Sets the title of the view. */
-  setTitle(title: string): void;
-  /** Aborted as soon as the user leaves the view or signs out. */
-  readonly signal: AbortSignal;
-  /** The parts of the address after the name of the view. */
-  readonly path: readonly string[];
-  /** Shows the error if `work` fails, in `at` or in place of the view. Signs out if the key is refused. */
-  guard(work: Promise<void>, at?: HTMLElement): void;
-}
-
-/** Returns a URL below that of the page, including a proxy's path prefix. */
-export function addressBelow(path: string): URL {
-  return new URL(path, document.baseURI);
-}
-
-/** Returns the URL of an output's media below that of the page; undefined if it is not the service's own. */
-export function mediaAddress(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { pathname, search } = new URL(url);
-  const file = /\/(media\/[^/]+)$/u.exec(pathname)?.[1];
-  return file === undefined ? undefined : addressBelow(file + search).href;
 }
 
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {

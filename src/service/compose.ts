@@ -13,7 +13,7 @@ import { createApi } from './http/api.ts';
 import { keyUseNotes, RecentCallers } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread/work-thread.ts';
-import { loadImageInputs } from './images/load.ts';
+import { loadImageInputs } from './images/load-images.ts';
 import { keyHash, localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
 import { createDefinitions } from './prompts/definitions.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { HelpShown } from '../../src/cli/program/parsing.ts';
 import { buildTree } from '../../src/cli/program/tree.ts';
+import { HelpShown } from '../../src/cli/program/wrong-usage.ts';
 import { commandsIn, commandsMentionedIn, documentText, wordsOf } from '../support/documents.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '..', '..', 'docs');

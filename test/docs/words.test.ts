@@ -42,6 +42,10 @@ const PHRASES: readonly Rule[] = [
   { pattern: /\bdeeds?\b/, instead: '"action"' },
   { pattern: /\bkeeps? house\b/, instead: '"housekeeping"' },
   { pattern: /\bis no (?:image|prompt|file|number|model|run) but\b/, instead: '"is x, not y"' },
+  { pattern: /\ball the same\b/, instead: '"anyway"' },
+  { pattern: /\bthere (?:is is|are are)\b/, instead: 'the sentence without "there is"' },
+  { pattern: /\bis needed here\b/, instead: '"Enter a …"' },
+  { pattern: /\bnot all (?:of \w+ )?(?:could|can)\b/, instead: '"some … could not"' },
 ];
 
 const shipped = [...below('src', /\.(?:tsx?|html|css)$/), ...below('docs', /\.(?:md|txt)$/), 'README.md'];

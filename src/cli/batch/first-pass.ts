@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { requestDigest } from '../inputs/request-body.ts';
-import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
+import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
+import { isInShard } from '../inputs/rows/shard.ts';
 import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import type { BatchJournal } from '../jobs/job-journal.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';

@@ -7,7 +7,7 @@ import { BatchJournal } from '../jobs/job-journal.ts';
 import { type EarlierState, type FirstPass, readOnce } from './first-pass.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
-import { lockResults, openResults, standaloneJournal } from './results/results.ts';
+import { lockResults, openResults, standaloneJournal } from './results/open-results.ts';
 import type { ResultsFile } from './results/results-line.ts';
 
 /** The open files of a batch. */

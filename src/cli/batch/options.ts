@@ -1,5 +1,5 @@
 import type { Caps } from '../creation/caps.ts';
-import type { Shard } from '../inputs/rows/row.ts';
+import type { Shard } from '../inputs/rows/shard.ts';
 import type { Format } from '../inputs/rows/source.ts';
 
 /** The options of a batch. */

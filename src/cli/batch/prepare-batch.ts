@@ -6,7 +6,7 @@ import { usageError } from '../errors.ts';
 import { type InputWay, UNCHECKED } from '../inputs/check.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flags.ts';
-import { imagesHere } from '../inputs/images/image-source.ts';
+import { commandLineImages } from '../inputs/images/image-source.ts';
 import {
   checkedInputs,
   openImages,
@@ -45,7 +45,7 @@ export interface PreparedBatch {
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const openedImages = await openImages(imagesHere(ctx), images);
+  const openedImages = await openImages(commandLineImages(ctx), images);
   const opened = await connectionFor(ctx, options.target);
   checkCostCap(options.caps, opened);
   const connection = pacedConnection(ctx, opened, options.rate);
@@ -62,7 +62,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     promptVersionId,
     estimatedCredits: resolved.estimatedCredits,
     fields,
-    common: await takeNamedImages(fields, { text, images: openedImages }, imagesHere(ctx)),
+    common: await takeNamedImages(fields, { text, images: openedImages }, commandLineImages(ctx)),
     runOptions,
     ignoredColumns: options.ignoredColumns,
     folder: rowsFolder(ctx, options.from, options.allowOutside),

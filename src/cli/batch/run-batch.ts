@@ -10,7 +10,8 @@ import { doubtHints } from '../creation/in-doubt.ts';
 import { CliError, unwritable, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
+import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
+import { isInShard } from '../inputs/rows/shard.ts';
 import { openSource, type RowSource, readRows, repeatableSource } from '../inputs/rows/source.ts';
 import { failedOutcome, type Job, type JobOutcome } from '../jobs/job.ts';
 import { type PlannedJob, runJobs } from '../jobs/job-engine.ts';
@@ -32,7 +33,7 @@ import { startBatchProgress } from './progress/progress.ts';
 import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { concludeBatch } from './report/summary.ts';
-import { checkOutputPaths } from './results/results.ts';
+import { checkOutputPaths } from './results/open-results.ts';
 
 /** Runs a target once for each row of a file and writes the results. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {

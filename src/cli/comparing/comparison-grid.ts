@@ -106,7 +106,7 @@ function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] 
   ];
 }
 
-/** Returns the first variant's answer and failed ones unchanged, the others' with their differences from the first. */
+/** Returns an answer with its differences from the first variant's; unchanged for the first variant and if either failed. */
 async function resultParts(
   ctx: Context,
   result: VariantResult,

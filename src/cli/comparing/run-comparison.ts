@@ -4,7 +4,7 @@ import type { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import { type ImageFinder, imagesHere } from '../inputs/images/image-source.ts';
+import { commandLineImages, type ImageFinder } from '../inputs/images/image-source.ts';
 import {
   checkedInputs,
   openImages,
@@ -49,16 +49,17 @@ export async function readCheckedRows(
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
   if (from === undefined) {
-    const here = imagesHere(ctx);
+    const here = commandLineImages(ctx);
     return [await checkedRow(ONLY_ROW, common, variants, { common: here, own: here })];
   }
   const source = await openSource(ctx, { from, ...form });
   const finders = {
-    common: imagesHere(ctx),
+    common: commandLineImages(ctx),
     own: imagesNamedIn(ctx, rowsFolder(ctx, from, ctx.globals.allowOutside)),
   };
   const rows: CheckedRow[] = [];
   const all = variants.map(({ config }) => describeConfig(config));
+  // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
   const fields = all.find(({ text }) => text.some(({ key }) => key === 'item')) ?? all[0];
   for await (const row of readRows(source, ctx.signal, fields)) {
     const where = `${source.name}:${row.line}`;
@@ -129,6 +130,7 @@ async function variantRequest(
   return model === undefined ? request : { ...request, model };
 }
 
+/** Options for running a comparison. */
 export interface ComparisonOptions {
   /** Maximum number of open creations at each service; undefined for the service's default. */
   readonly concurrency: number | undefined;

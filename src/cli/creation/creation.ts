@@ -51,7 +51,7 @@ export interface CreateRunOptions {
   readonly onAnswer?: (answer: RawAnswer) => void;
   /** True to search the list if the answer is lost. Default true. False leaves the search to `searchRuns`. */
   readonly search?: boolean;
-  /** Ends waits before the creation is sent, with the signal's reason; a creation in doubt is sent again all the same. */
+  /** Ends waits before the creation is sent, with the signal's reason; a creation in doubt is sent again anyway. */
   readonly unsentSignal?: AbortSignal;
   /** Called each time the request is about to be written to a connection. */
   readonly onSent?: () => void;
@@ -75,7 +75,7 @@ export async function checkModelAccess({ costs }: Connection, promptVersionId: s
 
 /**
  * Returns what an error shows about the creation that it ended. `lost`: the service did not answer and may have made a
- * run. `failed`: the service answered with a fault of its own and may have made a run all the same. `refused`: it made
+ * run. `failed`: the service answered with a fault of its own and may have created a run anyway. `refused`: it made
  * none.
  */
 export function creationFault(error: unknown): 'lost' | 'failed' | 'refused' {

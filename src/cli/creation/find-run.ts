@@ -6,7 +6,7 @@ import { SETTINGS } from '../settings/config/setting-keys.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 
 /** A run created later than this after a request, in milliseconds, can't be that request's. */
-export const WINDOW_MS = 600_000;
+export const CREATION_WINDOW_MS = 600_000;
 /** The facts about a creation in doubt that a search for its run needs. */
 export type UnansweredCreation = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
 
@@ -74,7 +74,7 @@ export async function searchRuns(
     );
     const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
     const age = ctx.clock.now() + offsetMs - serviceTime(doubt, offsetMs);
-    const madeNone = complete && candidates.length === 0 && age > WINDOW_MS;
+    const madeNone = complete && candidates.length === 0 && age > CREATION_WINDOW_MS;
     return { run: isCertain ? candidates[0] : undefined, candidates, madeNone };
   });
 }
@@ -90,7 +90,7 @@ function overlaps(other: UnansweredCreation, doubt: UnansweredCreation, offsetMs
     Date.parse(other.time) - Date.parse(doubt.time),
     serviceTime(other, offsetMs) - serviceTime(doubt, offsetMs),
   ];
-  return apart.some(ms => Math.abs(ms) < WINDOW_MS);
+  return apart.some(ms => Math.abs(ms) < CREATION_WINDOW_MS);
 }
 
 /** Returns the service's time of a creation in milliseconds since the Unix epoch, by the clock offset then or, if unknown, now. */
@@ -105,8 +105,8 @@ async function othersInDoubt(
   doubts: readonly UnansweredCreation[],
   offsetMs: number,
 ): Promise<UnansweredCreation[]> {
-  const local = Math.min(...doubts.map(({ time }) => Date.parse(time))) - WINDOW_MS;
-  const remote = Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - WINDOW_MS;
+  const local = Math.min(...doubts.map(({ time }) => Date.parse(time))) - CREATION_WINDOW_MS;
+  const remote = Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - CREATION_WINDOW_MS;
   const isOlder = (entry: UnansweredCreation): boolean =>
     Date.parse(entry.time) < local && serviceTime(entry, offsetMs) < remote;
   const others: UnansweredCreation[] = [];

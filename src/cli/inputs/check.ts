@@ -22,7 +22,7 @@ const BY_FLAG: InputWay = { text: key => `with -i ${key}=…`, image: name => `w
 /**
  * Returns the first fault of inputs by the prompt's config; undefined if there is none or the config is unknown.
  *
- * @param unchecked the hint for what can be sent all the same; none for a command without `--no-validate`
+ * @param unchecked the hint for what can be sent anyway; none for a command without `--no-validate`
  */
 export function inputFault(
   fields: InputFields,

@@ -57,7 +57,7 @@ export function parseOptions(pairs: readonly string[]): Map<string, string> {
  * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the prompt's model; for
  * others, an option that any model lists is accepted, after one refresh of the cache.
  *
- * @param unchecked the hint for what can be sent all the same; none for a command without `--no-validate`
+ * @param unchecked the hint for what can be sent anyway; none for a command without `--no-validate`
  * @throws {CliError} USAGE_ERROR that names the accepted options
  */
 export async function checkOptions(

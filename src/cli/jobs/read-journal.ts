@@ -27,7 +27,7 @@ export interface JobState {
   readonly recovered: boolean;
   /** The text of its error. */
   readonly error: string | undefined;
-  /** True if it failed with a fault of the service, which may have made a run all the same. */
+  /** True if it failed with a fault of the service, which may have created a run anyway. */
   readonly mayHaveRun: boolean;
   /** The result, if it can't be read back from a file of results. */
   readonly result: unknown;

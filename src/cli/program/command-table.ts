@@ -71,7 +71,7 @@ import {
 import type { Context } from '../context.ts';
 import type { CommandSpec, CommandTable, InputOf } from '../core/command-spec.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { GLOBAL_FLAGS } from './parsing.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
 
 /** The code of a command; gets the context, each argument, the flags and commander's command. No exit code means success. */
 type CommandFunction<S extends CommandSpec> = (

@@ -4,7 +4,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import type { PlainIo, Sink } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { wantsJsonErrors } from './parsing.ts';
+import { wantsJsonErrors } from './global-flags.ts';
 
 /** Reports an error on standard error in the form the arguments ask for and returns its exit code. */
 export async function reportError(

@@ -4,7 +4,7 @@ import { CliError, Interrupted, timeIsUpAt } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createContext, type Surroundings } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
-import { globalOptions } from './parsing.ts';
+import { globalOptions } from './global-flags.ts';
 
 /** Maximum time for an interrupted command to stop, in milliseconds. */
 const UNWINDING_MS = 1500;

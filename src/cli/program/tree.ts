@@ -5,7 +5,7 @@ import { type CommandSpec, commandName, commandsBelow, type FlagSpec } from '../
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { wrapCommand, wrapLines, wrappedRow } from '../terminal/wrap-lines.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS, type ProgramCommand } from './command-table.ts';
-import { refuseUnknownCommand, throwParsingEnd, usageLine } from './parsing.ts';
+import { throwParsingEnd, usageLine } from './wrong-usage.ts';
 
 export interface TreeOptions {
   /** Runs a command in the context of the parsed global flags, and records its exit code. */
@@ -212,4 +212,11 @@ function withoutEmptyDefault(this: Help, option: Option): string {
   const { description, argChoices = [] } = option;
   const choices = argChoices.map(choice => JSON.stringify(choice)).join(', ');
   return choices === '' ? description : `${description} (choices: ${choices})`;
+}
+
+/** Refuses an unknown command, for which commander would show the help of its parent. */
+function refuseUnknownCommand(command: Command & { unknownCommand?: () => void }): void {
+  const [word] = command.args;
+  if (word === undefined || word.startsWith('-') || command.commands.length === 0) return;
+  command.unknownCommand?.();
 }

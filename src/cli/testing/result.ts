@@ -27,7 +27,7 @@ export function modelLabel({ model, tested }: Pick<TestEntry, 'model' | 'tested'
 export interface Repetition extends RequestResult {
   /** The expectations that were not met; a failed run counts as one. */
   readonly mismatches: readonly UnmetExpectation[];
-  /** True if its run failed at the token limit, and the text that came was checked all the same. */
+  /** True if its run failed at the token limit, and the text that came was checked anyway. */
   readonly isCut?: true;
   /** True if its run had ended before the test was resumed. */
   readonly isEarlier?: boolean;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { isSingleFile } from '../installed/single-file.ts';
 
-/** Returns the file of the jiti that is installed with promptrun; empty if there is none, as in the single executable. */
+/** Returns the path of the jiti that is installed with promptrun, as a list; empty in the single executable. */
 function installedJiti(): string[] {
   if (isSingleFile()) return [];
   try {
@@ -12,9 +12,9 @@ function installedJiti(): string[] {
 }
 
 /**
- * Returns code for `node -e` that loads a module of the user's. TypeScript is run by what the module's project has for it,
- * or else by the jiti that came with promptrun; the single executable leaves it to Node, which takes no enums and no
- * imports without an extension.
+ * Returns code for `node -e` that loads a module of the user's. TypeScript runs with the `tsx` or `jiti` of the module's
+ * project, or else with the jiti that came with promptrun. The single executable leaves it to Node, which accepts no enums
+ * and no imports without an extension.
  *
  * @param isKept true if the code is written to a file, which another machine may run
  */
@@ -39,7 +39,7 @@ const load = async file => {
 }
 
 /** Returns true if every TypeScript file can be loaded, whatever its project has. */
-export function loadsTypes(): boolean {
+export function canLoadTypeScript(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return !isSingleFile() || major > 22 || (major === 22 && minor >= 18);
 }

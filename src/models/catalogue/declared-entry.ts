@@ -6,11 +6,11 @@ import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type {
   AnswerFields,
-  Declared,
   DeclaredAddress,
+  DeclaredModel,
   DeclaredProgram,
   ProgramPlaceholder,
-} from '../declared.ts';
+} from '../declared-model.ts';
 import { PlaceholderFault, placeholdersIn } from '../programs/placeholders.ts';
 
 const COMMON_FIELDS = [
@@ -48,7 +48,7 @@ export function isDeclared(item: YamlValue): boolean {
 export function readDeclared(
   item: YamlValue,
   here: string,
-): { readonly fields: YamlFields; readonly declared: Declared } {
+): { readonly fields: YamlFields; readonly declared: DeclaredModel } {
   const isProgram = item.entries('a model').some(({ key }) => key === 'program');
   const fields = isProgram
     ? YamlFields.of(item, 'a model that is a program', PROGRAM_FIELDS)

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Env } from '../../files/env.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { variablesOf } from '../declared.ts';
+import { sentVariables } from '../declared-model.ts';
 import { type Provider, shutdownOf } from '../entry.ts';
 import { askForModels } from '../providers/endpoints.ts';
 import {
@@ -121,7 +121,7 @@ export async function keyVariables(place: ModelSources): Promise<readonly string
   return [
     ...new Set([
       ...[...providers, ...known].flatMap(provider => provider.keyVariables),
-      ...models.flatMap(({ declared }) => (declared ? variablesOf(declared) : [])),
+      ...models.flatMap(({ declared }) => (declared ? sentVariables(declared) : [])),
     ]),
   ];
 }

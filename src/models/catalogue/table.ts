@@ -3,7 +3,7 @@ import type { Env } from '../../files/env.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { didYouMean, nearest, suggest } from '../../files/nearest.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
-import { type Declared, variablesOf } from '../declared.ts';
+import { type DeclaredModel, sentVariables } from '../declared-model.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
 import { guessedModel } from '../providers/guessed-model.ts';
 import {
@@ -282,8 +282,8 @@ class WatchedModels {
 }
 
 /** Returns the fault of an address that sends variables which are not set. */
-function declaredFault(model: string, declared: Declared, env: Env): AccessFault | undefined {
-  const missing = variablesOf(declared).filter(name => !env[name]?.trim());
+function declaredFault(model: string, declared: DeclaredModel, env: Env): AccessFault | undefined {
+  const missing = sentVariables(declared).filter(name => !env[name]?.trim());
   if (missing.length === 0) return undefined;
   const verb = missing.length === 1 ? 'is' : 'are';
   return { kind: 'key', message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends` };

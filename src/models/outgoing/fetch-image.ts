@@ -6,7 +6,8 @@ import { unlessAborted } from '../../net/signals.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { outgoingProxy } from './proxy.ts';
-import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from './request.ts';
+import { readBody, TooLong } from './read-body.ts';
+import { type HttpAnswer, type HttpRequest, openHttp } from './request.ts';
 
 /** Finds every address of a host. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;

@@ -1,9 +1,10 @@
 import type { Env } from '../../files/env.ts';
 import type { JsonValue } from '../../files/json.ts';
-import { type DeclaredAddress, usesPlaceholder, variablesOf } from '../declared.ts';
+import { type DeclaredAddress, sentVariables, usesPlaceholder } from '../declared-model.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';
-import { ProviderFault } from '../providers/answers/refusal.ts';
+import { readBody, TooLong } from '../outgoing/read-body.ts';
+import { type HttpAnswer, USER_AGENT } from '../outgoing/request.ts';
+import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { providerNetworkFault, retryWhileBusy } from '../providers/fault.ts';
 import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send.ts';
 import { filledText, filledValue } from './placeholders.ts';
@@ -25,7 +26,7 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
       const values = placeholderValues(job, declared, { env, images: pictures.map(imageDataUrl) });
       const request = filledRequest(declared, values, job);
       if ('fault' in request) return refusedWith(`${model} can't be called: ${request.fault}`, 'unfit');
-      const secrets = variablesOf(declared).flatMap(name => env[name]?.trim() || []);
+      const secrets = sentVariables(declared).flatMap(name => env[name]?.trim() || []);
       const timeout = AbortSignal.timeout(declared.timeoutMs);
       const signal = AbortSignal.any([job.signal, timeout]);
       try {

@@ -1,6 +1,6 @@
 import { isJsonList, type JsonValue } from '../../files/json.ts';
 import { textOrNothing } from '../../files/json-fields.ts';
-import type { ProgramPlaceholder } from '../declared.ts';
+import type { ProgramPlaceholder } from '../declared-model.ts';
 
 /** A text split into literals and placeholders. */
 type Pieces = readonly (string | ProgramPlaceholder)[];

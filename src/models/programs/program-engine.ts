@@ -5,7 +5,7 @@ import { ProcessTree, type ProgramEnd } from '../../files/bounds/process-tree.ts
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { ProgramStart } from '../../files/programs/program-line.ts';
 import { environmentWithoutKeys } from '../../files/programs/programs.ts';
-import { type DeclaredProgram, usesPlaceholder } from '../declared.ts';
+import { type DeclaredProgram, usesPlaceholder } from '../declared-model.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { programRecords } from './orphaned-programs.ts';
 import { filledText, splitAtPlaceholders } from './placeholders.ts';

@@ -3,7 +3,7 @@ import { messageOf } from '../../files/error-utils.ts';
 import type { JsonValue } from '../../files/json.ts';
 import { textOrJson } from '../../files/json-fields.ts';
 import { shortened } from '../../files/shortened.ts';
-import type { AnswerFields } from '../declared.ts';
+import type { AnswerFields } from '../declared-model.ts';
 import {
   type EngineJob,
   type EngineResult,

@@ -2,7 +2,7 @@ import type { Env } from '../../files/env.ts';
 import type { JsonValue } from '../../files/json.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import { type Declared, type ProgramPlaceholder, usesPlaceholder } from '../declared.ts';
+import { type DeclaredModel, type ProgramPlaceholder, usesPlaceholder } from '../declared-model.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
 
 /** The values of a run's placeholders. */
@@ -11,7 +11,7 @@ export type RunValues = ReturnType<typeof placeholderValues>;
 /** Returns the values of a run's placeholders. @param images the values of `${images}` */
 export function placeholderValues(
   job: EngineJob,
-  declared: Declared,
+  declared: DeclaredModel,
   { env, images }: { env: Env; images: string[] },
 ) {
   const { model, inputs } = job;
@@ -44,7 +44,7 @@ function ownEntry<T>(values: Readonly<Record<string, T>>, key: string): T | unde
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-function promptOf(job: EngineJob, declared: Declared): string {
+function promptOf(job: EngineJob, declared: DeclaredModel): string {
   const { messages } = job.prompt;
   const shown = usesPlaceholder(declared, 'system')
     ? messages.filter(({ role }) => role !== 'system')

@@ -6,7 +6,7 @@ import {
   type UncheckedObject,
 } from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
-import { ProviderFault } from '../providers/answers/refusal.ts';
+import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { TypedBody } from '../providers/exchange.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send.ts';
 

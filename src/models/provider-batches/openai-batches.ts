@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answers/answer.ts';
-import { ProviderFault, reasonInBody } from '../providers/answers/refusal.ts';
+import { reasonInBody } from '../providers/answers/error-body.ts';
+import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
 import {
   type BatchAnswer,

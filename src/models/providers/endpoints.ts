@@ -3,7 +3,8 @@ import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
-import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
+import { readBody } from '../outgoing/read-body.ts';
+import { openHttp, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
 import { accessFault, keyOf } from './providers.ts';
 

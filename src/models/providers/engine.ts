@@ -18,7 +18,7 @@ import { CHAT } from './answers/formats/chat.ts';
 import { MESSAGES } from './answers/formats/messages.ts';
 import { RESPONSES } from './answers/formats/responses.ts';
 import { fetchPictures } from './answers/pictures.ts';
-import { ProviderFault } from './answers/refusal.ts';
+import { ProviderFault } from './answers/provider-fault.ts';
 import { refusedOptions } from './answers/refused-option.ts';
 import { explainFault, retryWhileBusy } from './fault.ts';
 import { keyOf } from './providers.ts';

@@ -1,8 +1,9 @@
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
-import { type HttpAnswer, type PiecewiseBody, readBody, USER_AGENT } from '../outgoing/request.ts';
+import { readBody } from '../outgoing/read-body.ts';
+import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { ProviderFault } from './answers/refusal.ts';
+import { ProviderFault } from './answers/provider-fault.ts';
 import { MAX_PROVIDER_ANSWER_BYTES, send } from './send.ts';
 
 /** A request that asks no model, such as one about a batch. */

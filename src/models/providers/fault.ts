@@ -7,7 +7,7 @@ import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 import type { Access } from './access.ts';
-import { type Advice, ProviderFault } from './answers/refusal.ts';
+import { type Advice, ProviderFault } from './answers/provider-fault.ts';
 import { addressWithEnding, askForModels } from './endpoints.ts';
 import { keyVariable } from './providers.ts';
 

@@ -1,8 +1,10 @@
 import type { Env } from '../../files/env.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
-import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from '../outgoing/request.ts';
+import { readBody, TooLong } from '../outgoing/read-body.ts';
+import { type HttpAnswer, openHttp, type PiecewiseBody } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { ProviderFault, refusalFault } from './answers/refusal.ts';
+import { ProviderFault } from './answers/provider-fault.ts';
+import { refusalFault } from './answers/refusal.ts';
 
 /** Maximum size of an answer, in bytes, including pictures. */
 export const MAX_PROVIDER_ANSWER_BYTES = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { PromptSearchRow, PromptVersion } from '../../wire/index.ts';
 import { wordMatcher } from '../../wire/search-words.ts';
 import { el, facts, filters, labelled, table, timeElement } from '../dom.ts';
-import type { ViewContext } from '../service.ts';
+import type { ViewContext } from '../view-context.ts';
 import { runForm } from './run-form.ts';
 
 const MODALITY_CHOICES = ['text', 'image', 'video'];

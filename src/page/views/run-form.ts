@@ -8,7 +8,8 @@ import type {
   TextInputConfig,
 } from '../../wire/index.ts';
 import { choice, el, labelled, plainOptions } from '../dom.ts';
-import type { BrowserService, ViewContext } from '../service.ts';
+import type { BrowserService } from '../service.ts';
+import type { ViewContext } from '../view-context.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 

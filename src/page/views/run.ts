@@ -9,9 +9,10 @@ import {
   type RunUsage,
 } from '../../wire/index.ts';
 import { costText } from '../../wire/money.ts';
+import { mediaAddress } from '../addresses.ts';
 import { type Child, el, facts, timeElement } from '../dom.ts';
 import { duration, runCreditsText, status } from '../run-facts.ts';
-import { mediaAddress, type ViewContext } from '../service.ts';
+import type { ViewContext } from '../view-context.ts';
 
 /** Shows a run with its inputs and outputs, and follows it until it has ended. */
 export async function showRun(context: ViewContext): Promise<void> {

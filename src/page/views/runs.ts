@@ -1,7 +1,7 @@
 import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
 import { choice, el, filters, labelled, plainOptions, table, timeElement } from '../dom.ts';
 import { duration, firstWords, isCancelled, runCreditsText, status } from '../run-facts.ts';
-import type { ViewContext } from '../service.ts';
+import type { ViewContext } from '../view-context.ts';
 
 /** Number of rows that are loaded at a time. */
 const PAGE_SIZE = 50;

@@ -2,7 +2,7 @@ import { type GroupUsage, groupUsage, measureOf, usageKey } from '../../client/u
 import type { RunRow } from '../../wire/index.ts';
 import { costText, formatDollars, money } from '../../wire/money.ts';
 import { choice, el, filters, labelled, plainOptions, table } from '../dom.ts';
-import type { ViewContext } from '../service.ts';
+import type { ViewContext } from '../view-context.ts';
 
 const USAGE_PERIODS = [
   ['7', 'last 7 days'],

@@ -1,5 +1,5 @@
 import { performOrders } from '../../files/bounds/process-messages.ts';
-import type { TaskOrder } from './messages.ts';
+import type { TaskOrder } from './task-order.ts';
 import { FULL_LIMITS, perform } from './tasks.ts';
 
 // The process that runs tasks, one at a time, until the process that started it is gone.

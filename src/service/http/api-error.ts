@@ -1,4 +1,4 @@
-import { TasksClosed } from '../../prompts/tasks/messages.ts';
+import { TasksClosed } from '../../prompts/tasks/task-order.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { DatabaseUnavailableError, DiskFullError, isStoreUnavailable } from '../store/errors.ts';

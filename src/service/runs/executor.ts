@@ -146,7 +146,7 @@ async function engineJob(
     runOptions: settingsOf(definition, runOptions, model),
     json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
     // A checked answer may differ from the streamed text.
-    onText: changesAnswer(output) ? undefined : texts.of(run),
+    onText: changesAnswer(output) ? undefined : texts.emitterFor(run),
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };

@@ -2,7 +2,7 @@ import { PastBound } from '../../files/bounds/past-bound.ts';
 import { parseJson } from '../../files/json.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
-import { usesPlaceholder } from '../../models/declared.ts';
+import { usesPlaceholder } from '../../models/declared-model.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { optionFault } from '../../prompts/parse/option-values.ts';

@@ -12,7 +12,10 @@ export interface TextPiece {
 /** Emits the text of runs while models produce it, if anything listens. */
 export class TextFeed extends EventEmitter<{ text: [TextPiece] }> {
   /** Returns a function that emits pieces of a run's text; undefined if nothing listens. */
-  of({ id: runId, idempotency }: Pick<NewRun, 'id' | 'idempotency'>): ((text: string) => void) | undefined {
+  emitterFor({
+    id: runId,
+    idempotency,
+  }: Pick<NewRun, 'id' | 'idempotency'>): ((text: string) => void) | undefined {
     if (this.listenerCount('text') === 0) return undefined;
     return text => this.emit('text', { runId, idempotencyKey: idempotency?.key, text });
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planRow, type RowHistory } from '../../../src/cli/batch/plan.ts';
 import { resultState } from '../../../src/cli/batch/results/results-line.ts';
-import { isInShard, parseShard } from '../../../src/cli/inputs/rows/row.ts';
+import { isInShard, parseShard } from '../../../src/cli/inputs/rows/shard.ts';
 import type { JobState } from '../../../src/cli/jobs/read-journal.ts';
 
 const NO_RETRY = { retryFailed: false, retryUnknown: false, saves: false };

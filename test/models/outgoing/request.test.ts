@@ -10,7 +10,8 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { outgoingProxy } from '../../../src/models/outgoing/proxy.ts';
-import { openHttp, readBody } from '../../../src/models/outgoing/request.ts';
+import { readBody } from '../../../src/models/outgoing/read-body.ts';
+import { openHttp } from '../../../src/models/outgoing/request.ts';
 import { certificate } from '../../support/certificates/certificate.ts';
 import { png } from '../../support/pictures.ts';
 

@@ -193,7 +193,7 @@ describe('the tests of a prompt of GitHub Models', () => {
     const text = `${FILE}testData: [{else: x}]\n${evaluators}\n`;
     expect(() => foreignTests(text, 'x.prompt.yml')).toThrow(message);
     expect(() => foreignTests(text, 'x.prompt.yml')).toThrow(/^x\.prompt\.yml:\d\d: /);
-    // It can be run all the same, and converted without that check.
+    // It can be run anyway, and converted without that check.
     expect(faults(text)).toEqual([]);
   });
 

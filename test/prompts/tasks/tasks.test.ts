@@ -6,8 +6,8 @@ import { PastBound } from '../../../src/files/bounds/past-bound.ts';
 import { InvalidInputs } from '../../../src/prompts/definition.ts';
 import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { TasksClosed } from '../../../src/prompts/tasks/messages.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
+import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';
 import { TaskProcesses, type TaskProcessOptions } from '../../../src/prompts/tasks/task-processes.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { describeImage } from '../../../src/prompts/render/describe-image.ts';
-import { TasksClosed } from '../../../src/prompts/tasks/messages.ts';
+import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';
 import { parseBodyHere } from '../../../src/service/http/parse-body.ts';
 import { WorkThread } from '../../../src/service/http/work-thread/work-thread.ts';
 

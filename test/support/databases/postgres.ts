@@ -38,7 +38,7 @@ export interface PostgresCluster {
   start(): void;
   /** Ends all its processes, as a machine that goes down does. */
   kill(): void;
-  /** Its processes stop where they are, with their connections open; `remove` ends them all the same. */
+  /** Its processes stop where they are, with their connections open; `remove` ends them anyway. */
   freeze(): void;
   /** Starts a copy that follows it; later commits are on both. */
   standby(): Promise<PostgresStandby>;

@@ -13,11 +13,11 @@ import {
   headerLine,
   isTableRow,
   joinColumns,
-  journalPart,
   lineParts,
   readResultsTable,
   sameCells,
   type TableRow,
+  tableRowOf,
 } from './csv-table.ts';
 import { cutAt, openResultsFile, refuseReplaced } from './jsonl-results.ts';
 import {
@@ -51,7 +51,7 @@ const CSV_PIECE_LENGTH = 64 * 1024;
 export class CsvResults implements ResultsFile {
   readonly states = new Map<string, ResultState>();
   readonly existed: boolean;
-  readonly journalPart = journalPart;
+  readonly journalPart = tableRowOf;
   readonly #file: string;
   #handle: FileHandle;
   /** Earlier results that the journal lacks, because they ended before its batch began. */
@@ -144,7 +144,7 @@ export class CsvResults implements ResultsFile {
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
-    const adding = this.#writing.then(() => this.#add(row.id, journalPart(line, row)));
+    const adding = this.#writing.then(() => this.#add(row.id, tableRowOf(line, row)));
     this.#writing = adding.catch(() => {});
     await adding.catch((error: unknown) => {
       throw fileUnwritable(this.#file, error);

@@ -6,7 +6,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { readsStandardInput } from '../../inputs/flags.ts';
-import { parseShard } from '../../inputs/rows/row.ts';
+import { parseShard } from '../../inputs/rows/shard.ts';
 import { isStandardOutput } from '../../outputs/saving/special-file.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { BATCH } from './spec.ts';

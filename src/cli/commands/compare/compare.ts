@@ -16,7 +16,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { usageError, withResumeHint } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { checkOptions, modelList, parseOptions, readsStandardInput } from '../../inputs/flags.ts';
-import { imagesHere } from '../../inputs/images/image-source.ts';
+import { commandLineImages } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
@@ -67,7 +67,7 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
   const budget = new Budget(ctx, caps);
   const options = parseOptions(flags.option);
   const { text, images } = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const common = { text, images: await openImages(imagesHere(ctx), images), options };
+  const common = { text, images: await openImages(commandLineImages(ctx), images), options };
   const connectionOf = pacedConnections(ctx, rate);
   for (const target of targets) budget.checkCostCap(await connectionOf(target));
   const variants = await variantsOf(ctx, connectionOf, targets, modelList(flags.model));

@@ -31,7 +31,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
     );
   }
   if (gate === undefined || !missesGate(agreement.kappa, gate)) return EXIT.ok;
-  ctx.io.error(`error: ${missText(agreement.kappa, gate)}`);
+  ctx.io.error(`error: ${kappaMissText(agreement.kappa, gate)}`);
   return EXIT.runFailed;
 }
 
@@ -54,7 +54,7 @@ function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boole
 }
 
 /** Returns the reason why the gate isn't passed. */
-function missText(kappa: Kappa | undefined, { least }: KappaGate): string {
+function kappaMissText(kappa: Kappa | undefined, { least }: KappaGate): string {
   if (kappa === undefined) return `Cohen's kappa is not defined, and --min-kappa requires ${least}`;
   const isValueBelow = kappa.value < least;
   const what = isValueBelow ? "Cohen's kappa" : "the low end of the interval of Cohen's kappa";

@@ -48,8 +48,9 @@ async function cachedOrFetchedModels(
 }
 
 function isChosen(model: unknown, { modality, model: name }: ResourcesListOptions): boolean {
-  const { model: itsName, modality: its } = (model ?? {}) as Partial<Model>;
-  return (modality === undefined || its === modality) && (name === undefined || itsName === name);
+  const row = (model ?? {}) as Partial<Model>;
+  const hasModality = modality === undefined || row.modality === modality;
+  return hasModality && (name === undefined || row.model === name);
 }
 
 function optionsText({ availableRunOptions }: Model): string {

@@ -7,7 +7,7 @@ import type { QuestionAnswers } from '../../inputs/ask.ts';
 import { inputFault, refuseInputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flags.ts';
-import { imagesHere } from '../../inputs/images/image-source.ts';
+import { commandLineImages } from '../../inputs/images/image-source.ts';
 import {
   openImages,
   type PlacedInputs,
@@ -50,7 +50,8 @@ export async function prepareRun(
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const images = supplied.images.length === 0 ? [] : await openImages(imagesHere(ctx), supplied.images);
+  const images =
+    supplied.images.length === 0 ? [] : await openImages(commandLineImages(ctx), supplied.images);
   const { name, shownAs, option } =
     target === undefined
       ? await askForRun(ctx, flags)
@@ -135,7 +136,7 @@ async function completedInputs(
     return { text: supplied.text, images: supplied.images.map(({ image }) => image) };
   }
   const fields = describeConfig(config);
-  const inputs = placeImages(fields, await takeNamedImages(fields, supplied, imagesHere(ctx)));
+  const inputs = placeImages(fields, await takeNamedImages(fields, supplied, commandLineImages(ctx)));
   if (!mayAsk(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
     return inputs;

@@ -78,7 +78,7 @@ function textEntries(value: unknown, where: string): Map<string, string> {
 /** The address of the embedded service, which nobody can reach; manifests of its runs have it. */
 const EMBEDDED_URL = 'http://localhost/v1';
 
-function nameOfService(baseUrl: string): string {
+function serviceName(baseUrl: string): string {
   return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : oneLine(baseUrl);
 }
 
@@ -102,7 +102,7 @@ export async function requestFromManifest(
   }
   if (baseUrl !== connection.baseUrl) {
     throw usageError(
-      `${file} is from ${nameOfService(baseUrl)}, but ${nameOfService(connection.baseUrl)} is configured`,
+      `${file} is from ${serviceName(baseUrl)}, but ${serviceName(connection.baseUrl)} is configured`,
       'Choose its service with --profile or --base-url. Nothing was sent.',
     );
   }

@@ -9,7 +9,7 @@ import type { ExitCode } from '../../exit-codes.ts';
 import { suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flags.ts';
-import { type ImageSource, imagesHere, openImage } from '../../inputs/images/image-source.ts';
+import { commandLineImages, type ImageSource, openImage } from '../../inputs/images/image-source.ts';
 import { openImages, placeImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
@@ -73,7 +73,7 @@ async function changedRequest(
   flags: RunsRerunFlags,
 ): Promise<RunRequest> {
   const supplied = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const images = await openImages(imagesHere(ctx), supplied.images);
+  const images = await openImages(commandLineImages(ctx), supplied.images);
   const newOptions = parseOptions(flags.option);
   const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, {
     source: 'elsewhere',

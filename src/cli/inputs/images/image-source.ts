@@ -39,7 +39,7 @@ export function isImageUrl(source: string): boolean {
 }
 
 /** Returns a finder for images named on the command line. */
-export function imagesHere(ctx: Context): ImageFinder {
+export function commandLineImages(ctx: Context): ImageFinder {
   return { cwd: ctx.cwd, open: source => openImage(ctx, source) };
 }
 

@@ -1,4 +1,3 @@
-import { usageError } from '../../errors.ts';
 import type { CollectedInputs } from '../text-inputs.ts';
 
 /** The place and the id of a row. */
@@ -56,53 +55,4 @@ export function imageColumnOrder(name: string): number | undefined {
   const [, number] = /^image(\d*)$/u.exec(name) ?? [];
   if (number === undefined) return undefined;
   return number === '' ? -1 : Number(number);
-}
-
-/** Detects rows with equal ids; holds nothing while rows have only numbers. */
-export class RowIds {
-  /** Rows up to this one have only numbers. */
-  #numbered = 0;
-  readonly #rows = new Map<string, number>();
-
-  /** Records the id of a row; returns the row that already has it, if any. */
-  take({ row, id, named }: { row: number; id: string; named: boolean }): number | undefined {
-    if (!named && this.#rows.size === 0) {
-      this.#numbered = row;
-      return undefined;
-    }
-    const holder = this.#holder(id);
-    if (holder === undefined) this.#rows.set(id, row);
-    return holder;
-  }
-
-  #holder(id: string): number | undefined {
-    const number = Number(id);
-    const isNumbered = String(number) === id && Number.isInteger(number) && number >= 1;
-    return this.#rows.get(id) ?? (isNumbered && number <= this.#numbered ? number : undefined);
-  }
-}
-
-/** One of several equal parts of a batch. */
-export interface Shard {
-  /** The number of the part, from 1. */
-  readonly index: number;
-  readonly of: number;
-}
-
-/** Parses `i/n` with i from 1 to n. @throws {CliError} for anything else */
-export function parseShard(text: string): Shard {
-  const [, index, of] = /^(\d{1,9})\/(\d{1,9})$/u.exec(text) ?? [];
-  const shard = { index: Number(index), of: Number(of) };
-  if (!(shard.index >= 1 && shard.index <= shard.of)) {
-    throw usageError(
-      `--shard needs i/n with i from 1 to n, not ${JSON.stringify(text)}`,
-      'For example: --shard 1/4 on the first of four machines',
-    );
-  }
-  return shard;
-}
-
-/** Returns true if a row belongs to the shard; every row belongs to exactly one. */
-export function isInShard(shard: Shard | undefined, row: number): boolean {
-  return shard === undefined || (row - 1) % shard.of === shard.index - 1;
 }

@@ -7,7 +7,8 @@ import type { InputFields } from '../input-fields.ts';
 import type { NamingFolder } from '../named-file.ts';
 import { fileFault } from '../read-text.ts';
 import { readJsonl } from './jsonl.ts';
-import { faultyRow, isFaulty, type ReadableRow, RowIds, type SourceRow } from './row.ts';
+import { faultyRow, isFaulty, type ReadableRow, type SourceRow } from './row.ts';
+import { RowIds } from './row-ids.ts';
 import { decodeUtf8Stream } from './text-lines.ts';
 
 export const FORMATS = ['csv', 'jsonl'] as const;

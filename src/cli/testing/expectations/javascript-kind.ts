@@ -1,5 +1,5 @@
 import { ownValue } from '../../../files/json.ts';
-import { usedOfNode } from '../../../files/programs/node-only.ts';
+import { nodeOnlyName } from '../../../files/programs/node-only.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { JavaScript, JavaScriptResult } from '../../checks/javascript.ts';
 import { textIn } from '../cases/test-values.ts';
@@ -35,7 +35,7 @@ export const javascript = expectationKind<Scoring>({
     written: textIn(value, key),
     threshold,
     isAsPromptfoo,
-    isForNode: isAsPromptfoo && !isFileName(value) && usedOfNode(textIn(value, key)) !== undefined,
+    isForNode: isAsPromptfoo && !isFileName(value) && nodeOnlyName(textIn(value, key)) !== undefined,
   }),
   text: ({ written }) => quotedExcerpt(written.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { importsSomething, needsNode, usedOfNode } from '../../../files/programs/node-only.ts';
+import { importsSomething, needsNode, nodeOnlyName } from '../../../files/programs/node-only.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { JavaScript } from '../../checks/javascript.ts';
 import { javascriptFault } from '../../checks/javascript-body.ts';
@@ -47,7 +47,7 @@ async function readScriptFile(
     const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : importsSomething(code));
     if (!needsProcess) return script;
     if (key !== 'transform') return { ...script, file };
-    const used = importsSomething(code) ? 'imports something' : `uses ${usedOfNode(code)} of Node`;
+    const used = importsSomething(code) ? 'imports something' : `uses ${nodeOnlyName(code)} of Node`;
     const what = isTypeScript
       ? 'is TypeScript, which only a check may be'
       : `${used}, which only a check may do`;

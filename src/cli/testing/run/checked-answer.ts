@@ -78,7 +78,7 @@ interface EndedRun {
   readonly response?: JsonValue | undefined;
 }
 
-/** Returns the context that code gets of a case, in promptfoo's form. */
+/** Returns the case as JavaScript sees it, in promptfoo's form. */
 async function codeContext(
   ctx: Context,
   { request, entry: { file, testCase } }: CheckedEntry,

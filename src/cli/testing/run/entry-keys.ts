@@ -36,7 +36,7 @@ function digestOf(content: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
-/** Returns the texts, images and options of a request, in an order of their own. */
+/** Returns the texts, images and options of a request, in an order that doesn't depend on how they were written. */
 function inputsOf({ text, images, options }: RunRequest): unknown[] {
   return [
     [...text].toSorted(byKey),

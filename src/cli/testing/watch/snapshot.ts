@@ -8,8 +8,8 @@ import { type FoundTests, findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestOptions } from '../test-options.ts';
 
-/** The facts that differ once a file was written; all empty for a missing file. */
-interface FilePrint {
+/** The facts about a file that change when it is written; empty for a missing file. */
+interface Fingerprint {
   readonly stats: string;
   /** A digest of its content. */
   readonly digest: string;
@@ -17,8 +17,8 @@ interface FilePrint {
 
 /** The state of the files that tests depend on, at one time. */
 export interface Snapshot {
-  /** The print of each file, by path. */
-  readonly files: ReadonlyMap<string, FilePrint>;
+  /** The fingerprint of each file, by path. */
+  readonly files: ReadonlyMap<string, Fingerprint>;
   /** The paths of each prompt's partials. */
   readonly partials: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -44,14 +44,16 @@ export async function takeSnapshot(
     ...prompts,
     ...[...partials.values()].flatMap(files => [...files]),
   ]);
-  const prints = [...all].map(async file => [file, await filePrint(file, former?.files.get(file))] as const);
+  const prints = [...all].map(
+    async file => [file, await fingerprint(file, former?.files.get(file))] as const,
+  );
   return { files: new Map(await Promise.all(prints)), partials };
 }
 
-const MISSING_FILE: FilePrint = { stats: '', digest: '' };
+const MISSING_FILE: Fingerprint = { stats: '', digest: '' };
 
-/** Returns the print of a file, which is read only if its stats have changed. */
-async function filePrint(file: string, former: FilePrint | undefined): Promise<FilePrint> {
+/** Returns the fingerprint of a file, which is read only if its stats have changed. */
+async function fingerprint(file: string, former: Fingerprint | undefined): Promise<Fingerprint> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) return MISSING_FILE;
   const stats = `${found.mtimeMs} ${found.size} ${found.ino}`;

@@ -1,7 +1,7 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { isJsonObject, textAt } from '../../../wire/bounded-json.ts';
-import { TooLong } from '../../outgoing/request.ts';
+import { TooLong } from '../../outgoing/read-body.ts';
 
 /** Maximum length of an event, in bytes. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;

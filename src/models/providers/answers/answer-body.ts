@@ -1,11 +1,13 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import type { EngineJob } from '../../engine.ts';
-import { boundedBody, type HttpAnswer, readBody, TooLong } from '../../outgoing/request.ts';
+import { boundedBody, readBody, TooLong } from '../../outgoing/read-body.ts';
+import type { HttpAnswer } from '../../outgoing/request.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../send.ts';
 import type { ModelAnswer } from './answer.ts';
+import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
 import { eventData } from './event-stream.ts';
-import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonInBody } from './refusal.ts';
+import { type Advice, ProviderFault } from './provider-fault.ts';
 
 /** Limits for the JSON of an answer or of one event. */
 const ANSWER_BOUNDS = { ...MAX_JSON, values: 100_000 };

@@ -2,7 +2,7 @@ import { valueAt } from '../../../wire/bounded-json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
 import type { PictureSource } from './pictures.ts';
-import { ProviderFault } from './refusal.ts';
+import { ProviderFault } from './provider-fault.ts';
 
 /** The meaning of a stop reason. */
 export type StopMeaning =

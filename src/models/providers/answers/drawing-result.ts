@@ -5,7 +5,7 @@ import { retryWhileBusy } from '../fault.ts';
 import { type ProviderRequest, send } from '../send.ts';
 import type { ModelAnswer } from './answer.ts';
 import { readAnswer } from './answer-body.ts';
-import { ProviderFault } from './refusal.ts';
+import { ProviderFault } from './provider-fault.ts';
 
 const DRAWING_PAUSE_MS = 1000;
 

@@ -1,4 +1,4 @@
-import { TooLong } from '../../outgoing/request.ts';
+import { TooLong } from '../../outgoing/read-body.ts';
 
 /** Maximum length of a line, in bytes. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;

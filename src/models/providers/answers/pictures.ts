@@ -6,9 +6,10 @@ import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../../engine.ts';
 import { fetchImage } from '../../outgoing/fetch-image.ts';
 import { outgoingProxy } from '../../outgoing/proxy.ts';
-import { openHttp, readBody } from '../../outgoing/request.ts';
+import { readBody } from '../../outgoing/read-body.ts';
+import { openHttp } from '../../outgoing/request.ts';
 import type { Access } from '../access.ts';
-import { ProviderFault } from './refusal.ts';
+import { ProviderFault } from './provider-fault.ts';
 
 /** A picture in an answer: its bytes or its URL. */
 export interface PictureSource {

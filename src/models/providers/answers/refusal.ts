@@ -1,11 +1,9 @@
 import { parseJson } from '../../../files/json.ts';
-import { shortened } from '../../../files/shortened.ts';
 import { retryAfter } from '../../../net/retry.ts';
-import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
+import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
 import type { EngineFault } from '../../engine.ts';
-
-/** Maximum length of a reason in a message. */
-const MAX_SHOWN_REFUSAL = 300;
+import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
+import { type Advice, ProviderFault } from './provider-fault.ts';
 
 /** A response that is not a success. */
 export interface RefusedResponse {
@@ -105,39 +103,6 @@ function redirectFault(status: number, header: string | string[] | undefined): P
   });
 }
 
-/** Matches tags that only a web page holds. */
-const HTML_PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
-
-/** Returns a body that is not JSON in one line; a web page only by name. */
-export function pageOrLine(text: string): string {
-  return HTML_PAGE.test(text) ? 'with a web page instead of an API answer' : inOneLine(text);
-}
-
-/** Returns a reason in one line, shortened. */
-export function inOneLine(reason: string): string {
-  const line = reason.replace(/\s+/g, ' ').trim();
-  if (line === '') return '(no reason given)';
-  return shortened(line, MAX_SHOWN_REFUSAL);
-}
-
-/** Returns the reason in an error body, or in the `error` of an answer. */
-export function reasonInBody(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return reasonInBody(value[0]);
-  if (!isJsonObject(value)) return undefined;
-  for (const key of ['error', 'message', 'Message', 'detail', 'errors', 'msg', 'title']) {
-    const reason = reasonInBody(value[key]);
-    if (reason !== undefined && reason !== '') return reason + fieldIn(value);
-  }
-  const rest = JSON.stringify(value);
-  return rest === '{}' ? undefined : rest;
-}
-
-/** Returns the field in question, which FastAPI names in `loc`. */
-function fieldIn({ loc }: Record<string, unknown>): string {
-  return Array.isArray(loc) ? ` (${loc.map(String).join('.')})` : '';
-}
-
 function adviceOnRefusal(
   status: number,
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
@@ -169,44 +134,4 @@ function bodyWait(body: unknown): number | undefined {
   );
   const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(textAt(info, 'retryDelay') ?? '') ?? [];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
-}
-
-/** Advice on what to do next. A function takes the name of the provider's address, and the name with its usual ending. */
-export type Advice = string | ((address: string, addressWithEnding: string) => string);
-
-/** A fault of a provider that makes the run fail. */
-export class ProviderFault extends Error {
-  override readonly name = 'ProviderFault';
-
-  constructor(
-    /** The fault as a sentence without the provider's name: `answered 500 …`. */
-    readonly what: string,
-    readonly more: {
-      readonly advice?: Advice | undefined;
-      /** True if the fault may be temporary, so that any caller can act on the advice. */
-      readonly isPassing?: boolean;
-      /** The HTTP status. */
-      readonly status?: number;
-      /** Time to wait before a retry, in milliseconds; undefined if the provider did not say. */
-      readonly retryAfterMs?: number | undefined;
-      /** True if the account's quota is used up, so that a retry can't help. */
-      readonly quotaUsedUp?: boolean;
-      /** True if the provider says that it did nothing because it is overloaded. */
-      readonly isOverloaded?: boolean;
-      /** True if the provider's error code says that the resource has expired. */
-      readonly hasExpired?: boolean;
-      /** The parameter that the provider complains about. */
-      readonly param?: string | undefined;
-      /** Why no model answered, if the command has its own exit code or hint for it. */
-      readonly fault?: EngineFault | undefined;
-      /** True if the request was sent and nothing came back. */
-      readonly isUnanswered?: boolean;
-      /** True if an answer was begun, which may have been paid for. */
-      readonly mayHaveCost?: boolean;
-      /** True if the run can't have cost anything: the request was refused, or never arrived. */
-      readonly isRefused?: boolean;
-    } = {},
-  ) {
-    super(what);
-  }
 }

@@ -1,5 +1,5 @@
 import type { OptionName } from '../../entry.ts';
-import type { ProviderFault } from './refusal.ts';
+import type { ProviderFault } from './provider-fault.ts';
 
 /** The names of options in the providers' interfaces. */
 const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {

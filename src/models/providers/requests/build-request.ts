@@ -8,7 +8,7 @@ import { USER_AGENT } from '../../outgoing/request.ts';
 import type { Access } from '../access.ts';
 import type { AnswerFormat } from '../answers/answer.ts';
 import { IMAGES } from '../answers/formats/images.ts';
-import { ProviderFault } from '../answers/refusal.ts';
+import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderRequest } from '../send.ts';
 import {
   type CapturedCall,

@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Access } from '../access.ts';
-import { ProviderFault } from '../answers/refusal.ts';
+import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderRequest } from '../send.ts';
 import type { ClientSettings } from './clients.ts';
 
@@ -16,7 +16,7 @@ export interface CapturedCall {
   readonly warnings: readonly SharedV4Warning[];
 }
 
-/** Lets a client make its request, and returns a dummy response to it. */
+/** Lets a client make its request against a dummy response, and returns the request. */
 export async function captureRequest(
   { provider, key }: Access,
   answer: string,

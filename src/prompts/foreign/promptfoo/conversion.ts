@@ -10,7 +10,7 @@ import {
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
-import { usedOfNode } from '../../../files/programs/node-only.ts';
+import { nodeOnlyName } from '../../../files/programs/node-only.ts';
 import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
@@ -107,7 +107,7 @@ export class Conversion {
 
   /** Notes a transform that its engine can't run. */
   noteTransform(code: string | undefined, at: Located): void {
-    const used = code === undefined ? undefined : usedOfNode(code);
+    const used = code === undefined ? undefined : nodeOnlyName(code);
     if (used !== undefined) this.note(at, `a transform uses \`${used}\`, which its engine does not have`);
   }
 
@@ -348,7 +348,7 @@ const GLOB_PARTS: Readonly<Record<string, string>> = {
 
 const MAX_CONVERTED_FILE_BYTES = 8 * 1024 * 1024;
 const FAULTS = {
-  outside: () => 'lies outside the folder: --allow-outside takes it all the same',
+  outside: () => 'lies outside the folder: --allow-outside allows it',
   irregular: () => 'is not a file',
   large: () => `is larger than ${MAX_CONVERTED_FILE_BYTES / 1024 / 1024} MiB`,
   'file count': () => excessText('file count', 'a configuration'),

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { loadsTypes } from '../../../files/programs/node-loader.ts';
+import { canLoadTypeScript } from '../../../files/programs/node-loader.ts';
 import type { Conversion } from './conversion.ts';
 
 const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;
@@ -18,7 +18,7 @@ export const NEEDS_TYPES = 'this executable can only run with tsx or jiti in the
 /** Returns true if a file is TypeScript and neither Node nor the file's project can run it. */
 export function isUnreadable(file: string, conversion: Conversion): boolean {
   if (!/\.[cm]?ts$/u.test(file) || !conversion.has(file)) return false;
-  if (loadsTypes()) return false;
+  if (canLoadTypeScript()) return false;
   const projectRequire = createRequire(path.resolve(conversion.directory, file));
   return !['tsx/cjs/api', 'jiti'].some(name => canResolve(projectRequire, name));
 }

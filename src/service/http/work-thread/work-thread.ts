@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../../files/installed/start-thread.ts';
 import { describeImage, MEASURED_BYTES } from '../../../prompts/render/describe-image.ts';
 import type { LoadedImage } from '../../../prompts/render/loaded-image.ts';
-import { TasksClosed } from '../../../prompts/tasks/messages.ts';
+import { TasksClosed } from '../../../prompts/tasks/task-order.ts';
 import { ApiError } from '../api-error.ts';
 import { type ParsedBody, parseBodyHere } from '../parse-body.ts';
 import type { Order, ThreadJob, ThreadReply } from './messages.ts';

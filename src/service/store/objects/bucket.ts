@@ -1,5 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch';
-import { type HttpAnswer, openHttp, readBody, USER_AGENT } from '../../../models/outgoing/request.ts';
+import { readBody } from '../../../models/outgoing/read-body.ts';
+import { type HttpAnswer, openHttp, USER_AGENT } from '../../../models/outgoing/request.ts';
 import { causeWithoutAddress } from '../../../net/fault.ts';
 import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry.ts';
 import type { Clock } from '../../core/clock.ts';

@@ -1,7 +1,7 @@
 import { FileFault } from '../../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
 import { textOrNothing } from '../../../../files/json-fields.ts';
-import { needsNode, usedOfNode } from '../../../../files/programs/node-only.ts';
+import { needsNode, nodeOnlyName } from '../../../../files/programs/node-only.ts';
 import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
 import { isJsonObject } from '../../../../wire/bounded-json.ts';
 import { JUDGED_NOTE } from '../../converted.ts';
@@ -219,7 +219,7 @@ function noteUnusableCode(assertion: Assertion, positive: string, conversion: Co
   const { at, type, value } = assertion;
   if (positive === 'javascript') {
     const code = textOrNothing(value);
-    const used = conversion.isForTest ? undefined : usedOfNode(code);
+    const used = conversion.isForTest ? undefined : nodeOnlyName(code);
     if (used !== undefined) {
       conversion.note(at, `the assertion \`${type}\` uses \`${used}\`, which its engine does not have`);
       return true;
@@ -314,7 +314,7 @@ function startsProgram({ at, value }: Assertion, type: string, conversion: Conve
   if (type === 'python') return true;
   const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
   if (type !== 'javascript') return false;
-  if (file === undefined) return usedOfNode(textOrNothing(value)) !== undefined;
+  if (file === undefined) return nodeOnlyName(textOrNothing(value)) !== undefined;
   return file.endsWith('ts') || needsNode(conversion.read(file, at).text);
 }
 

@@ -45,7 +45,7 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
   }
 }
 
-/** Refuses to begin a batch anew if the name of its results is a slip of a file's. The names of a batch's parts may differ in a number. */
+/** Refuses `--resume` of a missing file whose name looks like a typo of an existing one. Names of shards may differ in a number. */
 function refuseMisspelt(file: string, name: string, source: string): void {
   const wanted = path.basename(file);
   const unnumbered = (text: string): string => text.replaceAll(/\d/gu, '');

@@ -51,18 +51,18 @@ export interface DeclaredAddress extends Declaration {
   readonly body?: JsonValue;
 }
 
-export type Declared = DeclaredProgram | DeclaredAddress;
+export type DeclaredModel = DeclaredProgram | DeclaredAddress;
 
 /** Returns true if an entry has a placeholder with one of these names. */
 export function usesPlaceholder(
-  { placeholders }: Declared,
+  { placeholders }: DeclaredModel,
   ...names: readonly ProgramPlaceholder['name'][]
 ): boolean {
   return placeholders.some(({ name }) => names.includes(name));
 }
 
 /** Returns the environment variables that an entry sends. */
-export function variablesOf({ placeholders }: Declared): string[] {
+export function sentVariables({ placeholders }: DeclaredModel): string[] {
   const names = placeholders.flatMap(placeholder => (placeholder.name === 'env' ? [placeholder.key] : []));
   return [...new Set(names)];
 }

@@ -1,0 +1,26 @@
+import { usageError } from '../../errors.ts';
+
+/** One of several equal parts of a batch. */
+export interface Shard {
+  /** The number of the part, from 1. */
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Parses `i/n` with i from 1 to n. @throws {CliError} for anything else */
+export function parseShard(text: string): Shard {
+  const [, index, of] = /^(\d{1,9})\/(\d{1,9})$/u.exec(text) ?? [];
+  const shard = { index: Number(index), of: Number(of) };
+  if (!(shard.index >= 1 && shard.index <= shard.of)) {
+    throw usageError(
+      `--shard needs i/n with i from 1 to n, not ${JSON.stringify(text)}`,
+      'For example: --shard 1/4 on the first of four machines',
+    );
+  }
+  return shard;
+}
+
+/** Returns true if a row belongs to the shard; every row belongs to exactly one. */
+export function isInShard(shard: Shard | undefined, row: number): boolean {
+  return shard === undefined || (row - 1) % shard.of === shard.index - 1;
+}

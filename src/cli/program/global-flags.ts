@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import type { FlagSpec } from '../core/command-spec.ts';
+import { parseDuration } from '../core/time.ts';
+import type { GlobalOptions } from '../core/types.ts';
+
+/** The flags of every command; declared on the root, they work anywhere on the line. */
+export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+  ['--profile <name>', 'use this profile', { completes: 'profiles' }],
+  ['--base-url <url>', 'use the service at this address'],
+  ['--insecure-http', 'allow plain http, which exposes the key'],
+  ['--json', 'print JSON, and errors as JSON'],
+  ['--query <jmespath>', 'print only what this expression selects; implies --json'],
+  ['-q, --quiet', 'print errors but no notes'],
+  ['--debug', 'print requests and answers; --debug=body also prints bodies'],
+  ['--timeout <duration>', 'give up waiting after this time, such as 90s, 10m or 1h'],
+  ['--record <dir>', 'record each run and its answer in this directory'],
+  ['--replay <dir>', 'send nothing; answer from recordings of --record'],
+  ['--allow-outside', 'allow a prompt or test file to name files outside its folder'],
+  ['--allow-private', "allow images from private addresses and names that can't be resolved"],
+  ['--no-color', 'print no colours'],
+  ['--no-input', 'ask no questions'],
+  ['--no-spinner', 'print plain lines instead of a spinner'],
+  ['--no-pager', 'use no pager for long results'],
+];
+
+/** Replaces `--debug=body` by a flag of its own, because a flag with an optional value would swallow the next word. */
+export function withDebugBody(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, index) =>
+    word === '--debug=body' && (end < 0 || index < end) ? '--debug-body' : word,
+  );
+}
+
+/** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */
+export function globalOptions(command: Command): GlobalOptions {
+  const { timeout, ...flags } = { ...SWITCHES, ...rootOf(command).opts<Parsed>() };
+  const { models, modelsFrom = models } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
+  return {
+    ...flags,
+    ...(typeof modelsFrom === 'string' && { models: modelsFrom }),
+    debug: flags.debug || flags.debugBody,
+    ...(timeout !== undefined && { timeoutMs: parseDuration(timeout, '--timeout') }),
+  };
+}
+
+type Parsed = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: string };
+
+/** The defaults of switches; commander itself sets the flags that begin with `--no-`. */
+const SWITCHES = {
+  insecureHttp: false,
+  allowOutside: false,
+  allowPrivate: false,
+  json: false,
+  quiet: false,
+  debug: false,
+  debugBody: false,
+};
+
+/** Returns true if errors are wanted as JSON. Reads the raw argv, because parsing itself may have failed. */
+export function wantsJsonErrors(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const flags = end < 0 ? argv : argv.slice(0, end);
+  return flags.some(flag => flag === '--json' || flag === '--query' || flag.startsWith('--query='));
+}
+
+/** Returns the root of the command tree. */
+export function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}

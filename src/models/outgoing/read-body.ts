@@ -1,0 +1,44 @@
+import type { HttpAnswer } from './request.ts';
+
+/**
+ * Reads the whole body; calls `onBytes` with the length of each piece.
+ *
+ * @throws {TooLong} once it is longer than `maxBytes`; closes the connection then
+ * @throws errors of `onBytes`
+ */
+export async function readBody(
+  answer: HttpAnswer,
+  maxBytes: number,
+  onBytes?: (count: number) => void,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of boundedBody(answer, maxBytes)) {
+    onBytes?.(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Yields the body as it arrives. @throws {TooLong} once it is longer than `maxBytes` */
+export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of answer.body) {
+    length += chunk.length;
+    if (length > maxBytes) {
+      answer.discard();
+      throw new TooLong(maxBytes);
+    }
+    yield chunk;
+  }
+}
+
+/** A body beyond the maximum size. */
+export class TooLong extends Error {
+  override readonly name = 'TooLong';
+
+  constructor(maxBytes: number, what = 'it') {
+    const kibibytes = Math.floor(maxBytes / 1024);
+    const bound = kibibytes < 1024 ? `${kibibytes} KiB` : `${Math.floor(kibibytes / 1024)} MiB`;
+    super(`${what} is larger than ${bound}`);
+  }
+}

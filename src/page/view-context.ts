@@ -1,0 +1,15 @@
+import type { BrowserService } from './service.ts';
+
+/** The context of a view. */
+export interface ViewContext {
+  readonly service: BrowserService;
+  readonly main: HTMLElement;
+  /** Sets the title of the view. */
+  setTitle(title: string): void;
+  /** Aborted as soon as the user leaves the view or signs out. */
+  readonly signal: AbortSignal;
+  /** The parts of the address after the name of the view. */
+  readonly path: readonly string[];
+  /** Shows the error if `work` fails, in `at` or in place of the view. Signs out if the key is refused. */
+  guard(work: Promise<void>, at?: HTMLElement): void;
+}
