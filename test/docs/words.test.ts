@@ -49,7 +49,7 @@ const PHRASES: readonly Rule[] = [
 ];
 
 const shipped = [...below('src', /\.(?:tsx?|html|css)$/), ...below('docs', /\.(?:md|txt)$/), 'README.md'];
-const guides = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+const guides = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const tools = ['test', 'scripts', 'action', 'bin']
   .flatMap(folder => below(folder, /\.(?:ts|m?js)$/))
   .filter(file => !file.endsWith('/words.test.ts'));

@@ -75,7 +75,7 @@ function countEnd(tally: Tally, outcome: WrittenOutcome): void {
   }
 }
 
-/** Counts a row whose creation was sent, and whose answer nobody waited for. */
+/** Counts a row whose creation was sent but whose answer was not awaited. */
 function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: Dropped): void {
   const { sentAt = facts.endedAt } = facts;
   const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;

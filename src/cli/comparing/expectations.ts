@@ -204,7 +204,7 @@ export function unjudgedText({ unjudged }: ExpectedCases): string[] {
 
 const MAX_IDS = 5;
 
-/** Returns the fault because of which answers could not be judged. */
+/** Returns the fault that kept answers from being judged. */
 export function judgingFault(judgements: ReadonlyMap<number, ComparedRowJudgement>): Failure | undefined {
   return [...judgements.values()].flatMap(({ faults }) => faults)[0];
 }

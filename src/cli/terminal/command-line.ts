@@ -5,7 +5,7 @@ import { oneLine, visible } from './sanitise.ts';
 /** A shell with its own quoting rules. Windows PowerShell 5 passes quotes to programs differently from its successor. */
 export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any-of-windows';
 
-/** Returns the shell that a command was typed at, as far as its environment shows; without one, as far as the platform does. */
+/** Returns the shell that a command was typed in, judged by its environment or else by the platform. */
 export function shellOf(env?: Env, platform: NodeJS.Platform = process.platform): Shell {
   if (platform === 'win32' && env === undefined) return 'any-of-windows';
   // Git Bash and the like set these.

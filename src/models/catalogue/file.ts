@@ -41,7 +41,7 @@ export async function readModelsFile({ dataDir, env }: ModelSources) {
 }
 
 /**
- * Reads a models file that the user named, and the models that stand in no file.
+ * Reads a models file that the user named, and the models that no file lists.
  *
  * @param base the content of `models.yaml`, whose providers the file may use
  * @throws {InvalidModelsFile} if it can't be read at all

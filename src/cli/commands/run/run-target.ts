@@ -138,7 +138,7 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
   return startOnce(ctx, latest, { ...options, onRunId: () => {} });
 }
 
-/** Adds what a service says in the `data` of its refusal to the fault that is reported in its place. */
+/** Adds the `data` of a service's refusal to the fault that is reported instead. */
 async function withDetailsOf(refusal: NotFoundError, fault: unknown): Promise<unknown> {
   if (!(fault instanceof CliError)) return fault;
   const { failureOf } = await import('../../core/failure.ts');

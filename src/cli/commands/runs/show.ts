@@ -56,7 +56,7 @@ function shownUsage(run: RunCost | undefined): ShownUsage | undefined {
   return { tokens, cost: cost === null ? null : dollars(cost), estimated };
 }
 
-/** Returns the credits of a run; undefined if the run took none and what it cost is shown in their place. */
+/** Returns the credits of a run; undefined if it took none and its cost is shown instead. */
 function shownCredits({ credits, usage }: ShownRun): string | undefined {
   if (credits !== null) return textOrNothing(credits);
   return usage === undefined ? 'free' : undefined;

@@ -64,7 +64,7 @@ function gridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths 
   return { name, cell: Math.max(MIN_CELL_WIDTH, isWide ? share : rest), isWide };
 }
 
-/** Returns the totals of a column, with what is counted after each bare number. */
+/** Returns the totals of a column, each bare number with its unit. */
 function columnTotalsText({ totals }: GridColumn, measures: Grid['measures']): string {
   return totals
     .map((total, index) => (/^\d+$/u.test(total) ? measured(total, measures[index] ?? '') : total))

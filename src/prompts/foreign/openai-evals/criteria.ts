@@ -50,7 +50,7 @@ const IGNORES_ANSWER = 'checks the row and not the answer: it is left out';
 /** The answer, or a part of it. */
 type AnswerPart = Pick<Reference, 'path'>;
 
-/** Returns what of the answer some texts are about; undefined with a note if it is none or several parts. */
+/** Returns the part of the answer that some texts refer to; undefined with a note if it is none or several parts. */
 function answerPartIn(parts: readonly TextPart[], note: (what: string) => void): AnswerPart | undefined {
   const samples = parts.filter(part => isReference(part, 'sample'));
   const [first] = samples;
@@ -157,7 +157,7 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
   };
 }
 
-/** Returns the messages of a criterion that a model judges, and what of the answer they are about. */
+/** Returns the messages of a criterion that a model judges, and the part of the answer that they refer to. */
 function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
   const node = entries.get('input');
   const messages = node ? (readMessages(node.json(), node) ?? []) : [];
