@@ -346,6 +346,33 @@ it('is estimated at half the price, and nothing is asked', async () => {
   expect(provider.asked).toEqual([]);
 });
 
+it('hands over one row under a cap of credits that no run has cost yet, and the others on resuming', async () => {
+  const first = await batch('open', '--max-credits', '100');
+  expect(first.code).toBe(8);
+  expect(first.stderr).toContain(
+    'what a run costs is not known before the first one has ended; 2 rows not done',
+  );
+  expect(first.stderr).toContain('To continue, add --resume to the same command.\n');
+  expect((await batch('open', '--max-credits', '100', '--resume')).code).toBe(0);
+  expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([1, 2]);
+});
+
+it('is created neither as a batch nor run by run if it is to be cancelled', async () => {
+  const words = ['batch', 'open.prompt', '--from', 'rows.csv', '--out', 'out.jsonl', '--resume', '--cancel'];
+  expect((await runCommandHere(words, { home, env: env() })).code).toBe(5);
+  expect(lines().map(({ runId }) => runId)).toEqual([null, null, null]);
+  expect(provider.asked).toEqual([]);
+});
+
+it('is replayed from its recordings', async () => {
+  expect((await batch('open', '--record', 'kept')).code).toBe(0);
+  provider.reset(ledger.handler);
+  const words = ['batch', 'open.prompt', '--from', 'rows.csv', '--out', 'replayed.jsonl', '--provider-batch'];
+  const { code, stderr } = await runCommandHere([...words, '--replay', 'kept'], { home, env: env() });
+  expect([code, stderr]).toEqual([0, expect.stringContaining('the rows were answered from recordings')]);
+  expect(provider.asked).toEqual([]);
+});
+
 it('is refused for a provider without batches', async () => {
   expect((await batch('plain', '--dry-run')).code).toBe(2);
   const { code, stderr } = await batch('plain');

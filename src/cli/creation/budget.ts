@@ -183,6 +183,7 @@ export class Budget {
       spent: this.#spent(unit, need, entryId),
       estimate: need,
       hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
+      awaitsFirst: need === undefined && this.#open.size > 0,
     });
     if (!this.#continues) this.#reached = reached;
     return reached;

@@ -69,6 +69,8 @@ interface AmountsAtCap {
   readonly estimate: number | undefined;
   /** True if there are creations of unknown cost: in progress, such as the rows of a provider's batch, or in doubt. */
   readonly hasUnknown?: boolean;
+  /** True if no cost is known yet, because the first creation, which goes alone, has not ended. */
+  readonly awaitsFirst?: boolean;
 }
 
 const CAP_UNITS = {
@@ -80,7 +82,7 @@ const CAP_UNITS = {
 export function capReached(
   unit: keyof Caps,
   cap: number,
-  { spent, estimate, hasUnknown = false }: AmountsAtCap,
+  { spent, estimate, hasUnknown = false, awaitsFirst = false }: AmountsAtCap,
 ): CliError {
   const { flag, withUnit, withoutUnit } = CAP_UNITS[unit];
   const isKnown = spent !== undefined && estimate !== undefined;
@@ -90,9 +92,12 @@ export function capReached(
     isClose && unit === 'cost' ? `$${plainNumber(unit, amount)}` : withUnit(amount);
   const next = estimate === undefined ? 'of unknown cost' : `estimated at ${estimated(estimate)}`;
   const used = hasUnknown ? 'spent or reserved' : 'spent';
+  const unread = awaitsFirst
+    ? 'what a run costs is not known before the first one has ended'
+    : 'the cost of an earlier run could not be read';
   const reason =
     spent === undefined
-      ? 'the cost of an earlier run could not be read'
+      ? unread
       : `${withoutUnit(spent)} of ${withUnit(cap)} ${used}, and the next run is ${next}`;
   return new CliError(`stopped at ${flag}: ${reason}`, {
     status: 'CAP_REACHED',
@@ -106,6 +111,7 @@ export function capReached(
       flag,
       spent: spent === undefined ? null : withUnit(spent),
       estimate: estimate === undefined ? null : withUnit(estimate),
+      ...(awaitsFirst && { awaits: 'the end of the first run' }),
     },
   });
 }
@@ -119,6 +125,7 @@ function plainNumber(unit: keyof Caps, amount: number): string {
 /** Returns the hint that resumes a command which a cap stopped. @param reached the error of `capReached` */
 export function resumeAtCapHint(reached: Pick<CliError, 'data'>): string {
   const flag = textAt(reached.data, 'flag') ?? '';
+  if (textAt(reached.data, 'awaits') !== undefined) return 'To continue, add --resume to the same command.';
   return textAt(reached.data, 'spent') === undefined
     ? `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`
     : `To continue, add --resume and ${flag} <more> to the same command.`;

@@ -7,6 +7,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { readsStandardInput } from '../../inputs/flags.ts';
 import { parseShard } from '../../inputs/rows/shard.ts';
+import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { isStandardOutput } from '../../outputs/saving/special-file.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { BATCH } from './spec.ts';
@@ -27,7 +28,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     retryFailed,
     retryUnknown,
     dryRun,
-    providerBatch: flags.providerBatch ?? false,
+    providerBatch: usesProviderBatch(ctx, flags),
     cancel: flags.cancel ?? false,
     changed: flags.changed,
     newRows: flags.newRows ?? false,

@@ -21,6 +21,7 @@ import { openImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { pacedConnections } from '../../jobs/paced-connection.ts';
+import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
@@ -81,7 +82,7 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
       ? undefined
       : await readExpectedCases(ctx, expect, rows, { variants, judge, allowCommands });
   const judged = expected ? judgedExpectations(expected) : [];
-  const providerBatch = flags.providerBatch === true && !ctx.isReplay;
+  const providerBatch = usesProviderBatch(ctx, flags);
   if (providerBatch) {
     for (const { connection, promptVersionId } of variants) {
       await batchProviderOf(connection, promptVersionId);

@@ -3,6 +3,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { type Agreement, agreementData, agreementLines, agreementOf } from '../../judging/agreement.ts';
 import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
@@ -73,7 +74,7 @@ function kappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | und
 }
 
 function judgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeCheckOptions {
-  const { resume = false, retryUnknown = false, cancel = false, providerBatch = false } = flags;
+  const { resume = false, retryUnknown = false, cancel = false } = flags;
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (cancel && !resume) throw usageError('--cancel needs --resume');
   const judge = flags.judge ?? ctx.settings.get('judge');
@@ -93,7 +94,7 @@ function judgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFlags)
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
     resume,
     retryUnknown,
-    providerBatch: providerBatch && !ctx.isReplay,
+    providerBatch: usesProviderBatch(ctx, flags),
     cancel,
   };
 }

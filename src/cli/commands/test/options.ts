@@ -5,6 +5,7 @@ import { expandWildcards } from '../../core/wildcards.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { modelList } from '../../inputs/flags.ts';
+import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { type Gate, parseMargin } from '../../statistics/gate.ts';
 import { MAX_REPEAT, type RepeatOptions } from '../../testing/cases/repetitions.ts';
@@ -24,6 +25,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
   }
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (flags.cancel === true && !resume) throw usageError('--cancel needs --resume');
+  refuseBesideProviderBatch(flags);
   return {
     paths: expandWildcards(paths, ctx.cwd),
     filter: flags.filter,
@@ -31,8 +33,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     failed,
     resume,
     retryUnknown,
-    // A replay sends nothing to a provider.
-    providerBatch: providerBatchOf(flags) && !ctx.isReplay,
+    providerBatch: usesProviderBatch(ctx, flags),
     cancel: flags.cancel ?? false,
     update: flags.update ?? false,
     judge: flags.judge,
@@ -51,7 +52,8 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
   };
 }
 
-function providerBatchOf({ providerBatch = false, watch = false, sure = false }: TestFlags): boolean {
+/** Refuses flags that a batch can't follow. @throws {CliError} USAGE_ERROR */
+function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure = false }: TestFlags): void {
   if (providerBatch && watch)
     throw usageError("--provider-batch doesn't go with --watch: it takes up to a day");
   if (providerBatch && sure) {
@@ -60,7 +62,6 @@ function providerBatchOf({ providerBatch = false, watch = false, sure = false }:
       'How often a case runs depends on its answers, which a batch gives all at once: use --repeat.',
     );
   }
-  return providerBatch;
 }
 
 /** Returns the baseline file. @throws {CliError} USAGE_ERROR for flags that select cases by their results */
