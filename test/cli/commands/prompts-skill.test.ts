@@ -58,6 +58,16 @@ it.runIf(hasLinks)('keeps a file that differs unless --force, and writes through
   expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
 });
 
+it('refuses a place that is no directory', async () => {
+  const home = temporaryDirectory();
+  writeFileSync(path.join(home, 'file'), '');
+  for (const to of ['file', path.join('file', 'skills')]) {
+    const { exitCode, stderr } = await skill(home, 'hello', '--to', to);
+    expect(exitCode).toBe(EXIT.usage);
+    expect(stderr()).toContain(`error: --to: ${path.join(home, 'file')} is not a directory (USAGE_ERROR)`);
+  }
+});
+
 it('refuses the second of two prompts that would get the same folder', async () => {
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'in'));

@@ -11,6 +11,7 @@ import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
+import { checkDirectory } from '../../outputs/saving/writable.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
@@ -30,6 +31,7 @@ export async function promptsSkill(
 ): Promise<void> {
   const { folder, name } = skillsFolder(ctx, to);
   checkBelow({ folder, name });
+  checkDirectory(folder, name, '--to');
   const skills = [];
   let clash: CliError | undefined;
   for (const prompt of prompts) {
