@@ -90,7 +90,7 @@ function hostAndPort(place: string, defaultPort: string): { host: string; port: 
   const bare = place.replace(/^\[(.*)\]$/, '$1');
   const colon = isIP(bare) === 6 ? -1 : place.lastIndexOf(':');
   const host = colon < 0 ? bare : place.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
-  const port = colon < 0 ? defaultPort : place.slice(colon + 1);
+  const port = (colon >= 0 && place.slice(colon + 1)) || defaultPort;
   if (host === '' || host === '0.0.0.0') return { host: '127.0.0.1', port };
   if (host === '::') return { host: '[::1]', port };
   return { host: isIP(host) === 6 ? `[${host}]` : host, port };

@@ -81,6 +81,8 @@ describe('OLLAMA_HOST', () => {
     ['1.2.3.4:1234', 'http://1.2.3.4:1234/v1'],
     ['gpu', 'http://gpu:11434/v1'],
     ['gpu:80', 'http://gpu/v1'],
+    ['gpu:', 'http://gpu:11434/v1'],
+    ['https://gpu.example:', 'https://gpu.example/v1'],
     ['localhost:11434/', 'http://localhost:11434/v1'],
     ['0.0.0.0', 'http://127.0.0.1:11434/v1'],
     ['0.0.0.0:11500', 'http://127.0.0.1:11500/v1'],
