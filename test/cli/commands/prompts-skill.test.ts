@@ -58,7 +58,7 @@ it.runIf(hasLinks)('keeps a file that differs unless --force, and writes through
   expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
 });
 
-it('refuses a place that is no directory', async () => {
+it('refuses a place that is not a directory', async () => {
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'file'), '');
   for (const to of ['file', path.join('file', 'skills')]) {
