@@ -182,7 +182,9 @@ async function startServers(
   [server, metricsServer]: readonly [HttpServer['server'], HttpServer['server'] | undefined],
 ): Promise<string | undefined> {
   await listen(server, host, port);
-  if (metricsServer && metrics) await listen(metricsServer, metrics.host, metrics.port);
+  if (metricsServer && metrics) {
+    await listen(metricsServer, metrics.host, metrics.port, { host: '--metrics', port: '--metrics' });
+  }
   await store.workers.register();
   return await firstKey(store, clock);
 }

@@ -107,8 +107,12 @@ test('a port that is taken is named, with what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise(resolve => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
-  const starting = startService({ dataDir: temporaryDataDir(), port, env: {} });
-  await expect(starting).rejects.toThrow(`can't listen on 127.0.0.1:${port}: the port is in use`);
+  const metrics = { host: '127.0.0.1', port };
+  for (const [flag, address] of Object.entries({ '--port': { port }, '--metrics': { port: 0, metrics } })) {
+    await expect(startService({ dataDir: temporaryDataDir(), ...address, env: {} })).rejects.toThrow(
+      `can't listen on 127.0.0.1:${port}: the port is in use; choose another one with ${flag}, or 0`,
+    );
+  }
   other.close();
 });
 

@@ -239,20 +239,31 @@ class ListenError extends Error {
   readonly code = 'CANNOT_LISTEN';
 }
 
-/** Resolves once the server accepts connections. @throws {ListenError} if it can't */
-export async function listen(server: Server, host: string, port: number): Promise<void> {
+/** The flags that name the address of the service. */
+const ADDRESS_FLAGS = { host: '--host', port: '--port' };
+
+/** Resolves once the server accepts connections. @throws {ListenError} if it can't; the message names the flags */
+export async function listen(
+  server: Server,
+  host: string,
+  port: number,
+  flags: Readonly<typeof ADDRESS_FLAGS> = ADDRESS_FLAGS,
+): Promise<void> {
   try {
     server.listen({ host, port });
     await once(server, 'listening');
   } catch (error) {
-    const reason = LISTEN_FAULTS[codeOf(error) ?? ''] ?? messageOf(error);
+    const reason = LISTEN_FAULTS[codeOf(error) ?? '']?.(flags) ?? messageOf(error);
     throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reason}`, { cause: error });
   }
 }
 
-const LISTEN_FAULTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use; choose another one with --port, or 0 for any free one',
-  EACCES: 'that port is not allowed; choose one above 1023 with --port',
-  EADDRNOTAVAIL: 'this machine has no such address; check --host',
-  ENOTFOUND: 'this machine has no such address; check --host',
+const noSuchAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
+  `this machine has no such address; check ${host}`;
+
+const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => string>> = {
+  EADDRINUSE: ({ port }) => `the port is in use; choose another one with ${port}, or 0 for any free one`,
+  EACCES: ({ port }) => `that port is not allowed; choose one above 1023 with ${port}`,
+  EADDRNOTAVAIL: noSuchAddress,
+  ENOTFOUND: noSuchAddress,
 };
