@@ -447,7 +447,6 @@ describe('wrong use', () => {
             ['--from', 'names.csv', '--out', '/dev/null', '--resume'],
             '--resume needs --out with the results file',
           ],
-          [['--from', 'names.csv', '--out', '/dev/stdout', '--sorted'], '--sorted needs --out with a file'],
         ] as [string[], string][])
       : []),
     [['--from', 'names.csv', '--out', '.'], '--out: . is a directory'],
@@ -513,6 +512,20 @@ describe('wrong use', () => {
     expect(exitCode).toBe(2);
     expect(await runs()).toEqual([]);
   });
+});
+
+test.each([
+  { from: 'a file', flags: ['--out', 'results.jsonl'] },
+  { from: 'standard output', flags: [] },
+])('--sorted leaves the lines of $from in the order of the rows', async ({ flags }) => {
+  const home = homeWith({ ...REMARKED, 'rows.jsonl': '{"name":"Ada"}\n{"nmae":"Bo"}\n{"name":"Eve"}\n' });
+  const command = ['echo.prompt', '--from', 'rows.jsonl', ...flags];
+  const ended = async (...more: string[]): Promise<readonly (number | undefined)[]> => {
+    const { stdout } = await runBatchCommand([...command, ...more], { home, env: {}, local: embedded });
+    return (flags[1] === 'results.jsonl' ? resultLines(home) : linesOf(stdout)).map(({ row }) => row);
+  };
+  if (flags.length === 0) expect((await ended())[0]).toBe(2);
+  expect(await ended('--sorted')).toEqual([1, 2, 3]);
 });
 
 test('a file without rows is a success that says so', async () => {

@@ -8,7 +8,6 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
-import { printRow } from '../../outputs/json.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/writable.ts';
 import { type BatchOptions, isTable } from '../options.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
@@ -63,27 +62,16 @@ function refuseMisspelt(file: string, name: string, source: string): void {
 /** Opens the file of results, the device or pipe, or standard output. @throws {CliError} if it can't be written */
 export async function openResults(
   ctx: Context,
-  { out, stream, resume, excel }: BatchOptions,
+  { out, stream, resume, excel, sorted }: BatchOptions,
   before: ReadonlyMap<string, JobState>,
 ): Promise<ResultsFile> {
-  if (stream !== undefined) {
+  if (out === undefined) {
     const { openStream } = await import('./stream-results.ts');
-    return openStream(ctx, { stream, excel });
+    return openStream(ctx, { stream, excel, sorted });
   }
-  if (out === undefined) return standardOutput(ctx);
   if (!isTable(out)) return JsonlResults.open(ctx, { out, resume });
   const { CsvResults } = await import('./csv-results.ts');
   return CsvResults.open(ctx, { out, resume, excel }, before);
-}
-
-function standardOutput(ctx: Context): ResultsFile {
-  return {
-    states: new Map(),
-    existed: false,
-    write: line => printRow(ctx, line),
-    finish: async () => {},
-    close: async () => {},
-  };
 }
 
 /** Locks the results against other batches. @throws {CliError} if another batch is writing to them */

@@ -6,20 +6,41 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { toJson } from '../../outputs/json.ts';
+import { textLines } from '../../inputs/rows/text-lines.ts';
+import { printRow, toJson } from '../../outputs/json.ts';
 import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { isTable } from '../options.ts';
-import type { ResultsFile } from './results-line.ts';
+import { JsonlResults } from './jsonl-results.ts';
+import type { ResultsFile, ResultsLine } from './results-line.ts';
 
 interface StreamOptions {
-  readonly stream: string;
+  /** The device or pipe; standard output by default. */
+  readonly stream: string | undefined;
   readonly excel: boolean;
+  readonly sorted: boolean;
 }
 
-/** Opens a device or a pipe for results. @throws {CliError} if that fails */
-export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsFile> {
-  const { stream } = options;
+/** Opens standard output, a device or a pipe for results. @throws {CliError} if that fails */
+export async function openStream(
+  ctx: Context,
+  { stream, excel, sorted }: StreamOptions,
+): Promise<ResultsFile> {
+  if (stream !== undefined && isTable(stream))
+    return tableResults(ctx, await openNamedStream(ctx, stream), excel);
+  const lines = stream === undefined ? standardOutput(ctx) : lineResults(await openNamedStream(ctx, stream));
+  return sorted ? sortedResults(ctx, lines) : lines;
+}
+
+interface LineStream extends ResultsFile {
+  write(line: ResultsLine): Promise<boolean>;
+}
+
+function standardOutput(ctx: Context): LineStream {
+  return { ...STREAM, write: line => printRow(ctx, line), close: async () => {} };
+}
+
+async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFile> {
   const special = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch((error: unknown) => {
     throw usageError(`--out: ${stream} can't be written: ${messageOf(error)}`);
   });
@@ -32,54 +53,79 @@ export async function openStream(ctx: Context, options: StreamOptions): Promise<
         cause: error,
       });
     });
-  const checked = { ...special, write };
-  return isTable(stream) ? tableResults(ctx, checked, options) : lineResults(checked);
+  return { ...special, write };
 }
 
-function lineResults({ isTerminal, write, close }: SpecialFile): ResultsFile {
-  return {
-    states: new Map(),
-    existed: false,
-    write: line => write(`${toJson(line, { isTerminal, indent: 0 })}\n`),
-    finish: async () => {},
-    close,
-  };
+const STREAM = { states: new Map(), existed: false, finish: async (): Promise<void> => {} };
+
+function lineResults({ isTerminal, write, close }: SpecialFile): LineStream {
+  return { ...STREAM, write: line => write(`${toJson(line, { isTerminal, indent: 0 })}\n`), close };
 }
 
 /** Makes the table in a temporary file first, because a later row may need more columns. */
-async function tableResults(
-  ctx: Context,
-  special: SpecialFile,
-  { excel }: StreamOptions,
-): Promise<ResultsFile> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
-  const file = path.join(folder, 'results.csv');
+async function tableResults(ctx: Context, special: SpecialFile, excel: boolean): Promise<ResultsFile> {
   const { CsvResults } = await import('./csv-results.ts');
-  const table = await CsvResults.open(ctx, { out: file, resume: false, excel }, new Map());
-  let isWritten = false;
-  const copy = async (): Promise<void> => {
-    if (isWritten) return;
-    isWritten = true;
-    for await (const piece of createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>) {
-      if (!(await special.write(special.isTerminal ? visible(piece) : piece))) return;
-    }
+  return collectedResults({
+    open: file => CsvResults.open(ctx, { out: `${file}.csv`, resume: false, excel }, new Map()),
+    passOn: async file => {
+      for await (const piece of collectedText(`${file}.csv`)) {
+        if (!(await special.write(special.isTerminal ? visible(piece) : piece))) return;
+      }
+    },
+    close: special.close,
+  });
+}
+
+/** Collects lines in a temporary file first, to sort them once the last row has ended. */
+function sortedResults(ctx: Context, lines: LineStream): Promise<ResultsFile> {
+  return collectedResults({
+    open: file => JsonlResults.open(ctx, { out: file, resume: false }),
+    passOn: async file => {
+      for await (const { text } of textLines(collectedText(file))) {
+        if (!(await lines.write(JSON.parse(text) as ResultsLine))) return;
+      }
+    },
+    close: lines.close,
+  });
+}
+
+interface CollectedStream {
+  open(file: string): Promise<ResultsFile>;
+  passOn(file: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Collects results in a temporary file and passes them on at the end. */
+async function collectedResults({ open, passOn, close }: CollectedStream): Promise<ResultsFile> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
+  const file = path.join(folder, 'results');
+  const results = await open(file);
+  let isPassedOn = false;
+  const passOnOnce = async (): Promise<void> => {
+    if (isPassedOn) return;
+    isPassedOn = true;
+    await passOn(file);
   };
   return {
-    states: table.states,
+    states: results.states,
     existed: false,
-    write: (line, row) => table.write(line, row),
+    write: (line, row) => results.write(line, row),
     finish: async sorted => {
-      await table.finish(sorted);
-      await copy();
+      await results.finish(sorted);
+      await passOnOnce();
     },
     close: async () => {
       try {
-        await table.close();
-        await copy();
+        await results.close();
+        await passOnOnce();
       } finally {
-        await special.close();
+        await close();
         await rm(folder, { recursive: true, force: true });
       }
     },
   };
+}
+
+function collectedText(file: string): AsyncIterable<string> {
+  return createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
 }

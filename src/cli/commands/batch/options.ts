@@ -69,9 +69,6 @@ function refuseUnusableOut(ctx: Context, flags: BatchFlags, { out: file }: Pick<
   if (flags.resume === true && file === undefined) {
     throw usageError('--resume needs --out with the results file of the interrupted batch');
   }
-  if (flags.sorted === true && file === undefined) {
-    throw usageError('--sorted needs --out with a file: elsewhere, results come as they end');
-  }
   if (flags.out === undefined && ctx.io.stdout.isTerminal && flags.dryRun !== true) {
     throw usageError(
       '--out is missing: name a file for the results',
