@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { withDebugBody } from './program/global-flags.ts';
+import { withDebugBody, withHelpLast } from './program/global-flags.ts';
 import { buildTree } from './program/tree.ts';
 import { HelpShown } from './program/wrong-usage.ts';
 import type { Surroundings } from './runtime/create-context.ts';
@@ -36,7 +36,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     },
   });
   try {
-    await parseAndRun(tree, withDebugBody(argv));
+    await parseAndRun(tree, withDebugBody(withHelpLast(argv)));
     await showHelp(help.join(''));
   } catch (error) {
     exitCode = await reportError(error);

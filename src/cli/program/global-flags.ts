@@ -31,6 +31,12 @@ export function withDebugBody(argv: readonly string[]): string[] {
   );
 }
 
+/** Moves a help flag that stands before a command behind it: `--help runs list` explains `runs list`. */
+export function withHelpLast(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  return first === '-h' || first === '--help' ? [...rest, first] : argv;
+}
+
 /** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */
 export function globalOptions(command: Command): GlobalOptions {
   const { timeout, ...flags } = { ...SWITCHES, ...rootOf(command).opts<Parsed>() };

@@ -10,6 +10,8 @@ export class HelpShown extends Error {
   override readonly name = 'HelpShown';
 }
 
+const UNKNOWN_COMMAND = 'commander.unknownCommand';
+const EXCESS_ARGUMENTS = 'commander.excessArguments';
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 /** Turns commander's errors into our own. */
@@ -25,7 +27,7 @@ export function usageLine(command: Command): string {
 
 function wrongUsage(command: Command, { code, message }: CommanderError): CliError {
   const [first = ''] = command.args;
-  const hasExcess = code === 'commander.excessArguments';
+  const hasExcess = code === EXCESS_ARGUMENTS;
   const isUnknownVerb = hasExcess && isGroup(command);
   // The value of an unknown flag may be a secret.
   const shown = message.replace(/^error: /, '').replace(/^(unknown option '[^=]+)=[^]*/, "$1'");
@@ -33,9 +35,9 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
   if (isUnknownVerb) what = `unknown command '${first}'`;
   else if (hasExcess) what = `too many arguments: ${oneLine(excessArguments(command).join(' '))}`;
   const word = /'(.*)'/.exec(what)?.[1] ?? '';
-  const candidates = namesInsteadOf(isUnknownVerb ? 'commander.unknownCommand' : code, command);
+  const candidates = namesInsteadOf(isUnknownVerb ? UNKNOWN_COMMAND : code, command);
   const suggestion = suggestionFor(word, candidates);
-  const isUnknownCommand = code === 'commander.unknownCommand' && command.parent === null;
+  const isUnknownCommand = code === UNKNOWN_COMMAND && command.parent === null;
   return usageError(
     candidates.includes(word) ? `${word} takes no value` : what.replace(/\.$/, '') + suggestion,
     ...flagHints(code, command),
@@ -61,7 +63,7 @@ function suggestionFor(word: string, candidates: readonly string[]): string {
 
 /** Returns the names that an unknown command or flag may be a typo of. */
 function namesInsteadOf(code: string, command: Command): string[] {
-  if (code === 'commander.unknownCommand') {
+  if (code === UNKNOWN_COMMAND) {
     return command
       .createHelp()
       .visibleCommands(command)
@@ -78,7 +80,7 @@ function excessArguments(command: Command): string[] {
 
 /** Returns a hint for inputs, rows and users that were written as arguments: `run hello name=Ada`, `keys create ada`. */
 function flagHints(code: string, command: Command): string[] {
-  if (code !== 'commander.excessArguments') return [];
+  if (code !== EXCESS_ARGUMENTS) return [];
   const extra = excessArguments(command);
   if (command.options.some(({ long }) => long === '--user'))
     return [`A user is given with --user: ${commandPath(command)} --user ${shellWord(extra[0] ?? '')}`];

@@ -38,3 +38,11 @@ it('the choices of a flag are listed, of a repeatable one too', async () => {
   expect(text).toContain('repeatable (choices: "junit", "json", "github", "html", "markdown")');
   expect(text).toContain('(choices: "failed", "worse", "unsure")');
 });
+
+it.each(['-h', '--help'])('%s explains a command before it and after it', async flag => {
+  const after = await runInProcess(['runs', 'list', flag]);
+  const before = await runInProcess([flag, 'runs', 'list']);
+  expect(after.stdout()).toContain('Usage: promptrun runs list');
+  expect([before.exitCode, before.stdout()]).toEqual([0, after.stdout()]);
+  expect((await runInProcess([flag])).stdout()).toContain('Usage: promptrun <command>');
+});
