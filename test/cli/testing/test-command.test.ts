@@ -65,6 +65,7 @@ describe('an expectation', () => {
     ],
     ['any: [{ contains: price, equals: x }]', 'matches none of these: is not equal'],
     ['not: { contains: price }', 'matches, but must not: contains "price"'],
+    ['seconds: 0', ' s, more than 0 s'],
   ] as const;
   const schemas = {
     'schema.json': '{"type":"object","required":["date"]}',
@@ -91,6 +92,12 @@ describe('an expectation', () => {
       expect(cases[at]?.status, expectation).toBe('failed');
       expect(cases[at]?.repetitions[0]?.mismatches[0]?.message, expectation).toContain(message);
     }
+  });
+
+  it('is not needed: the run must only succeed', async () => {
+    const inputs = '  - inputs: { text: hello }\n';
+    const project = projectOf(`${inputs}${inputs}    expect: []\n`);
+    expect((await project.run(['test'])).stdout()).toContain('2 passed, 0 failed');
   });
 
   it('takes JSON out of a code fence', async () => {

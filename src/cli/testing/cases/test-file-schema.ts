@@ -69,7 +69,7 @@ export function testFileSchema(): object {
           judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
           expect: {
             anyOf: [
-              { type: 'array', items: { $ref: '#/$defs/expectation' }, minItems: 1 },
+              { type: 'array', items: { $ref: '#/$defs/expectation' } },
               { $ref: '#/$defs/expectation' },
             ],
           },

@@ -44,7 +44,6 @@ export function wordIn(value: YamlValue, what: string): string {
 }
 
 const NUMBER_RANGES = {
-  'a number above 0': (value: number) => value > 0,
   'a number of 0 or more': (value: number) => value >= 0,
   'a whole number of 1 or more': (value: number) => Number.isSafeInteger(value) && value >= 1,
 } as const;
