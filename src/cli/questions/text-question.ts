@@ -35,7 +35,7 @@ export interface TextConfig {
 
 /** A text question with what `input` lacks: pasted lines as one answer, Tab on paths, and an editor on standard error. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
-  const theme = makeTheme<Pick<QuestionTheme, 'style'>>(config.theme);
+  const theme = makeTheme<TextTheme>(config.theme);
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
   const [above, setAbove] = useState(''); // lines before the one that is typed, each with its line break
   const [value, setValue] = useState('');
@@ -111,21 +111,47 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     }
   });
 
+  const lines = { above, value, defaultText, beneath };
   const question = `${prefix} ${theme.style.message(config.message, status === 'done' ? 'done' : 'idle')}`;
   if (status === 'done') return `${question} ${theme.style.answer(value)}`;
+  return [`${question} ${typedText(lines, theme)}`, belowText(lines, config, theme)];
+});
+
+/** The texts of an open question. */
+interface QuestionLines {
+  /** The lines before the one that is typed, each with its line break. */
+  readonly above: string;
+  /** The line that is typed. */
+  readonly value: string;
+  readonly defaultText: string;
+  /** A fault or candidates, shown below the line. */
+  readonly beneath: string;
+}
+
+type TextTheme = Pick<QuestionTheme, 'style'>;
+
+/** Returns the typed line, or the default while it is empty; earlier lines only as their text and number. */
+function typedText({ above, value, defaultText }: QuestionLines, { style }: TextTheme): string {
+  const count = above.split('\n').length - 1;
+  if (count > 0) {
+    return `${style.answer(above.trimEnd())} ${style.help(counted(count, 'line'))}\n› ${value}`;
+  }
+  return value === '' && defaultText !== '' ? `${style.defaultAnswer(defaultText)} ` : value;
+}
+
+/** Returns the text below the line: a fault or candidates, and the keys that do something. */
+function belowText(
+  { above, beneath }: QuestionLines,
+  { complete, edit }: TextConfig,
+  { style }: TextTheme,
+): string {
   const keys: [key: string, action: string][] = [];
   if (above !== '') keys.push(['enter', 'sends all lines'], ['backspace', 'goes back up']);
-  if (config.complete) keys.push(['tab', 'completes']);
-  if (config.edit) keys.push(['ctrl+o', above === '' ? 'editor, for several lines' : 'editor']);
-  const tip = keys.length === 0 ? '' : theme.style.keysHelpTip(keys);
-  const offered = value === '' && defaultText !== '' ? `${theme.style.defaultAnswer(defaultText)} ` : value;
-  const count = above.split('\n').length - 1;
-  const typed =
-    count === 0
-      ? offered
-      : `${theme.style.answer(above.trimEnd())} ${theme.style.help(counted(count, 'line'))}\n› ${value}`;
-  return [`${question} ${typed}`, [beneath, tip].filter(Boolean).join('\n')];
-});
+  if (complete) keys.push(['tab', 'completes']);
+  if (edit) keys.push(['ctrl+o', above === '' ? 'editor, for several lines' : 'editor']);
+  const tip = keys.length === 0 ? '' : style.keysHelpTip(keys);
+  return [beneath, tip].filter(Boolean).join('\n');
+}
 
 /**
  * Collects the keys of pasted text, so that its line breaks don't count as Enter. Returns all lines but the last, which is

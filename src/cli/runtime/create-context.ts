@@ -60,21 +60,13 @@ export async function createContext(
   const isReplay = recordings.mode === 'replay';
   const journal = new Journal(stateDir, clock, { isWritten: !isReplay });
   const interrupts = listenForInterrupts(host, clock);
-  let checks: Promise<Checks> | undefined;
   const limit = startTimeLimit(clock, globals.timeoutMs, () =>
     endUnlessEnded(() => host.exit(EXIT.waitTimeout)),
   );
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
-  const openChecks = async (): Promise<Checks> => {
-    const { Checks } = await import('../checks/checks.ts');
-    return new Checks(signal);
-  };
-  let tasks: Promise<PromptTasks> | undefined;
-  const openTasks = async (): Promise<PromptTasks> => {
-    const { SharedTasks } = await import('../../prompts/tasks/prompt-tasks.ts');
-    return new SharedTasks({ isForOneUser: true });
-  };
+  const checks = openedOnce(() => openChecks(signal));
+  const tasks = openedOnce(openTasks);
   const advise: Advise = (...words) => adviseWith(globals, env)(...words);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
   const declaredModels: ModelsText[] = [];
@@ -101,15 +93,15 @@ export async function createContext(
     connection: connections.configured,
     localConnection: connections.local,
     connectTo: connections.to,
-    checks: () => (checks ??= openChecks()),
-    promptTasks: () => (tasks ??= openTasks()),
+    checks: checks.open,
+    promptTasks: tasks.open,
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
   return {
     ctx,
     close: async () => {
-      (await checks)?.close();
-      await (await tasks)?.close();
+      (await checks.opened())?.close();
+      await (await tasks.opened())?.close();
       limit.stop();
       await journal.close();
       try {
@@ -119,6 +111,25 @@ export async function createContext(
       }
     },
   };
+}
+
+async function openChecks(signal: AbortSignal): Promise<Checks> {
+  const { Checks } = await import('../checks/checks.ts');
+  return new Checks(signal);
+}
+
+async function openTasks(): Promise<PromptTasks> {
+  const { SharedTasks } = await import('../../prompts/tasks/prompt-tasks.ts');
+  return new SharedTasks({ isForOneUser: true });
+}
+
+/** Opens something at its first use, and then returns it again. `opened` returns undefined before that. */
+function openedOnce<T>(first: () => Promise<T>): {
+  readonly open: () => Promise<T>;
+  readonly opened: () => Promise<T> | undefined;
+} {
+  let opened: Promise<T> | undefined;
+  return { open: () => (opened ??= first()), opened: () => opened };
 }
 
 /** The machine's clock and random numbers. */

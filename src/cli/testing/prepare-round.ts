@@ -9,7 +9,7 @@ import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
 import { checkUpdatable } from './cases/update-test-file.ts';
-import { allExpectations } from './expectations/expectation.ts';
+import { allExpectations, type Expectation } from './expectations/expectation.ts';
 import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
 import { reportTestFault } from './report-end.ts';
 import { isUnchecked } from './result.ts';
@@ -42,18 +42,10 @@ export async function prepareRound(
   const judge = new Judge(ctx, options.judge, budget);
   const read = await readFiles(ctx, found, judge, options);
   const cases = read.files.flatMap(file => file.cases);
-  const allJudged = [...allExpectations(cases.flatMap(({ expect }) => expect))].filter(needsJudge);
-  const isJudged = allJudged.length > 0;
-  const paced = pacedConnections(ctx, options.rate);
-  const connectionOf = async (target: string): Promise<Connection> => {
-    const connection = await paced(target);
-    // Judging has a known cost even if another service runs the prompts.
-    if (!isJudged) budget.checkCostCap(connection);
-    return connection;
-  };
+  const isJudged = judgedIn(cases).length > 0;
   const { entries, faults: entryFaults } = await prepareEntries(
     ctx,
-    connectionOf,
+    cappedConnections(ctx, options, budget, { isJudged }),
     addEarlierTurns(ctx, chosenFiles(read.files, round)),
   );
   const runnable = withoutUncheckedTurns(entries);
@@ -63,8 +55,7 @@ export async function prepareRound(
   const faults = [...read.faults, ...entryFaults, ...unjudged];
   for (const { fault } of faults) reportTestFault(ctx, fault);
   noteUnreachable(ctx, chosen);
-  const expectations = allExpectations(chosen.flatMap(({ entry }) => entry.testCase.expect));
-  const judged = [...new Set(expectations)].filter(needsJudge);
+  const judged = judgedIn(chosen.map(({ entry }) => entry.testCase));
   if (options.providerBatch) {
     await checkBatches(chosen);
     for (const expectation of judged) await judge.checkBatch(expectation);
@@ -78,6 +69,27 @@ export async function prepareRound(
     judged,
     isJudged,
     baseline,
+  };
+}
+
+/** Returns the expectations that ask a judge. */
+function judgedIn(cases: readonly TestCase[]): Expectation[] {
+  return [...new Set(allExpectations(cases.flatMap(({ expect }) => expect)))].filter(needsJudge);
+}
+
+/** Returns a function that connects to the service of a target, and refuses a service whose costs the cap can't limit. */
+function cappedConnections(
+  ctx: Context,
+  { rate }: TestOptions,
+  budget: Budget,
+  { isJudged }: { readonly isJudged: boolean },
+): (target: string) => Promise<Connection> {
+  const paced = pacedConnections(ctx, rate);
+  return async target => {
+    const connection = await paced(target);
+    // Judging has a known cost even if another service runs the prompts.
+    if (!isJudged) budget.checkCostCap(connection);
+    return connection;
   };
 }
 

@@ -21,9 +21,27 @@ interface DiscoverOptions extends ModelSources {
   readonly signal: AbortSignal;
 }
 
-export type Discovery = Awaited<ReturnType<typeof discoverModels>>;
 /** The result of asking an endpoint. */
-export type DiscoveredEndpoint = Discovery['endpoints'][number];
+export interface DiscoveredEndpoint extends Pick<EndpointModels, 'others'> {
+  readonly provider: string;
+  readonly baseUrl: string;
+  readonly fault?: string;
+  /** True if the endpoint refuses the key, or there is none. */
+  readonly isRefused?: boolean;
+  /** New models in models.yaml, by the names that prompts use. */
+  readonly added: readonly string[];
+  /** Number of models that models.yaml had before. */
+  readonly known: number;
+  /** Added models without a known price. */
+  readonly unpriced: readonly string[];
+}
+
+export interface Discovery {
+  readonly file: string;
+  readonly endpoints: readonly DiscoveredEndpoint[];
+  /** The faults of invalid entries, each as `file:line: what`. */
+  readonly faults: readonly string[];
+}
 
 /**
  * Asks the endpoints in models.yaml and the environment, and an Ollama on this machine, for their models, and adds new
@@ -31,7 +49,7 @@ export type DiscoveredEndpoint = Discovery['endpoints'][number];
  *
  * @throws {InvalidModelsFile} if models.yaml can't be read
  */
-export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) {
+export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<Discovery> {
   const { file, text, described } = await readModelsFile({ dataDir, env });
   const providers = endpointsOf(described.providers, env);
   const listings = await Promise.all(providers.map(provider => listModelsOf(provider, env, signal)));
@@ -46,31 +64,36 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) 
       provider => provider.name === name || provider.name === providerName(name),
     );
   const { text: extended, added } = addToModelsFile(text, described, answered, isPrefix);
-  if (extended !== undefined && extended !== text) {
-    await prepareDataDirectory(dataDir);
-    // The user's file may be a link to their dotfiles.
-    await replaceFile(fileIn(await realpath(file).catch(() => file)), extended, 0o600);
-  }
+  if (extended !== undefined && extended !== text) await writeModelsFile(dataDir, file, extended);
   const written = extended === undefined ? [] : parseModelsFile(extended, file, known).models;
   const unpriced = await namesWithoutPrice(written);
-  const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, ...asked }, index) => {
-    const { fault, isRefused } = asked;
-    /** New models in models.yaml, by the names that prompts use. */
-    const news = added[index] ?? [];
-    const counts = { added: news, known: models.length - news.length, others };
-    return {
-      provider: name,
-      baseUrl,
-      ...(fault !== undefined && { fault }),
-      /** True if the endpoint refuses the key, or there is none. */
-      ...(isRefused && { isRefused }),
-      ...counts,
-      /** Added models without a known price. */
-      unpriced: news.filter(model => unpriced.has(model)),
-    };
-  });
-  /** `faults` lists the faults of invalid entries, each as `file:line: what`. */
+  const endpoints = answered.map((listing, index) =>
+    discoveredEndpoint(listing, added[index] ?? [], unpriced),
+  );
   return { file, endpoints, faults: described.faults };
+}
+
+async function writeModelsFile(dataDir: string, file: string, text: string): Promise<void> {
+  await prepareDataDirectory(dataDir);
+  // The user's file may be a link to their dotfiles.
+  await replaceFile(fileIn(await realpath(file).catch(() => file)), text, 0o600);
+}
+
+function discoveredEndpoint(
+  { provider: { name, baseUrl }, models, others, fault, isRefused }: EndpointListing,
+  added: readonly string[],
+  unpriced: ReadonlySet<string>,
+): DiscoveredEndpoint {
+  return {
+    provider: name,
+    baseUrl,
+    ...(fault !== undefined && { fault }),
+    ...(isRefused && { isRefused }),
+    added,
+    known: models.length - added.length,
+    others,
+    unpriced: added.filter(model => unpriced.has(model)),
+  };
 }
 
 async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {

@@ -13,6 +13,17 @@ import { oneLine } from '../../terminal/sanitise.ts';
 
 /** Lists the published versions of a prompt, newest first. */
 export async function versionsList(ctx: Context, prompt: string): Promise<void> {
+  const versions = await publishedVersions(ctx, prompt);
+  const hasLabels = versions.some(
+    ({ labels, history }) => listAt(labels).length + listAt(history).length > 0,
+  );
+  const now = ctx.clock.now();
+  const columns = [...versionColumns(now), ...(hasLabels ? labelColumns(now) : [])];
+  await presentList(ctx, versions, { columns });
+}
+
+/** Fetches the published versions of a prompt. @throws {CliError} exit 4 if nothing is published under the slug of a file */
+async function publishedVersions(ctx: Context, prompt: string): Promise<readonly PromptVersionEntry[]> {
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const listing = askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
@@ -20,45 +31,40 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
   );
   const file = promptFileOf(ctx, prompt, 'command line');
   const published = file === undefined ? await listing : await unlessNotFound(listing);
-  if (published === undefined) {
-    throw notFoundError(
-      `nothing is published under the slug of ${prompt}`,
-      `To publish the file: ${connection.advise('prompts', 'publish', shownPath(ctx, file?.path ?? prompt))}`,
-    );
-  }
-  const { versions } = published;
-  const now = ctx.clock.now();
-  const hasLabels = versions.some(
-    ({ labels, history }) => listAt(labels).length + listAt(history).length > 0,
+  if (published !== undefined) return published.versions;
+  throw notFoundError(
+    `nothing is published under the slug of ${prompt}`,
+    `To publish the file: ${connection.advise('prompts', 'publish', shownPath(ctx, file?.path ?? prompt))}`,
   );
-  const labelColumns: readonly ListColumn<PromptVersionEntry>[] = [
+}
+
+function versionColumns(now: number): ListColumn<PromptVersionEntry>[] {
+  return [
+    { title: 'PROMPT VERSION', ids: true, cell: ({ promptVersionId }) => textOrNothing(promptVersionId) },
+    {
+      title: 'PUBLISHED',
+      min: 8,
+      cell: ({ publishedAt }) => ageText(textOrNothing(publishedAt), now),
+      plain: ({ publishedAt }) => textOrNothing(publishedAt),
+    },
+    { title: '', cell: ({ isLatest }) => (isLatest === true ? 'latest' : '') },
+  ];
+}
+
+function labelColumns(now: number): ListColumn<PromptVersionEntry>[] {
+  const moves = (history: unknown, timeOf: (at: string) => string): string =>
+    listAt(history)
+      .map(move => moveText(move, timeOf))
+      .join('; ');
+  return [
     { title: 'LABELS', cell: ({ labels }) => listAt(labels).map(textOrNothing).join(', ') },
     {
       title: 'MOVED',
       dropOrder: 1,
-      cell: ({ history }) =>
-        listAt(history)
-          .map(move => moveText(move, at => ageText(at, now)))
-          .join('; '),
-      plain: ({ history }) =>
-        listAt(history)
-          .map(move => moveText(move, at => at))
-          .join('; '),
+      cell: ({ history }) => moves(history, at => ageText(at, now)),
+      plain: ({ history }) => moves(history, at => at),
     },
   ];
-  await presentList(ctx, versions, {
-    columns: [
-      { title: 'PROMPT VERSION', ids: true, cell: ({ promptVersionId }) => textOrNothing(promptVersionId) },
-      {
-        title: 'PUBLISHED',
-        min: 8,
-        cell: ({ publishedAt }) => ageText(textOrNothing(publishedAt), ctx.clock.now()),
-        plain: ({ publishedAt }) => textOrNothing(publishedAt),
-      },
-      { title: '', cell: ({ isLatest }) => (isLatest === true ? 'latest' : '') },
-      ...(hasLabels ? labelColumns : []),
-    ],
-  });
 }
 
 /** Describes a move of a label, in the row of the version that it came to or left. */
