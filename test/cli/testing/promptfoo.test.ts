@@ -148,6 +148,24 @@ tests: [{ vars: { a: x } }]
     expect(stderr).toContain(`promptfooconfig.yaml${words}`);
   });
 
+  it.each([
+    ['no.yaml', 0],
+    ['[file://no.csv, file://no/*.json]', 0],
+    ['file://no/*.yml', 0],
+    ['file://no.csv', 2],
+    ['no.json', 2],
+  ])('passes over missing files of tests that promptfoo passes over, with a note: %s', async (name, code) => {
+    const text = `prompts: ['Say {{a}}']
+providers: [echo]
+defaultTest: { assert: [{ type: contains, value: Say }] }
+tests: ${name}
+`;
+    const { home } = new Project({ 'promptfooconfig.yaml': text });
+    const { exitCode, stderr } = await runInProcess(['test'], { home, local: localService });
+    expect(exitCode).toBe(code);
+    expect(stderr()).toMatch(code === 0 ? /:4: .*doesn't exist: it gives no tests/ : /:4: .*doesn't exist/);
+  });
+
   it('writes lists and objects into texts as promptfoo does', async () => {
     const text = `prompts: ['Say {{a}}', '[{"role": "user", "content": "Say {{a}}"}]', '{% if a %}Say {{a}}{% endif %}']
 providers: [echo]

@@ -15,7 +15,11 @@ export async function readTestList(
 ): Promise<ConfiguredTest[]> {
   if (!node || node.isEmpty) return [];
   const { scalar } = node;
-  if (scalar !== undefined) return await readTestsFile(scalar, node, conversion);
+  if (scalar !== undefined) {
+    const isYaml = /\.ya?ml$/iu.test(scalar);
+    if (isYaml && isPassedOver(scalar, node, conversion)) return [];
+    return await readTestsFile(scalar, node, conversion);
+  }
   if (!isJsonList(node.json())) {
     const entries = node.isMap ? valuesByKey(node, 'tests') : undefined;
     // A file may hold one test.
@@ -26,11 +30,24 @@ export async function readTestList(
   for (const item of node.items('tests')) {
     const path = item.isMap ? valuesByKey(item, 'a test').get('path') : undefined;
     const named = item.scalar;
+    if (named !== undefined && isPassedOver(named, item, conversion)) continue;
     if (path) tests.push(...(await readTestList(item, conversion)));
     else if (named === undefined) tests.push(readTest(item, conversion));
     else tests.push(...(await readTestsFile(named, item, conversion)));
   }
   return tests;
+}
+
+/** Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML, and over any in a list. */
+function isPassedOver(name: string, at: YamlValue, conversion: Conversion): boolean {
+  if (!conversion.isForTest || !/\.(?:csv|jsonl?|ya?ml)$/iu.test(name)) return false;
+  if (/^https?:/u.test(name)) return false;
+  const isThere = isPattern(name)
+    ? conversion.matching(name, at).length > 0
+    : conversion.has(name.replace(/^file:\/\//u, ''));
+  if (isThere) return false;
+  conversion.warn(at, `${name} doesn't exist: it gives no tests, as in promptfoo`);
+  return true;
 }
 
 async function readTestsFile(
@@ -52,7 +69,7 @@ async function readTestsFile(
     const printed = conversion.printedBy({ name: argv.join('\0'), argv, line: conversion.ownLine(at) ?? 1 });
     return printed === undefined ? [] : await readTestList(parseYaml(printed, 1, file), conversion);
   }
-  if (/[*?]/u.test(name) && !/^https?:/u.test(name)) {
+  if (isPattern(name) && !/^https?:/u.test(name)) {
     const files = conversion.matching(name, at);
     if (files.length === 0) throw faultAt(at, `${name} names no file`);
     const tests: ConfiguredTest[] = [];
@@ -75,6 +92,10 @@ async function readTestsFile(
   return lines
     .filter(({ text }) => text.trim() !== '')
     .map(({ text, line }) => readTest(parseYaml(text, line, source.file), conversion));
+}
+
+function isPattern(name: string): boolean {
+  return /[*?]/u.test(name);
 }
 
 /** Matches a file that makes tests, with the name of a function. */
