@@ -36,7 +36,7 @@ export function binaryKind(bytes: Uint8Array): (typeof BINARY_FILES)[number][1] 
 export function encodingFault(bytes: Uint8Array): string {
   if (isUtf16(bytes)) return 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8';
   const kind = binaryKind(bytes);
-  return kind ? `${kind}, not text` : 'not valid UTF-8 text';
+  return kind ? `${kind}, not text` : 'not valid UTF-8 text; save it as UTF-8';
 }
 
 /** Returns true for UTF-16 with a byte order mark, which Windows PowerShell 5 writes. */

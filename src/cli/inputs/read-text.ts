@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf } from '../../files/error-utils.ts';
-import { binaryKind, encodingFault, isUtf16 } from '../../files/read-text.ts';
+import { encodingFault, isUtf16 } from '../../files/read-text.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
@@ -34,17 +34,12 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw usageError(`${what} is ${encodingFault(bytes)}`, ...encodingHints(bytes));
+    throw usageError(`${what} is ${encodingFault(bytes)}`, ...(isUtf16(bytes) ? [] : [INPUTS_ARE_TEXT]));
   }
 }
 
-function encodingHints(bytes: Uint8Array): string[] {
-  if (isUtf16(bytes)) return [];
-  return [
-    ...(binaryKind(bytes) === undefined ? ['Save text as UTF-8, then try again.'] : []),
-    'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.',
-  ];
-}
+const INPUTS_ARE_TEXT =
+  'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.';
 
 /** Returns a one-line error that explains why a file can't be used. */
 export function fileFault(error: unknown, file: string, flag: string): CliError {

@@ -8,6 +8,7 @@ import { detectFormat, reportFormat } from './detect-format.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { convertEvaluation, OPENAI_EVALS } from './openai-evals/convert.ts';
+import { providerModel } from './provider-model.ts';
 import { fillInputs } from './template-pieces.ts';
 
 /**
@@ -96,12 +97,20 @@ function notesOf(findings: readonly Finding[]): Converted['notes'] {
   return findings.map(({ file, line, message }) => ({ file, line, message }));
 }
 
+/** Returns a prompt file whose model has its provider in front, if its name shows it. */
+function withProvider(prompt: string): string {
+  const [head = ''] = /^---\n[\s\S]*?^---\n/mu.exec(prompt) ?? [];
+  const named = head.replace(/(?<=^model: ).+$/mu, name => providerModel(name) ?? name);
+  return named + prompt.slice(head.length);
+}
+
 function convertedFiles(
-  { prompt, tests }: ForeignPrompt,
+  { prompt: text, tests }: ForeignPrompt,
   file: string,
   findings: readonly Finding[],
 ): Converted {
   const notes = notesOf(findings);
+  const prompt = withProvider(text);
   if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
     name,

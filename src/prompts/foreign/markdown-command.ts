@@ -2,7 +2,7 @@ import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts
 import type { Findings } from '../findings.ts';
 import { promptFileText, withEndMark } from './converted.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { frontMatterText, type Markdown, noteLines, readMarkdown } from './markdown.ts';
+import { frontMatterText, type Markdown, noteLines, readMarkdown, requireBody } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
 const COMMAND_KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
@@ -21,6 +21,7 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
   read({ text }, findings) {
     const markdown = readMarkdown(text);
     const { head, body } = markdown;
+    requireBody(markdown, findings);
     noteWhatIsText(markdown, findings);
     const { pieces, usesArguments } = splitAtArguments(
       body,

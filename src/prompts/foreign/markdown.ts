@@ -46,6 +46,11 @@ function parseFrontMatter(text: string): JsonObject {
   );
 }
 
+/** Reports a file without a text. */
+export function requireBody({ body }: Markdown, findings: Findings): void {
+  if (body === '') findings.fault({ line: 1, column: 1 }, 'the prompt has no text: write one in this file');
+}
+
 /** Returns a value of the front matter as one line of text; undefined if it is missing or not a text. */
 export function frontMatterText(head: JsonObject, key: string): string | undefined {
   const value: JsonValue | undefined = Object.hasOwn(head, key) ? head[key] : undefined;

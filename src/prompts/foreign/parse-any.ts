@@ -2,7 +2,13 @@ import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Finding, Findings } from '../findings.ts';
 import { type ReadBeside, withNamedSchemas } from '../parse/named-schemas.ts';
-import { type ParsedPrompt, type ParseOptions, parseDefinition, parsePrompt } from '../parse/parse.ts';
+import {
+  type ParsedPrompt,
+  type ParseOptions,
+  parseDefinition,
+  parsePrompt,
+  refuseNul,
+} from '../parse/parse.ts';
 import { isMissingSchema } from '../schemas/picoschema.ts';
 import { slugFrom } from '../slug.ts';
 import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';
@@ -42,6 +48,7 @@ function parseFormat(form: FileFormat, text: string, file: string, options: Pars
     reportFormat(form, file, findings);
     return { findings, definition: undefined };
   }
+  if (refuseNul(text, findings)) return { findings, definition: undefined };
   const definition = findings.attempt(() => defineForeign(form.form, { text, file }, findings, options));
   return { findings, definition };
 }

@@ -1,12 +1,14 @@
 import { promptFileText, withEndMark } from './converted.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { readMarkdown } from './markdown.ts';
+import { readMarkdown, requireBody } from './markdown.ts';
 
 /** Any Markdown or text file: instructions for an input, or a complete message. */
 export const PLAIN_TEXT: ForeignFormat = {
   name: 'a text',
-  read({ text }) {
-    const { body } = readMarkdown(text);
+  read({ text }, findings) {
+    const markdown = readMarkdown(text);
+    requireBody(markdown, findings);
+    const { body } = markdown;
     const template = withEndMark([
       { tag: '{{#if input}}' },
       { tag: '{{role "system"}}' },

@@ -43,18 +43,26 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
     return { findings, definition: undefined };
   }
   checkFileName(file, findings);
-  const nul = text.indexOf('\0');
-  if (nul >= 0) {
-    const before = text.slice(0, nul).split('\n');
-    const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-    findings.fault(place, "the character NUL (U+0000) can't be part of a prompt");
-  }
+  if (refuseNul(text, findings)) return { findings, definition: undefined };
   return {
     findings,
     definition: findings.attempt(() =>
       parseDefinition(text, file, findings, { ...options, notesUnused: true }),
     ),
   };
+}
+
+/** Reports the character NUL, which no template can hold. Returns true if the text has it. */
+export function refuseNul(text: string, findings: Findings): boolean {
+  const nul = text.indexOf('\0');
+  if (nul < 0) return false;
+  const before = text.slice(0, nul).split('\n');
+  const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  findings.fault(
+    place,
+    "the character NUL (U+0000) can't be part of a prompt: remove it, or save the file as UTF-8",
+  );
+  return true;
 }
 
 /** Reports a file name that can't be a slug. */

@@ -81,7 +81,7 @@ export async function refuseFaulty(
 ): Promise<void> {
   const findings = new Findings(file);
   const top = { line: 1, column: 1 };
-  if (isPartialFile(file)) findings.fault(top, 'a partial is published with the prompts that use it');
+  if (isPartialFile(file)) findings.fault(top, 'this is a partial: run or publish a prompt that uses it');
   const known = models && knownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
   if (findings.hasFaults) throw invalidPromptFile(findings);

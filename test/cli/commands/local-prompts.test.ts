@@ -230,7 +230,7 @@ describe('prompts check', () => {
     const { promptrun } = machine({ 'bytes.prompt': Buffer.from([0x48, 0xe9]), 'bad.prompt': '{{#if x}}' });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bytes.prompt', 'bad.prompt']);
     expect(stdout).toMatch(
-      /^bytes\.prompt:1:1: fault: the file is not valid UTF-8 text\nbad\.prompt:1:1: fault: /u,
+      /^bytes\.prompt:1:1: fault: the file is not valid UTF-8 text; save it as UTF-8\nbad\.prompt:1:1: fault: /u,
     );
     expect(exitCode).toBe(2);
   });

@@ -144,7 +144,7 @@ describe('what `run` refuses before anything is sent', () => {
     [['-i', 'a=@.'], '--input a: . is a directory'],
     [
       ['-i', 'a=@latin1.txt'],
-      '--input a: latin1.txt is not valid UTF-8 text (USAGE_ERROR)\nSave text as UTF-8, then try again.',
+      '--input a: latin1.txt is not valid UTF-8 text; save it as UTF-8 (USAGE_ERROR)\nInputs are text.',
     ],
     [['-i', 'a=@utf16.txt'], '--input a: utf16.txt is UTF-16 text, as Windows PowerShell 5 writes it'],
     [['-i', 'a=@'], '--input a names no file'],

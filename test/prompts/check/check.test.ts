@@ -347,7 +347,7 @@ describe('prompts on this machine', () => {
       { severity: 'fault', line: 1, column: 16 },
     ]);
     await expect(store.publish(await write('_ok.prompt', '{{anything}}'))).rejects.toThrow(
-      'is published with the prompts',
+      'run or publish a prompt that uses it',
     );
   });
 

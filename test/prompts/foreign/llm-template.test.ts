@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findingsIn, readAs, saidBy, saidWhenConverted } from './read-as.ts';
+import { findingsIn, readAs, readConverted, saidBy, saidWhenConverted } from './read-as.ts';
 
 const TEMPLATE = `model: gpt-6-luna
 system: Be $style, at most $$5
@@ -25,6 +25,16 @@ describe('a template of `llm`', () => {
   it('says the same once it is converted', async () => {
     const inputs = { input: 'it', style: 'long' };
     expect(await saidWhenConverted('t.yaml', TEMPLATE, inputs)).toEqual(saidBy('t.yaml', TEMPLATE, inputs));
+  });
+
+  it('names the provider of its model once it is converted', async () => {
+    expect(await readConverted('t.yaml', TEMPLATE)).toMatchObject({ model: 'openai/gpt-6-luna' });
+    const text = '---\ndescription: x\nmodel: claude-haiku-4-5\n---\nmodel: gpt-4o\n';
+    expect(await readConverted('c.md', text)).toMatchObject({
+      model: 'anthropic/claude-haiku-4-5',
+      template: expect.stringMatching(/^model: gpt-4o/u),
+    });
+    expect(await readConverted('t.yaml', 'prompt: x\nmodel: mine\n')).toMatchObject({ model: 'mine' });
   });
 
   it('appends the input on a line of its own if the prompt does not place it', () => {

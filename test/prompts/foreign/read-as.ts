@@ -19,10 +19,15 @@ export function saidBy(file: string, text: string, inputs: Inputs = {}, others: 
   return linesOf(readAs(file, text, others), inputs);
 }
 
+/** Reads the prompt file that such a file is converted to. */
+export async function readConverted(file: string, text: string) {
+  const converted = await convertForeign(text, file, { settings: [], directory: '.' });
+  return parsePromptFile(converted.prompt, 'converted.prompt');
+}
+
 /** Returns the messages from the prompt file that such a file is converted to. */
 export async function saidWhenConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
-  const converted = await convertForeign(text, file, { settings: [], directory: '.' });
-  return linesOf(parsePromptFile(converted.prompt, 'converted.prompt'), inputs);
+  return linesOf(await readConverted(file, text), inputs);
 }
 
 function linesOf(definition: ReturnType<typeof readAs>, inputs: Inputs): string[] {

@@ -75,6 +75,28 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
   });
 });
 
+describe('a text', () => {
+  it.each(['a.md', 'a.txt'])('is a fault if it is empty: %s', file => {
+    const fault = 'fault 1: the prompt has no text: write one in this file';
+    expect(findingsIn(file, '\uFEFF \n')).toEqual([fault]);
+    expect(findingsIn('a.md', '---\ndescription: x\n---\n')).toEqual([fault]);
+  });
+
+  it.each([
+    ['a.md', 'Say\n\0'],
+    ['a.md', '---\ndescription: x\n---\0'],
+    ['roles/a.md', 'You\n\0 translate'],
+    ['system.md', 'You\n\0 translate'],
+    ['a.yaml', 'system: x\nprompt: \0'],
+  ])('names the character NUL: %s, %j', (file, text) => {
+    expect(findingsIn(file, text)).toEqual([
+      expect.stringMatching(
+        /^fault [23]: the character NUL \(U\+0000\) can't be part of a prompt: remove it/u,
+      ),
+    ]);
+  });
+});
+
 describe('a role of aichat', () => {
   it('is the system part, and the input is the message', () => {
     const role = '---\nmodel: openai:gpt-6-luna\ntemperature: 0.2\ntop_p: 0.9\n---\nYou translate.';

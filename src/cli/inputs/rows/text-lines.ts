@@ -1,4 +1,4 @@
-import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
+import { encodingFault } from '../../../files/read-text.ts';
 import { usageError } from '../../errors.ts';
 
 /** A line of a text, without its line end. */
@@ -40,10 +40,7 @@ export async function* decodeUtf8Stream(
     try {
       return decoder.decode(bytes, { stream: more });
     } catch {
-      throw usageError(
-        `${what} is ${encodingFault(bytes)}`,
-        ...(isUtf16(bytes) ? [] : ['Save it as UTF-8, then try again.']),
-      );
+      throw usageError(`${what} is ${encodingFault(bytes)}`);
     }
   };
   for await (const chunk of chunks) {
