@@ -9,7 +9,11 @@ import { withLocalStore } from '../targets/prompt-file.ts';
 export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {
   const at = text.indexOf('=');
   if (at < 1) {
-    throw usageError(`${flag} needs key=value, not ${JSON.stringify(text)}`, `For example: ${flag} name=Ada`);
+    const isFile = flag === '--input' && text.startsWith('@');
+    throw usageError(
+      `${flag} needs key=value, not ${JSON.stringify(text)}`,
+      isFile ? 'To read all inputs from a file: --inputs <file>' : `For example: ${flag} name=Ada`,
+    );
   }
   return { key: text.slice(0, at), value: text.slice(at + 1) };
 }

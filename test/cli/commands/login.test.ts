@@ -162,6 +162,15 @@ describe('login', () => {
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('login needs --base-url <url>')]);
   });
 
+  it('shows how to make a profile if the active one is the embedded service', async () => {
+    const { home } = await runInProcess(['profile', 'use', 'local']);
+    const { exitCode, stderr } = await runInProcess(['login'], { home, stdin: 'k' });
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining('promptrun login --profile <name> --base-url <url>\n'),
+    ]);
+  });
+
   it('reports damaged credentials before it asks, and does not change them', async () => {
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
     const file = path.join(home, 'config', 'credentials.json');

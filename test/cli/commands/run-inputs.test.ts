@@ -140,6 +140,7 @@ describe('what `run` refuses before anything is sent', () => {
 
   it.each([
     [['-i', 'name'], '--input needs key=value'],
+    [['-i', '@in.json'], 'To read all inputs from a file: --inputs <file>'],
     [['-i', 'a=@missing.txt'], '--input a: missing.txt does not exist'],
     [['-i', 'a=@.'], '--input a: . is a directory'],
     [

@@ -95,7 +95,7 @@ async function loginTarget(ctx: Context): Promise<LoginTarget> {
   if (profile === LOCAL_PROFILE) {
     throw usageError(
       'the profile local is the embedded service, which needs no key',
-      'Choose another --profile.',
+      'Choose another --profile, or a new one: promptrun login --profile <name> --base-url <url>',
     );
   }
   const baseUrl = explicit ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
