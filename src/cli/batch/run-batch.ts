@@ -6,16 +6,13 @@ import { SpillFile } from '../../files/writing/spill-file.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
-import { doubtHints } from '../creation/in-doubt.ts';
-import { CliError, unwritable, usageError } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { unwritable, usageError } from '../errors.ts';
+import type { ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
-import { isInShard } from '../inputs/rows/shard.ts';
 import { openSource, type RowSource, readRows, repeatableSource } from '../inputs/rows/source.ts';
-import { failedOutcome, type Job, type JobOutcome } from '../jobs/job.ts';
-import { type PlannedJob, runJobs } from '../jobs/job-engine.ts';
-import { recordedError } from '../jobs/job-errors.ts';
+import type { Job, JobOutcome } from '../jobs/job.ts';
+import { runJobs } from '../jobs/job-engine.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
 import { batchProviderOf } from '../jobs/provider-batch/batch-session.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';
@@ -27,10 +24,9 @@ import { StopControl } from '../jobs/stop-control.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
-import { planRow, type RowPlan } from './plan.ts';
-import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
+import { type OpenBatch, plannedRow, plannedRows, type RowJob } from './planned-rows.ts';
+import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress.ts';
-import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { concludeBatch } from './report/summary.ts';
 import { checkOutputPaths } from './results/open-results.ts';
@@ -96,8 +92,6 @@ async function checkPrice(
     return;
   }
 }
-
-type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
 async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const { options, journal, firstPass } = open;
@@ -218,85 +212,6 @@ function countEarlierRuns(
 
 function hasEnded(state: JobState | undefined): boolean {
   return state?.step === 'succeeded' || state?.step === 'failed';
-}
-
-/** The job of a row. */
-interface RowJob extends Job {
-  readonly source: () => SourceRow;
-}
-
-/**
- * Yields a job for each row that needs a run; reports or finishes every other row.
- *
- * @param keep keeps a row until its run has ended
- */
-async function* plannedRows(
-  running: RunningBatch,
-  known: KnownJobs,
-  keep: (row: SourceRow) => RowJob['source'],
-): AsyncGenerator<PlannedJob> {
-  const { ctx, batch, source, options, stop, tally } = running;
-  for await (const row of readRows(source, stop.reading, batch.fields)) {
-    if (row.row === 1) refuseStrayColumns(batch, source, row);
-    if (!isInShard(options.shard, row.row)) continue;
-    const plan = plannedRow(running, row.id, known);
-    if (plan.kind === 'leave') {
-      tally.before[plan.because] += 1;
-      if (plan.because === 'in doubt') reportDoubt(running, row, known);
-    } else if (plan.kind === 'write line') {
-      const { error: text, mayHaveRun } = plan;
-      await finishRow(running, row, { ...failedOutcome(ctx, recordedError(text)), text, mayHaveRun });
-    } else if (plan.kind === 'create' && isFaulty(row)) {
-      await finishRow(running, row, failedOutcome(ctx, usageError(row.fault)));
-    } else {
-      const rowSource = keep(row);
-      const request = async (): ReturnType<typeof prepareRow> => {
-        const kept = rowSource();
-        if (isFaulty(kept)) throw usageError(kept.fault);
-        return prepareRow(ctx, batch, kept);
-      };
-      const job: RowJob = { id: row.id, row: row.row, request, source: rowSource };
-      yield { job, plan };
-    }
-  }
-}
-
-/** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
-function plannedRow(
-  { options, results, firstPass }: Pick<OpenBatch, 'options' | 'results' | 'firstPass'>,
-  id: string,
-  { states, settlements }: KnownJobs,
-): RowPlan {
-  const hasChanged = firstPass?.changed.has(id) ?? false;
-  const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
-  const { retryFailed, retryUnknown, saveTo } = options;
-  const leaves = hasChanged && options.changed === 'skip';
-  const plan = planRow(known, {
-    retryFailed: retryFailed && !leaves,
-    retryUnknown: retryUnknown && !leaves,
-    saves: saveTo !== undefined,
-  });
-  if (!hasChanged || plan.kind === 'wait') return plan;
-  if (options.changed === 'skip') return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
-  return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
-}
-
-/** Names the candidate runs of a row whose creation an earlier invocation got no answer to. */
-function reportDoubt(
-  { ctx, source, tally, batch: { connection } }: RunningBatch,
-  row: SourceRow,
-  { states, settlements }: KnownJobs,
-): void {
-  const settlement = settlements.get(row.id);
-  const entry = states.get(row.id)?.entry;
-  if (entry !== undefined) tally.noteDoubt(entry);
-  const candidates = settlement?.kind === 'in doubt' ? settlement.candidates : undefined;
-  const error = new CliError('the creation was never answered', {
-    status: 'NETWORK_ERROR',
-    exitCode: EXIT.fault,
-    hints: entry === undefined ? [] : doubtHints(connection, entry, candidates),
-  });
-  reportRow(ctx, source.name, row, { error, candidates: candidates ?? [] });
 }
 
 /** Notes the number of runs that may be paid for twice, before they are. */

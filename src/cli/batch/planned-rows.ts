@@ -1,0 +1,97 @@
+import { doubtHints } from '../creation/in-doubt.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
+import { isInShard } from '../inputs/rows/shard.ts';
+import { readRows } from '../inputs/rows/source.ts';
+import { failedOutcome, type Job } from '../jobs/job.ts';
+import type { PlannedJob } from '../jobs/job-engine.ts';
+import { recordedError } from '../jobs/job-errors.ts';
+import type { KnownJobs } from '../jobs/recall-jobs.ts';
+import { finishRow, type RunningBatch } from './finish-row.ts';
+import type { BatchFiles } from './open-files.ts';
+import { planRow, type RowPlan } from './plan.ts';
+import { prepareRow, refuseStrayColumns } from './prepare-batch.ts';
+import { reportRow } from './progress/reporter.ts';
+
+/** A batch whose files are open. */
+export type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
+
+/** The job of a row. */
+export interface RowJob extends Job {
+  readonly source: () => SourceRow;
+}
+
+/**
+ * Yields a job for each row that needs a run; reports or finishes every other row.
+ *
+ * @param keep keeps a row until its run has ended
+ */
+export async function* plannedRows(
+  running: RunningBatch,
+  known: KnownJobs,
+  keep: (row: SourceRow) => RowJob['source'],
+): AsyncGenerator<PlannedJob> {
+  const { ctx, batch, source, options, stop, tally } = running;
+  for await (const row of readRows(source, stop.reading, batch.fields)) {
+    if (row.row === 1) refuseStrayColumns(batch, source, row);
+    if (!isInShard(options.shard, row.row)) continue;
+    const plan = plannedRow(running, row.id, known);
+    if (plan.kind === 'leave') {
+      tally.before[plan.because] += 1;
+      if (plan.because === 'in doubt') reportDoubt(running, row, known);
+    } else if (plan.kind === 'write line') {
+      const { error: text, mayHaveRun } = plan;
+      await finishRow(running, row, { ...failedOutcome(ctx, recordedError(text)), text, mayHaveRun });
+    } else if (plan.kind === 'create' && isFaulty(row)) {
+      await finishRow(running, row, failedOutcome(ctx, usageError(row.fault)));
+    } else {
+      const rowSource = keep(row);
+      const request = async (): ReturnType<typeof prepareRow> => {
+        const kept = rowSource();
+        if (isFaulty(kept)) throw usageError(kept.fault);
+        return prepareRow(ctx, batch, kept);
+      };
+      const job: RowJob = { id: row.id, row: row.row, request, source: rowSource };
+      yield { job, plan };
+    }
+  }
+}
+
+/** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
+export function plannedRow(
+  { options, results, firstPass }: Pick<OpenBatch, 'options' | 'results' | 'firstPass'>,
+  id: string,
+  { states, settlements }: KnownJobs,
+): RowPlan {
+  const hasChanged = firstPass?.changed.has(id) ?? false;
+  const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
+  const { retryFailed, retryUnknown, saveTo } = options;
+  const leaves = hasChanged && options.changed === 'skip';
+  const plan = planRow(known, {
+    retryFailed: retryFailed && !leaves,
+    retryUnknown: retryUnknown && !leaves,
+    saves: saveTo !== undefined,
+  });
+  if (!hasChanged || plan.kind === 'wait') return plan;
+  if (options.changed === 'skip') return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
+  return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
+}
+
+/** Names the candidate runs of a row whose creation an earlier invocation got no answer to. */
+function reportDoubt(
+  { ctx, source, tally, batch: { connection } }: RunningBatch,
+  row: SourceRow,
+  { states, settlements }: KnownJobs,
+): void {
+  const settlement = settlements.get(row.id);
+  const entry = states.get(row.id)?.entry;
+  if (entry !== undefined) tally.noteDoubt(entry);
+  const candidates = settlement?.kind === 'in doubt' ? settlement.candidates : undefined;
+  const error = new CliError('the creation was never answered', {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+    hints: entry === undefined ? [] : doubtHints(connection, entry, candidates),
+  });
+  reportRow(ctx, source.name, row, { error, candidates: candidates ?? [] });
+}

@@ -1,0 +1,109 @@
+import type { Download } from '../../client/download.ts';
+import { messageOf } from '../../files/error-utils.ts';
+import { textOrNothing } from '../../files/json-fields.ts';
+import { LinkFault } from '../../files/writing/write-below.ts';
+import type { EngineFault } from '../../models/engine.ts';
+import { within } from '../../net/signals.ts';
+import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
+import type { RecordedRequest } from '../core/recorder.ts';
+import {
+  MAX_MEDIA,
+  MAX_RECORDED_MEDIA_BYTES,
+  type RecordedAnswer,
+  type RecordedMedia,
+  type Recording,
+  type RecordingDirectory,
+  TooBig,
+} from './recording.ts';
+
+/** Settings of recordings. */
+export interface RecordOptions {
+  readonly directory: string;
+  /** The service's base URL; answers from elsewhere are not recorded. */
+  readonly baseUrl: string;
+  /** Fetches generated media without the key. */
+  readonly download: (url: string, limits: { readonly signal: AbortSignal }) => Promise<Download>;
+  /** Aborts downloads. */
+  readonly signal: AbortSignal;
+  readonly note: (line: string) => void;
+  /** Explains why a run failed before a model answered, which its answer doesn't say. */
+  readonly faultOf: (runId: string) => EngineFault | undefined;
+  /** Returns the cost of an ended run in US dollars; undefined if unknown. */
+  readonly costOf: (runId: string) => Promise<number | undefined>;
+  /** Returns the keys of providers and addresses, which an answer may echo. */
+  readonly providerKeys: () => Promise<readonly string[]>;
+}
+
+/** Time limit for fetching the media of a run, in milliseconds. */
+const FETCH_TIMEOUT_MS = 120_000;
+
+/** Makes the recording of a creation, with the media in its answer. */
+export async function makeRecording(
+  directory: RecordingDirectory,
+  request: RecordedRequest,
+  { httpStatus, body: envelope }: RecordedAnswer,
+  options: RecordOptions,
+): Promise<Recording> {
+  const body = httpStatus === 200 ? { ...envelope, data: typedRun(envelope['data']) } : envelope;
+  const { media, notKept } = await within(FETCH_TIMEOUT_MS, options.signal, signal =>
+    keepMedia(directory, body, { ...options, signal }),
+  );
+  const runId = textOrNothing(valueAt(body['data'], 'runId'));
+  const fault = options.faultOf(runId);
+  const cost = await options.costOf(runId);
+  return {
+    request,
+    answer: { httpStatus, body },
+    media,
+    notKept,
+    ...(fault && { fault }),
+    ...(cost !== undefined && { cost }),
+  };
+}
+
+/** Returns a run with the types of the interface, because a replay refuses others. */
+function typedRun(data: unknown): unknown {
+  if (!isJsonObject(data)) return data;
+  return {
+    ...data,
+    tokens: Number.isSafeInteger(data['tokens']) && Number(data['tokens']) >= 0 ? data['tokens'] : null,
+    ...('warnings' in data && {
+      warnings: listAt(data['warnings']).filter(warning => typeof warning === 'string'),
+    }),
+    outputs: listAt(data['outputs'])
+      .filter(isJsonObject)
+      .map(item => ({ ...item, type: textOrNothing(item['type']), data: textOrNothing(item['data']) })),
+  };
+}
+
+async function keepMedia(
+  directory: RecordingDirectory,
+  { data }: UncheckedObject,
+  { download, note, signal }: RecordOptions,
+): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
+  const media: RecordedMedia[] = [];
+  const notKept: string[] = [];
+  let left = MAX_RECORDED_MEDIA_BYTES;
+  for (const [index, url] of mediaUrls(data).entries()) {
+    try {
+      if (index >= MAX_MEDIA) throw new TooBig(`a run has more than ${MAX_MEDIA}`);
+      const { body, contentType = null } = await download(url, { signal });
+      const { sha256, size } = await directory.writeMedia(body, left);
+      left -= size;
+      media.push({ url, sha256, contentType });
+    } catch (error) {
+      if (error instanceof LinkFault) throw error;
+      if (error instanceof TooBig) notKept.push(url);
+      if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
+      if (signal.aborted) break;
+    }
+  }
+  return { media, notKept };
+}
+
+function mediaUrls(data: unknown): string[] {
+  return listAt(isJsonObject(data) ? data['outputs'] : undefined).flatMap(item => {
+    const { type, data: url } = isJsonObject(item) ? item : {};
+    return (type === 'image' || type === 'video') && typeof url === 'string' ? [url] : [];
+  });
+}
