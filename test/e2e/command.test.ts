@@ -92,6 +92,18 @@ describe('the command', () => {
   });
 });
 
+it.runIf(isPosix)('a long result of a run may be read in part', async () => {
+  const home = temporaryDirectory();
+  writeFileSync(path.join(home, 'long.txt'), 'å'.repeat(200_000));
+  const script =
+    'set -o pipefail; node "$0" run hello -i name=@long.txt | head -c 9; echo " ${PIPESTATUS[0]}"';
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, COMMAND], {
+    cwd: home,
+    env: commandEnvironment(home),
+  });
+  expect([stdout, stderr.replace(/^Using .*\n/, '')]).toEqual(['Hello, å 0\n', '']);
+});
+
 describe('signals', () => {
   it.runIf(isPosix).each([
     ['SIGINT', 130, 'interrupted'],

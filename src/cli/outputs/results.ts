@@ -159,6 +159,9 @@ async function presentBytes(
   return EXIT.ok;
 }
 
+/** The length that a pipe takes whole or not at all. Of more it may take a part and report only that its reader has gone. */
+const ACCEPTED_BYTES = 4096;
+
 /**
  * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
  * error.
@@ -174,9 +177,10 @@ export async function printResult<T>(
   let wasAccepted: boolean | undefined;
   const result = await printPaid(ctx, [run], ({ io, ...inner }) => {
     const out: Context['io']['out'] = async data => {
-      const isAccepted = await io.out(data);
-      if (data.length > 0) wasAccepted ??= isAccepted;
-      return isAccepted;
+      if (wasAccepted !== undefined || data.length === 0 || io.stdout.isTerminal) return io.out(data);
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+      wasAccepted = await io.out(bytes.subarray(0, ACCEPTED_BYTES));
+      return wasAccepted && io.out(bytes.subarray(ACCEPTED_BYTES));
     };
     return print({ ...inner, io: { ...io, out } });
   });
