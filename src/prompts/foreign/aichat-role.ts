@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
+import { NO_TOOLS } from '../parse/front-matter.ts';
 import { promptFileText, withEndMark } from './converted.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { frontMatterText, readMarkdown } from './markdown.ts';
+import { frontMatterText, noteLines, readMarkdown } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
 /** The placeholder of the input in a role. */
@@ -23,9 +24,16 @@ export function isAichatRole(file: string, text: string): boolean {
 export const AICHAT_ROLE: ForeignFormat = {
   name: 'a role of aichat',
   read({ text }, findings) {
-    const { head, body } = readMarkdown(text);
+    const markdown = readMarkdown(text);
+    const { head, body } = markdown;
+    noteLines(
+      markdown,
+      /\{\{__\w+__\}\}/u,
+      findings,
+      found => `the variable ${found} is not filled: it is sent as text`,
+    );
     if (Object.hasOwn(head, 'use_tools')) {
-      findings.note({ line: 1, column: 1 }, '`use_tools` has no effect here: no tools are called');
+      findings.note({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS}`);
     }
     return {
       prompt: promptFileText(readRoleHead(head), withEndMark(readRoleBody(body))),

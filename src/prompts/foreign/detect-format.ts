@@ -17,7 +17,8 @@ import { PLAIN_TEXT } from './plain-text.ts';
 
 /** The format of a file. */
 export type FileFormat =
-  | { readonly kind: 'prompt' | 'evaluation' }
+  | { readonly kind: 'prompt' }
+  | { readonly kind: 'evaluation' }
   /** `root` is the parsed document. */
   | { readonly kind: 'promptfoo'; readonly root: YamlNode | null }
   | { readonly kind: 'foreign'; readonly form: ForeignFormat }
@@ -74,13 +75,14 @@ export function reportFormat(form: FileFormat, file: string, findings: Findings)
 }
 
 function explainFormat(form: FileFormat, file: string): string {
+  if (form.kind === 'prompt') return 'this is a prompt file already: it runs as it is';
   if (form.kind === 'promptfoo' || form.kind === 'evaluation') {
     const name = form.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
     const items = form.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
     const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}${items}`;
     return `this is ${name}, not a prompt file: convert it with \`${command}\``;
   }
-  const name = form.kind === 'other' ? form.name : form.kind === 'foreign' ? form.form.name : 'a prompt file';
+  const name = form.kind === 'other' ? form.name : form.form.name;
   return `this is ${name}, not a prompt file`;
 }
 

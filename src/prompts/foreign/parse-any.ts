@@ -1,6 +1,7 @@
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Finding, Findings } from '../findings.ts';
+import { NO_TOOLS } from '../parse/front-matter.ts';
 import { type ReadBeside, withNamedSchemas } from '../parse/named-schemas.ts';
 import {
   type ParsedPrompt,
@@ -34,7 +35,12 @@ export function parseAnyPrompt(text: string, file: string, options: ParseAnyOpti
   const parsed = parseFormat(format, text, file, options);
   const notes = parsed.findings.list().filter(({ severity }) => severity === 'note');
   const isOurs = format.kind === 'prompt';
-  return { ...parsed, runNotes: isOurs ? notes.filter(({ message }) => isMissingSchema(message)) : notes };
+  return { ...parsed, runNotes: isOurs ? notes.filter(concernsRuns) : notes };
+}
+
+/** Returns true for the notes on a prompt file that change what a run sends. */
+function concernsRuns({ message }: Finding): boolean {
+  return isMissingSchema(message) || message.endsWith(NO_TOOLS);
 }
 
 function parseFormat(form: FileFormat, text: string, file: string, options: ParseAnyOptions): ParsedPrompt {

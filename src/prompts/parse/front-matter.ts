@@ -143,12 +143,15 @@ function oneLineText(
   return text?.replace(/\s+/g, ' ').trim() || undefined;
 }
 
+/** The end of a note on keys for tools. */
+export const NO_TOOLS = 'has no effect here: no tools are called';
+
 function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void {
   if (FRONT_MATTER_KEYS.includes(key) || IGNORED_KEYS.has(key)) return;
   if (key.includes('.')) return findings.note(place, `\`${key}\` is kept in ext, without effect here`);
   const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
   const what = isOfFormat
-    ? 'has no effect here: no tools are called'
+    ? NO_TOOLS
     : `is not a key of the format: it is kept without effect${didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS])}`;
   findings.note(place, `\`${key}\` ${what}`);
 }

@@ -69,6 +69,11 @@ describe('a run of a file of another tool', () => {
       '---\nmodel: echo\ninput:\n  schema: Nothing\n---\nc\n',
       'note: c.prompt:4: unknown schema `Nothing`',
     ],
+    [
+      'tools.prompt',
+      '---\nmodel: echo\ntools: [a]\n---\nd\n',
+      'note: tools.prompt:3: `tools` has no effect here: no tools are called',
+    ],
     ['d.prompt', '---\nmodel: echo\nother: 1\n---\nd\n', undefined],
   ])('names what is not carried out, once: %s', async (file, text, note) => {
     const { promptrun } = machine({ [file]: text });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { findingsIn, readAs, saidBy, saidWhenConverted } from './read-as.ts';
+import { describe, expect, it, test } from 'vitest';
+import { findingsIn, readAs, readConverted, saidBy, saidWhenConverted } from './read-as.ts';
 
 const inputsOf = (file: string, text: string) =>
   readAs(file, text).textInputs.map(({ key, required }) => (required ? key : `${key}?`));
@@ -75,6 +75,12 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
   });
 });
 
+test('a prompt file needs no conversion', async () => {
+  await expect(readConverted('a.prompt', '---\nmodel: echo\n---\nHi')).rejects.toThrow(
+    'a.prompt:1: this is a prompt file already',
+  );
+});
+
 describe('a text', () => {
   it.each(['a.md', 'a.txt'])('is a fault if it is empty: %s', file => {
     const fault = 'fault 1: the prompt has no text: write one in this file';
@@ -147,6 +153,12 @@ describe('a role of aichat', () => {
     ];
     expect(saidBy('r.md', role, { input: 'Q' })).toEqual(said);
     expect(saidBy('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' })).toHaveLength(2);
+  });
+
+  it('says which variables are not filled', () => {
+    expect(findingsIn('roles/r.md', 'Hi\non {{__os__}}')).toEqual([
+      'note 2: the variable {{__os__}} is not filled: it is sent as text',
+    ]);
   });
 
   it('says that tools are not called', () => {
