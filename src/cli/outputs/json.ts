@@ -14,12 +14,7 @@ export async function printValue(ctx: PrintContext, value: unknown): Promise<voi
   await ctx.io.out(await formatJson(ctx, value, 2));
 }
 
-/** Prints one of many rows like `printValue`, on a line of its own. Returns false once the reader is gone. */
-export async function printRow(ctx: PrintContext, row: unknown): Promise<boolean> {
-  return ctx.io.out(await jsonLine(ctx, row));
-}
-
-/** Returns the line that `printRow` prints. */
+/** Returns a row as one line of JSON, filtered by `--query`. */
 export function jsonLine(ctx: PrintContext, row: unknown): Promise<string> {
   return formatJson(ctx, row, 0);
 }

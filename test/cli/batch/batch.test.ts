@@ -603,6 +603,15 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     expect(stderr).toContain('The journal names the runs that were made: ');
   });
 
+  test('names the run whose result standard output does not take', async () => {
+    const home = homeWith({ 'names.csv': NAMES });
+    const options = { env, home, readerTakes: 0, isDiskFull: true };
+    const { exitCode, stderr } = await runBatchCommand(BATCH.slice(0, -1), options);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^error: the result of run [\da-f-]{36} was not printed: .*ENOSPC/mu);
+    expect(stderr).toContain('The journal of the batch names those that were made.');
+  });
+
   test.runIf(process.platform === 'linux')(
     'ends the batch if it is full, without a hint to resume',
     async () => {

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
-import { printRow, toJson } from '../../outputs/json.ts';
+import { jsonLine, toJson } from '../../outputs/json.ts';
 import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { isTable } from '../options.ts';
@@ -37,7 +37,23 @@ interface LineStream extends ResultsFile {
 }
 
 function standardOutput(ctx: Context): LineStream {
-  return { ...STREAM, write: line => printRow(ctx, line), close: async () => {} };
+  const write = async (line: ResultsLine): Promise<boolean> => {
+    const text = await jsonLine(ctx, line);
+    return await ctx.io.out(text).catch((error: unknown) => {
+      if (line.runId === null) throw error;
+      throw unwritten(`the result of run ${line.runId} was not printed`, error);
+    });
+  };
+  return { ...STREAM, write, close: async () => {} };
+}
+
+function unwritten(what: string, cause: unknown): CliError {
+  return new CliError(`${what}: ${messageOf(cause)}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: ['No more runs were started. The journal of the batch names those that were made.'],
+    cause,
+  });
 }
 
 async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFile> {
@@ -46,12 +62,7 @@ async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFil
   });
   const write = (data: string | Uint8Array): Promise<boolean> =>
     special.write(data).catch((error: unknown) => {
-      throw new CliError(`${stream} can't be written: ${messageOf(error)}`, {
-        status: 'FILE_ERROR',
-        exitCode: EXIT.fault,
-        hints: ['No more runs were started. The journal of the batch names those that were made.'],
-        cause: error,
-      });
+      throw unwritten(`${stream} can't be written`, error);
     });
   return { ...special, write };
 }
