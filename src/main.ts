@@ -25,7 +25,10 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
     version: packageJson.version,
     streams: processStreams(),
     env: process.env,
-    cwd: process.cwd(),
+    // Read late, because a working directory that was removed is an error of the command.
+    get cwd() {
+      return process.cwd();
+    },
     process,
     local: localService,
   });

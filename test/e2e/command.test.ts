@@ -31,6 +31,23 @@ describe('the command', () => {
     expect([code, readdirSync(home)]).toEqual([0, []]);
   });
 
+  it.runIf(isPosix)(
+    'reports a working directory that was removed, and prints its version there',
+    async () => {
+      const script = 'mkdir gone && cd gone && rmdir ../gone && "$0" "$@"';
+      const run = (...words: string[]): Promise<{ stdout: string }> =>
+        promisify(execFile)('sh', ['-c', script, process.execPath, COMMAND, ...words], {
+          cwd: temporaryDirectory(),
+          env: commandEnvironment(temporaryDirectory()),
+        });
+      expect((await run('--version')).stdout).toBe(`${packageJson.version}\n`);
+      await expect(run('run', 'hello', '-i', 'name=Ada')).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^error: the working directory no longer exists \(FILE_ERROR\)\n/),
+      });
+    },
+  );
+
   it('works at once, with a note on which service it uses', async () => {
     const { stdout, stderr, code, home } = await runCommand(['run', 'hello', '-i', 'name=Ada']);
     expect([stdout, code]).toEqual([expect.stringMatching(/^.*Ada.*\n$/), 0]);

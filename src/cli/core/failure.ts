@@ -57,6 +57,11 @@ export function failureOf(error: unknown): Failure {
     const { status, exitCode, hint } = refusal;
     return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
   }
+  if (isCwdFault(error)) {
+    return failure('FILE_ERROR', 'the working directory no longer exists', EXIT.usage, [
+      'Change to another one.',
+    ]);
+  }
   if (isFileFault(error)) {
     const hints = hasNoSpace(error) ? ['Free some disk space.'] : [];
     return failure('FILE_ERROR', error.message, EXIT.fault, hints);
@@ -192,6 +197,11 @@ function failure(
   hints: readonly string[] = [],
 ): Failure {
   return { status, message, exitCode, hints, data: null };
+}
+
+/** Returns true for the error of a working directory that was removed. */
+function isCwdFault(error: Error): boolean {
+  return 'syscall' in error && error.syscall === 'uv_cwd';
 }
 
 function isFileFault(error: Error): boolean {

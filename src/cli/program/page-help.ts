@@ -24,8 +24,9 @@ export async function pageHelp(
   }
 }
 
-function pagerSetting({ env, cwd, clock = systemClock }: Surroundings): string | undefined {
+function pagerSetting(surroundings: Surroundings): string | undefined {
   try {
+    const { env, cwd, clock = systemClock } = surroundings;
     return new Settings(directories(env, cwd).config, clock).get('pager');
   } catch {
     return undefined;
