@@ -38,7 +38,10 @@ export function programEngine(options: ProgramOptions): Engine {
       }
       const { runOptions, runId, inputs } = job;
       const about = { runId, model, inputs: inputs.texts, options: runOptions };
-      const folder = await makeRunFolder(programRecords(options.dataDir), about);
+      const folder = await makeRunFolder(programRecords(options.dataDir), about).catch((error: unknown) =>
+        notStarted(job, declared, error),
+      );
+      if (!('remove' in folder)) return folder;
       try {
         return maskSecrets(await runInFolder(folder, { job, declared, options }), secretsIn(options.env));
       } finally {

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -206,6 +207,9 @@ describe('a program', () => {
     expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'not-started' });
     writeFileSync(path.join(directory, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 });
     expect(await textOf({ program: ['cat'] })).toBe('Hello');
+    rmSync(path.join(dataDir, 'programs'), { recursive: true });
+    writeFileSync(path.join(dataDir, 'programs'), '');
+    expect(await run({ program: ['cat'] })).toMatchObject({ isRefused: true, fault: 'not-started' });
   });
 
   it.skipIf(process.platform === 'win32')(
