@@ -44,8 +44,12 @@ export function presentPromptVersion(
   });
 }
 
-/** Returns a command line that runs the version with its required inputs, quoted so that it is safe to paste. */
-function exampleCommand(advise: Advise, target: string, fields: InputFields): string {
+/** Returns a command line that runs a prompt with its required inputs, quoted so that it is safe to paste. */
+export function exampleCommand(
+  advise: Advise,
+  target: string,
+  fields: Pick<InputFields, 'text' | 'images'>,
+): string {
   const texts = fields.text
     .filter(field => field.required)
     .flatMap(field => ['-i', `${field.key}=${field.choices?.[0] ?? '…'}`]);

@@ -149,12 +149,18 @@ describe('prompts list', () => {
 });
 
 describe('prompts new', () => {
-  it.each([[[]], [['--image']]])(
-    '%j writes a prompt that is right and runs, and its test file',
-    async flags => {
+  it.each([
+    [[], "promptrun run sub/tides.prompt -i 'topic=…'"],
+    [['--image'], "promptrun run sub/tides.prompt -i 'place=…'"],
+  ])(
+    '%j writes a prompt that is right, its test file, and a command that runs it',
+    async (flags, command) => {
       const { home, promptrun } = machine();
-      const { stdout, exitCode } = await promptrun(['prompts', 'new', 'sub/tides', ...flags]);
+      const { stdout, stderr, exitCode } = await promptrun(['prompts', 'new', 'sub/tides', ...flags]);
       expect([stdout, exitCode]).toEqual(['sub/tides.prompt\nsub/tides.test.yaml\n', 0]);
+      expect(stderr).toContain(`run it with: ${command}\n`);
+      const [, ...argv] = command.replaceAll("'", '').split(' ');
+      expect((await promptrun(argv)).exitCode).toBe(0);
       expect(existsSync(path.join(home, 'sub', 'tides.test.yaml'))).toBe(true);
       expect((await promptrun(['prompts', 'check', 'sub/tides.prompt'])).stdout).toBe('');
     },

@@ -6,10 +6,13 @@ import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { unwritable, usageError } from '../../errors.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
+import { exampleCommand } from '../../outputs/prompt-details.ts';
 import { unwritableReason } from '../../outputs/saving/writable.ts';
-import { shellOf, shellWord } from '../../terminal/command-line.ts';
+import { definitionOfFile } from '../../targets/prompt-definition.ts';
+import { adviseWith, shellOf, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 import { runFileTask } from '../../testing/cases/run-file-task.ts';
@@ -44,7 +47,16 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
           ` --models ${shellWord(written.models, shell)}`,
         ];
   ctx.io.note(`note: check it with: promptrun prompts check ${shown}${from}`);
-  ctx.io.note(`note: run it with: promptrun run ${shown}${named}`);
+  ctx.io.note(`note: run it with: ${await runCommandFor(ctx, written.prompt)}${named}`);
+}
+
+/** Returns a command line that runs a prompt file with its required inputs, so that it works in a pipe too. */
+async function runCommandFor(ctx: Context, file: string): Promise<string> {
+  const { promptConfig } = await import('../../../prompts/definition.ts');
+  // The check, which the note before names, reports the faults of a file that can't be read.
+  const definition = await definitionOfFile(ctx, path.resolve(ctx.cwd, file)).catch(() => undefined);
+  const fields = definition && describeConfig(promptConfig(definition));
+  return exampleCommand(adviseWith({}, ctx.env), file, fields ?? { text: [], images: [] });
 }
 
 async function newFileTexts(
