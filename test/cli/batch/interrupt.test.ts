@@ -16,6 +16,7 @@ import {
   homeWith,
   journalSteps,
   lastLines,
+  linesOf,
   localService,
   resultLines,
   runBatchCommand,
@@ -79,6 +80,21 @@ test.each([
   expect(running.stderr()).toContain('--resume');
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
   expect(held).toHaveLength(2);
+});
+
+test('after Ctrl-C, --sorted leaves the lines of standard output in the order of the rows, too', async () => {
+  const { service, held, until } = await holdingService();
+  const home = homeWith({ 'names.csv': ROWS });
+  const args = [VERSION, '--from', 'names.csv', '--sorted', '--concurrency', '3'];
+  const running = startBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
+  await until(3);
+  running.raise('SIGINT');
+  for (const answer of held.toReversed()) {
+    answer();
+    await new Promise(resolve => setImmediate(resolve));
+  }
+  expect(await running.ended).toBe(130);
+  expect(linesOf(running.stdout()).map(({ row }) => row)).toEqual([1, 2, 3]);
 });
 
 test('a row that waits to be sent again is not among the running ones', async () => {

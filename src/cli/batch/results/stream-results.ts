@@ -22,12 +22,10 @@ interface StreamOptions {
 }
 
 /** Opens standard output, a device or a pipe for results. @throws {CliError} if that fails */
-export async function openStream(
-  ctx: Context,
-  { stream, excel, sorted }: StreamOptions,
-): Promise<ResultsFile> {
+export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsFile> {
+  const { stream, sorted } = options;
   if (stream !== undefined && isTable(stream))
-    return tableResults(ctx, await openNamedStream(ctx, stream), excel);
+    return tableResults(ctx, await openNamedStream(ctx, stream), options);
   const lines = stream === undefined ? standardOutput(ctx) : lineResults(await openNamedStream(ctx, stream));
   return sorted ? sortedResults(ctx, lines) : lines;
 }
@@ -74,9 +72,14 @@ function lineResults({ isTerminal, write, close }: SpecialFile): LineStream {
 }
 
 /** Makes the table in a temporary file first, because a later row may need more columns. */
-async function tableResults(ctx: Context, special: SpecialFile, excel: boolean): Promise<ResultsFile> {
+async function tableResults(
+  ctx: Context,
+  special: SpecialFile,
+  { excel, sorted }: StreamOptions,
+): Promise<ResultsFile> {
   const { CsvResults } = await import('./csv-results.ts');
   return collectedResults({
+    sorted,
     open: file => CsvResults.open(ctx, { out: `${file}.csv`, resume: false, excel }, new Map()),
     passOn: async file => {
       for await (const piece of collectedText(`${file}.csv`)) {
@@ -90,6 +93,7 @@ async function tableResults(ctx: Context, special: SpecialFile, excel: boolean):
 /** Collects lines in a temporary file first, to sort them once the last row has ended. */
 function sortedResults(ctx: Context, lines: LineStream): Promise<ResultsFile> {
   return collectedResults({
+    sorted: true,
     open: file => JsonlResults.open(ctx, { out: file, resume: false }),
     passOn: async file => {
       for await (const { text } of textLines(collectedText(file))) {
@@ -101,35 +105,34 @@ function sortedResults(ctx: Context, lines: LineStream): Promise<ResultsFile> {
 }
 
 interface CollectedStream {
+  readonly sorted: boolean;
   open(file: string): Promise<ResultsFile>;
   passOn(file: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Collects results in a temporary file and passes them on at the end. */
-async function collectedResults({ open, passOn, close }: CollectedStream): Promise<ResultsFile> {
+async function collectedResults({ sorted, open, passOn, close }: CollectedStream): Promise<ResultsFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results');
   const results = await open(file);
   let isPassedOn = false;
-  const passOnOnce = async (): Promise<void> => {
+  const finish = async (): Promise<void> => {
     if (isPassedOn) return;
     isPassedOn = true;
+    await results.finish(sorted);
     await passOn(file);
   };
   return {
     states: results.states,
     existed: false,
     write: (line, row) => results.write(line, row),
-    finish: async sorted => {
-      await results.finish(sorted);
-      await passOnOnce();
-    },
+    finish,
     close: async () => {
       try {
-        await results.close();
-        await passOnOnce();
+        await finish();
       } finally {
+        await results.close();
         await close();
         await rm(folder, { recursive: true, force: true });
       }
