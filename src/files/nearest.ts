@@ -20,8 +20,8 @@ export function suggest(meant: string | undefined): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-/** Returns true if a typed name is another with one letter left out, added, or swapped with its neighbour. */
-export function isSlip(typed: string, name: string): boolean {
+/** Returns true if one letter of a typed name is missing, added, or swapped with its neighbour. */
+export function isTypo(typed: string, name: string): boolean {
   const sorted = (text: string): string => Array.from(text).sort().join('');
   return (
     editDistance(typed, name, 1) === 1 && (typed.length !== name.length || sorted(typed) === sorted(name))

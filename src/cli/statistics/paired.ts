@@ -30,7 +30,7 @@ const SIGNIFICANT = 0.05;
 /** Fewer pairs can't show any difference: five that all agree occur by chance too often (1 in 16). */
 export const MIN_PAIRS = 6;
 
-/** @param pairs at least one */
+/** Compares the rates of cases before and after a change. @param pairs at least one */
 export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
   const differences = pairs.map(({ before, after }) => rateOf(after) - rateOf(before));
   const difference = meanOf(differences);

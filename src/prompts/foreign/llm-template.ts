@@ -11,7 +11,7 @@ import { END_MARK, inputsIn, type Piece } from './template-pieces.ts';
 
 const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
 const EXTRACTS = ['extract', 'extract_last'];
-/** Keys without an equivalent in prompt files, with the consequence of losing them. */
+/** Keys without an equivalent in prompt files, with the feature that each belongs to. */
 const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
   fragments: 'fragments',
   system_fragments: 'fragments',
@@ -76,7 +76,7 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   };
 }
 
-/** The mark keeps Handlebars from taking a block that begins a line for one that is alone on it, and dropping the line break. */
+/** Appends the input after a line break. Without the mark, Handlebars would treat the block as alone on its line, and drop the break. */
 const APPENDED_INPUT: readonly Piece[] = [
   END_MARK,
   { tag: '{{#if input}}' },

@@ -22,7 +22,7 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
     const markdown = readMarkdown(text);
     const { head, body } = markdown;
     requireBody(markdown, findings);
-    noteWhatIsText(markdown, findings);
+    noteUnexecuted(markdown, findings);
     const { pieces, usesArguments } = splitAtArguments(
       body,
       argumentNames(head['arguments']),
@@ -42,7 +42,7 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
   },
 };
 
-/** Arguments of a command that places none, as Claude Code appends them. */
+/** Appended to a command that has no place for its arguments, as in Claude Code. */
 const APPENDED_ARGUMENTS: readonly Piece[] = [
   { tag: '{{#if arguments}}' },
   { text: '\n\nARGUMENTS: ' },
@@ -50,7 +50,7 @@ const APPENDED_ARGUMENTS: readonly Piece[] = [
   { tag: '{{/if}}' },
 ];
 
-function noteWhatIsText(markdown: Markdown, findings: Findings): void {
+function noteUnexecuted(markdown: Markdown, findings: Findings): void {
   noteLines(
     markdown,
     /!`[^`]+`/u,

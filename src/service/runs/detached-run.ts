@@ -51,12 +51,12 @@ async function askChild<T>(child: ChildProcess, message: object): Promise<T> {
     child.once('exit', code =>
       reject(new Error(`the process for the run ended before it began (exit code ${code})`)),
     );
-    // Stays, as one that has gone may be written to: that it has gone says more.
+    // Stays listening: a message to a process that has exited emits an error, but its exit explains more.
     child.on('error', reject);
   });
-  // It exits after its run, when nothing waits for an answer.
+  // It also exits after its run, when nothing waits for a reply any more.
   exited.catch(() => {});
-  // How it ends says why the message could not be sent.
+  // If the message can't be sent, the exit event says why.
   child.send(message, () => {});
   const [reply] = (await Promise.race([once(child, 'message'), exited])) as [T];
   return reply;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
-import { isSlip, suggest } from '../../../files/nearest.ts';
+import { isTypo, suggest } from '../../../files/nearest.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
 import { checkBelow, fileIn, makeDirectory } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
@@ -50,7 +50,7 @@ function refuseMisspelt(file: string, name: string, source: string): void {
   const unnumbered = (text: string): string => text.replaceAll(/\d/gu, '');
   const meant = readdirSync(path.dirname(file)).find(
     other =>
-      isSlip(wanted, other) && unnumbered(other) !== unnumbered(wanted) && other !== path.basename(source),
+      isTypo(wanted, other) && unnumbered(other) !== unnumbered(wanted) && other !== path.basename(source),
   );
   if (meant === undefined) return;
   throw usageError(
