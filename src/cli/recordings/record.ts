@@ -84,7 +84,8 @@ class ServiceRecorder implements Recorder {
   async #request(transport: Transport, request: TransportRequest): ReturnType<Transport['request']> {
     const place = pathBelow(this.#options.baseUrl, request.url);
     if (place === undefined) return transport.request(request);
-    if (isKeptAsAnswer(request, place)) this.#refuseLink(RecordingDirectory.answerFileOf(place));
+    if (this.#creationOf(request, place) === undefined && isKeptAsAnswer(request, place))
+      this.#refuseLink(RecordingDirectory.answerFileOf(place));
     if (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending);
     return sendAndKeep(transport, request, answer => this.#recordLater(request, place, answer));
   }
@@ -171,9 +172,9 @@ function incompleteRecording(unwritten: number, directory: string): CliError {
   });
 }
 
-/** Returns true if an answer is recorded in `answers/`. */
+/** Returns true if an answer that ends no creation is recorded in `answers/`: any but lists of runs, which change. */
 function isKeptAsAnswer({ method }: TransportRequest, place: string): boolean {
-  return method === 'GET' && !/^\/runs(?:[/?]|$)/u.test(place);
+  return method === 'GET' && !/^\/runs(?:\?|$)/u.test(place);
 }
 
 /** Sends a request. The caller reads the answer within its own limits, and the answer is copied meanwhile. */

@@ -128,7 +128,7 @@ async function answerTo(
   const [, runId] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
   if (runId !== undefined) {
     const recording = await recordings.read(index.runs.get(runId) ?? 'none');
-    return recording && answered(recording.answer);
+    if (recording) return answered(recording.answer);
   }
   if (/^\/runs(?:\?|$)/u.test(place)) {
     return answered({ httpStatus: 200, body: { status: 'SUCCESS', data: { rows: [], hasMore: false } } });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
@@ -43,4 +43,18 @@ it('pays for nothing if the run to compare with is gone', async () => {
   expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining('the run does not exist')]);
   const list = await runInProcess(['runs', 'list', '--query', '[].runId', '--json'], options);
   expect(JSON.parse(list.stdout())).toEqual([runId]);
+});
+
+it('is replayed from its recordings, without the store', async () => {
+  const { home } = new Project({});
+  const options = { home, local: localService };
+  const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--json'], options);
+  const { runId } = JSON.parse(first.stdout()) as { runId: string };
+  const rerun = (...flags: string[]) =>
+    runInProcess(['runs', 'rerun', runId, '-i', 'name=Bob', '--compare', ...flags], options);
+  const recorded = await rerun('--record', 'kept');
+  expect([recorded.exitCode, recorded.stdout()]).toEqual([0, expect.stringContaining('Bob')]);
+  rmSync(path.join(home, 'data'), { recursive: true });
+  const replayed = await rerun('--replay', 'kept');
+  expect([replayed.exitCode, replayed.stdout()]).toEqual([0, recorded.stdout()]);
 });
