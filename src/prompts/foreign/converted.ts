@@ -55,10 +55,11 @@ export interface ConvertedTurn {
   readonly after: readonly number[];
 }
 
-/** A program that prints a list of tests as JSON, or code that makes other values of their variables. */
+/** A program that prints a list of tests as JSON, code that makes other values of their variables, or a template of Nunjucks. */
 export type TestProgram = { readonly name: string; readonly line: number } & (
   | { readonly argv: readonly [string, ...string[]] }
   | { readonly code: string; readonly input: JsonValue }
+  | { readonly template: string; readonly vars: Readonly<Record<string, JsonValue>> }
 );
 
 /** A prompt whose text is made for each case. */

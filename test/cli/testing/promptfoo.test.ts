@@ -787,6 +787,35 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
     expect(JSON.parse(body)).toEqual({ question: 'Say one "two"', about: 'one "two"' });
   });
 
+  it('gets the body that Nunjucks makes of the variables and the prompt', async () => {
+    const asked = await besideServer({}, async address => {
+      const text = `prompts: ['{{question}}', '{{a}} {{question}}']
+providers:
+  - id: http
+    label: bot
+    prompts: ['{{question}}']
+    config:
+      url: ${address}/ask
+      method: POST
+      headers: { Content-Type: application/json }
+      body: |
+        { "turns": [{% for turn in turns %}{{ turn.text | dump }}, {% endfor %}"{{ question }}"]{% if a %},
+          "a": {{ a | dump }}{% endif %}, "prompt": "{{ prompt }}" }
+tests:
+  - vars: { question: 'Is "it"?', turns: [{ text: "One\\n" }, { text: Two }] }
+  - vars: { question: Why, a: [b, 'c {{n}}'], n: 7 }
+`;
+      const argv = ['--allow-commands', '--concurrency', '1'];
+      expect(await tested({ 'promptfooconfig.yaml': text }, ...argv)).toMatchObject({ exitCode: 0 });
+    });
+    // The requests that promptfoo sends.
+    expect(asked.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      { turns: ['One\n', 'Two', 'Is "it"?'], prompt: 'Is "it"?' },
+      { turns: ['Why'], a: 'b', prompt: 'Why' },
+      { turns: ['Why'], a: 'c 7', prompt: 'Why' },
+    ]);
+  });
+
   it('has the outputs that promptfoo takes from its answer', async () => {
     // The outputs of promptfoo, for each transform.
     const outputs: Readonly<Record<string, object | string | number>> = {

@@ -44,6 +44,12 @@ export interface VariableOrText {
   readonly text: string;
 }
 
+/** The body of a request that Nunjucks makes for each case. */
+export interface BodyTemplate {
+  readonly at: Located;
+  readonly template: string;
+}
+
 /** The names of the tests' variables. */
 interface VariableNames {
   readonly all: readonly string[];
@@ -72,6 +78,8 @@ export class Conversion {
   readonly freshIds = new Map<string, Located>();
   /** The inputs that stand for a variable or, in the cases without it, for a text. */
   readonly fallbacks = new Map<string, VariableOrText>();
+  /** The inputs that are the bodies of requests. */
+  readonly bodies = new Map<string, BodyTemplate>();
   /** The number of omissions; repeated ones count each time. */
   leftOut = 0;
   /** The count of time and files. */
@@ -270,6 +278,15 @@ export class Conversion {
       ([, fallback]) => fallback.variable === variable && fallback.text === text,
     ) ?? [`${variable}_or_default_${this.fallbacks.size + 1}`];
     this.fallbacks.set(known, { variable, text });
+    return known;
+  }
+
+  /** Returns the name of an input for the body of a request that Nunjucks makes for each case. */
+  inputForBody(body: BodyTemplate): string {
+    const [known] = [...this.bodies].find(([, { template }]) => template === body.template) ?? [
+      `body_of_request_${this.bodies.size + 1}`,
+    ];
+    this.bodies.set(known, body);
     return known;
   }
 

@@ -292,7 +292,12 @@ function caseNeeds(
   const tested = testedInputs(body);
   const inPrompt = [...new Set([...inputsIn(body), ...tested])];
   const inputs = [
-    ...new Set([...inPrompt, ...(isAnyUsed ? tests.names : []), ...conversion.fallbacks.keys()]),
+    ...new Set([
+      ...inPrompt,
+      ...(isAnyUsed ? tests.names : []),
+      ...conversion.fallbacks.keys(),
+      ...conversion.bodies.keys(),
+    ]),
   ];
   const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
   return {
@@ -302,6 +307,7 @@ function caseNeeds(
     jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
     renderedInputs: prompt.program ? inputs : isEachRendered && template === undefined ? inPrompt : [],
     isEachRendered,
+    promptVariable: /^\{\{ ?(\w+) ?\}\}$/u.exec(prompt.text)?.[1],
     hasCode: asked.some(({ transform }) => transform !== undefined),
   };
 }

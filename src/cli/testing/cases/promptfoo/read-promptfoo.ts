@@ -6,6 +6,7 @@ import type {
   ConvertedCase,
   ConvertOptions,
   PromptTemplate,
+  TestProgram,
 } from '../../../../prompts/foreign/converted.ts';
 import type { Context } from '../../../context.ts';
 import { counted } from '../../../core/counted.ts';
@@ -15,6 +16,7 @@ import { oneLine } from '../../../terminal/sanitise.ts';
 import type { NamedJudge } from '../../expectations/expectation-kind.ts';
 import { runFileTask } from '../run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
+import { renderNunjucks } from './nunjucks.ts';
 import { programOutput } from './program-output.ts';
 import { promptsByProgram, promptsByTemplate } from './prompts-by-case.ts';
 import { transformedVariables } from './transformed-variables.ts';
@@ -142,15 +144,7 @@ async function convertAllPrompts(
     // Nothing is started if the rest can't be carried out.
     reportUnsupported(ctx, [first], skipUnsupported);
     for (const program of first.testPrograms) {
-      const place = `${name}:${program.line}`;
-      programOutputs[program.name] =
-        'code' in program
-          ? await transformedVariables(ctx, program, place)
-          : await programOutput(ctx, program.argv, {
-              file,
-              input: '',
-              what: `${place}: the program that makes the tests`,
-            });
+      programOutputs[program.name] ??= await outputOf(ctx, program, { file, name });
     }
     first = await convert.first(programOutputs);
   }
@@ -160,9 +154,32 @@ async function convertAllPrompts(
     // Lets a signal in.
     await setImmediate();
     ctx.signal.throwIfAborted();
-    all.push(...(await convert.more(others.splice(0, PROMPTS_AT_ONCE), programOutputs)));
+    const numbers = others.splice(0, PROMPTS_AT_ONCE);
+    const made = await convert.more(numbers, programOutputs);
+    // The bodies of requests may differ from prompt to prompt.
+    const programs = made.flatMap(({ testPrograms = [] }) => testPrograms);
+    for (const program of programs) {
+      programOutputs[program.name] ??= await outputOf(ctx, program, { file, name });
+    }
+    all.push(...(programs.length > 0 ? await convert.more(numbers, programOutputs) : made));
   }
   return all;
+}
+
+/** Returns what a program prints, or what code or Nunjucks makes. */
+async function outputOf(
+  ctx: Context,
+  program: TestProgram,
+  { file, name }: Pick<PromptfooFile, 'file' | 'name'>,
+): Promise<string> {
+  const place = `${name}:${program.line}`;
+  if ('code' in program) return await transformedVariables(ctx, program, place);
+  if ('template' in program) {
+    const rendered = await renderNunjucks(ctx, program.template, [program.vars]);
+    return JSON.stringify(rendered[0]);
+  }
+  const what = `${place}: the program that makes the tests`;
+  return await programOutput(ctx, program.argv, { file, input: '', what });
 }
 
 /** Number of prompts for which a configuration is parsed once. */

@@ -2,6 +2,7 @@ import { type JsonObject, type JsonValue, parseJson } from '../../../../files/js
 import type { YamlValue } from '../../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../../wire/addresses.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
+import { namesEnvironment } from '../fill-variables.ts';
 import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './provider.ts';
 import { jmespathOf, responseTransform } from './response-transform.ts';
@@ -138,7 +139,8 @@ function declaredRequestFields(
     withFallbacks(withoutUnknown(value, conversion), provider, conversion);
   const headers = convertPlaceholders(filled(entries.get('headers')?.json() ?? {}));
   const written = entries.get('body');
-  const body = written && convertBody(filled(written.json()));
+  const body =
+    written && (convertBody(filled(written.json())) ?? bodyByNunjucks(provider, entries, conversion));
   if (headers === undefined || (written && body === undefined)) {
     throw new NoEquivalent(written ?? at, 'its headers or its body have more than variables');
   }
@@ -148,6 +150,23 @@ function declaredRequestFields(
     ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
     ...(body !== undefined && { body }),
   };
+}
+
+/** Returns the input for a JSON body that Nunjucks has to render; undefined if it can't. */
+function bodyByNunjucks(
+  { isJudge = false }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: Conversion,
+): string | undefined {
+  const written = entries.get('body');
+  const headers = Object.entries(entries.get('headers')?.json() ?? {});
+  const isJson = headers.some(
+    ([name, value]) => /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
+  );
+  const template = written?.scalar;
+  const isRendered = conversion.runsPrograms && !isJudge && isJson;
+  if (!written || template === undefined || !isRendered || namesEnvironment(template)) return undefined;
+  return `\${input.${conversion.inputForBody({ at: written, template })}}`;
 }
 
 /** Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they are empty in promptfoo too. */

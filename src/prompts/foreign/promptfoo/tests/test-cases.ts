@@ -6,6 +6,7 @@ import type { Conversion, Located } from '../conversion.ts';
 import { fillVars, isUnreadableNunjucks, renderVar } from '../fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompt-references.ts';
 import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
+import { bodyText } from './request-bodies.ts';
 import type { ConfiguredTests } from './tests.ts';
 import { resolveVars } from './variable-texts.ts';
 
@@ -29,6 +30,8 @@ export interface CaseNeeds {
   readonly renderedInputs: readonly string[];
   /** True if promptfoo renders every variable, used or not. */
   readonly isEachRendered: boolean;
+  /** The variable that is the whole prompt, if there is one. */
+  readonly promptVariable: string | undefined;
   /** True if code sees the variables of every case. */
   readonly hasCode: boolean;
 }
@@ -243,12 +246,14 @@ function resolvedCombination(chosen: Combination['chosen']): Combination {
 /** Returns the inputs of a case. It is left out if promptfoo would render them in another way. */
 function renderInputs(
   combination: Combination,
-  { inputs, renderedInputs, isEachRendered, jsonInputs }: CaseNeeds,
+  { inputs, renderedInputs, isEachRendered, jsonInputs, promptVariable }: CaseNeeds,
   conversion: Conversion,
 ): { readonly inputs: Readonly<Record<string, string>>; readonly isLeftOut: boolean } {
   const { chosen, texts, values } = combination;
   const before = conversion.leftOut;
   const inputText = (input: string): string => {
+    const body = conversion.bodies.get(input);
+    if (body) return bodyText(body, values, { promptVariable }, conversion);
     const fallback = conversion.fallbacks.get(input);
     if (fallback) {
       return Object.hasOwn(texts, fallback.variable) ? inputText(fallback.variable) : fallback.text;

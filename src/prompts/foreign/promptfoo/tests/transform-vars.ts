@@ -91,7 +91,8 @@ export function noteFreshIds(
   const tests = all.map(({ vars, asserts, options }) => [[...vars.values()], asserts, options.transform]);
   const asked = providers.map(({ entry, transform }) => [entry, transform]);
   const readsAll = program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
-  const written = JSON.stringify([text, asked, tests]);
+  const bodies = [...conversion.bodies.values()].map(({ template }) => template);
+  const written = JSON.stringify([text, asked, tests, bodies]);
   for (const [name, at] of conversion.freshIds) {
     if (!readsAll && !written.includes(name)) continue;
     conversion.note(at, `\`${name}\` has an id that is new for each run, which has no equivalent`);
