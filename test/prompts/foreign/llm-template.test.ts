@@ -42,6 +42,15 @@ describe('a template of `llm`', () => {
     expect(saidBy('t.yml', 'prompt: Sum up')).toEqual(['user: Sum up']);
   });
 
+  it('has no line break at the end of a block that ends the file without one, as in `llm`', () => {
+    expect(saidBy('t.yaml', 'prompt: |\n  Sum\n\n  up', { input: 'this' })).toEqual([
+      'user: Sum\n\nup\nthis',
+    ]);
+    expect(saidBy('t.yaml', 'system: >-\n  a\nprompt: x\n')).toEqual(['system: a', 'user: x']);
+    expect(saidBy('t.yaml', 'prompt: x\nsystem: |\n  a')).toEqual(['system: a', 'user: x']);
+    expect(saidBy('t.yaml', 'prompt: "x\\n"')).toEqual(['user: x\n']);
+  });
+
   it('keeps the line break at the end of a block before the input, as `llm` does', async () => {
     const template = 'prompt: |\n  Sum up\n';
     expect(saidBy('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
