@@ -11,6 +11,7 @@ import {
   type Node,
   parseDocument,
   type Scalar,
+  type YAMLParseError,
 } from 'yaml';
 import { FileFault, type FilePosition, faultAt } from './file-fault.ts';
 
@@ -67,8 +68,13 @@ export function yamlNodeOf(text: string, firstLine = 1, file?: string): YamlNode
   };
   // After the first error the parser's output is of no use.
   const [error] = document.errors;
-  if (error) throw faultAt(placeAt(error.pos[0]), `this is not YAML: ${error.message}`);
+  if (error) throw faultAt(placeAt(error.pos[0]), `this is not YAML: ${yamlFault(error)}`);
   return plainNode(document, placeAt);
+}
+
+/** Describes an error of the parser; its words on a second document advise programmers. */
+export function yamlFault({ code, message }: YAMLParseError): string {
+  return code === 'MULTIPLE_DOCS' ? 'a second document begins here' : message;
 }
 
 function plainNode(document: Document, placeAt: (offset: number) => { line: number; column: number }) {

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { isNestedTooDeeply } from '../../files/yaml-node.ts';
+import { isNestedTooDeeply, yamlFault } from '../../files/yaml-node.ts';
 import { usageError } from '../errors.ts';
 import { Literal } from './literal.ts';
 
@@ -11,7 +11,7 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
   const [fault] = document.errors;
   if (fault !== undefined) {
     const { line } = lines.linePos(fault.pos[0]);
-    throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${fault.message}`);
+    throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${yamlFault(fault)}`);
   }
   return valueAsWritten(document.contents, { document, known: new Map(), what }, 0);
 }
