@@ -51,10 +51,10 @@ export async function bundleCommand(outdir, { minify = true } = {}) {
     plugins: minify ? [inAscii()] : [],
     input: {
       main: 'src/main.ts',
-      'prompt-worker': 'src/prompts/tasks/worker.ts',
-      'check-worker': 'src/cli/checks/worker.ts',
+      'prompt-worker': 'src/prompts/tasks/prompt-worker.ts',
+      'check-worker': 'src/cli/checks/check-worker.ts',
       'run-process': 'src/run-process.ts',
-      'work-thread': 'src/service/http/work-thread/entry.ts',
+      'work-thread': 'src/service/http/work-thread/thread-entry.ts',
     },
     preserveEntrySignatures: 'allow-extension',
   });

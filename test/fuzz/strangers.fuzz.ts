@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { loadTask } from '../../src/cli/checks/tasks.ts';
+import { loadTask } from '../../src/cli/checks/check-tasks.ts';
 import { CliError } from '../../src/cli/errors.ts';
 import type { Grid, GridPart } from '../../src/cli/outputs/pages/grid.ts';
 import { gridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';

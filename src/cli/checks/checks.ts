@@ -1,5 +1,5 @@
 import { BoundedProcess } from '../../files/bounds/bounded-process.ts';
-import { CHECK_LIMITS, type CheckName, type CheckTasks, type CheckWork } from './tasks.ts';
+import { CHECK_LIMITS, type CheckName, type CheckTasks, type CheckWork } from './check-tasks.ts';
 
 /**
  * Checks strangers' texts against strangers' rules: an expression, pattern or schema can be made to run forever. They run

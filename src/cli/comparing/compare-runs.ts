@@ -1,6 +1,6 @@
 import { dataText, textOrNothing } from '../../files/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
-import type { DiffPart } from '../checks/tasks.ts';
+import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import type { ExitCode } from '../exit-codes.ts';

@@ -155,7 +155,7 @@ export class AgentSession {
 }
 
 async function secretsOf(ctx: Context): Promise<Redaction> {
-  const { secretKeys } = await import('../../models/catalogue/report.ts');
+  const { secretKeys } = await import('../../models/catalogue/provider-keys.ts');
   return new Redaction(...(await secretKeys(ctx)));
 }
 

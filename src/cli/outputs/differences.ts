@@ -1,6 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { groupedDigits } from '../../wire/numbers.ts';
-import type { DiffPart } from '../checks/tasks.ts';
+import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Context } from '../context.ts';
 
 const FIRST_LINES = 50;

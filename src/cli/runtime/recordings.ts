@@ -36,7 +36,7 @@ export async function openRecorder(
     note,
     faultOf,
     costOf,
-    providerKeys: async () => (await import('../../models/catalogue/report.ts')).secretKeys(models),
+    providerKeys: async () => (await import('../../models/catalogue/provider-keys.ts')).secretKeys(models),
     download: (url, limits) => client().download(url, limits),
   });
 }

@@ -12,7 +12,7 @@ import { jsonReport } from './reporters/json.ts';
 import { junitReport } from './reporters/junit.ts';
 import { type ReportedResult, withReasons } from './reporters/reasons.ts';
 import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
-import { linesReport, treeReport } from './reporters/text.ts';
+import { linesReport, treeReport } from './reporters/text-report.ts';
 import type { EntryResult } from './result.ts';
 import type { Reporter, ReportOutput } from './test-options.ts';
 

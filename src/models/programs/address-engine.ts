@@ -6,11 +6,11 @@ import { readBody, TooLong } from '../outgoing/read-body.ts';
 import { type HttpAnswer, USER_AGENT } from '../outgoing/request.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { providerNetworkFault, retryWhileBusy } from '../providers/fault.ts';
-import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send.ts';
+import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send-request.ts';
+import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
 import { filledText, filledValue } from './placeholders.ts';
 import { timeText } from './program-engine.ts';
 import { readResult } from './read-answer.ts';
-import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './values.ts';
 import { maskSecrets } from './without-secrets.ts';
 
 /** Returns the engine that sends prompts to addresses in models.yaml. */

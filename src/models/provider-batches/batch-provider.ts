@@ -8,7 +8,7 @@ import {
 import type { HttpAnswer } from '../outgoing/request.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { TypedBody } from '../providers/exchange.ts';
-import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send.ts';
+import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send-request.ts';
 
 /** A request of a batch. */
 export interface BatchRequest {

@@ -23,7 +23,7 @@ import { refusedOptions } from './answers/refused-option.ts';
 import { explainFault, retryWhileBusy } from './fault.ts';
 import { keyOf } from './providers.ts';
 import { type BuiltRequest, buildRequest } from './requests/build-request.ts';
-import { send } from './send.ts';
+import { send } from './send-request.ts';
 
 /** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */
 const PROVIDER_TIMEOUT_MS = 10 * 60_000;

@@ -4,7 +4,7 @@ import { readBody } from '../outgoing/read-body.ts';
 import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
-import { MAX_PROVIDER_ANSWER_BYTES, send } from './send.ts';
+import { MAX_PROVIDER_ANSWER_BYTES, send } from './send-request.ts';
 
 /** A request that asks no model, such as one about a batch. */
 export interface PlainRequest {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Discovery, discoverModels } from '../../../src/models/catalogue/discover.ts';
-import { type ModelsReport, reportModels } from '../../../src/models/catalogue/report.ts';
+import { type ModelsReport, reportModels } from '../../../src/models/catalogue/report-models.ts';
 import { loadModels } from '../../../src/models/catalogue/table.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { isPosix } from '../../support/system.ts';

@@ -1,5 +1,5 @@
 import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
-import type { ModelsReport } from '../../../models/catalogue/report.ts';
+import type { ModelsReport } from '../../../models/catalogue/report-models.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';
@@ -181,7 +181,7 @@ function failed(
 /** Checks models.yaml and asks each provider of the embedded service for its models; returns nothing if there is none. */
 async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { dataDir, env, signal } = ctx;
-  const { reportModels } = await import('../../../models/catalogue/report.ts');
+  const { reportModels } = await import('../../../models/catalogue/report-models.ts');
   const report = await reportModels({ dataDir, env, signal, ask: true });
   if (!report.exists && report.providers.length === 0 && report.faults.length === 0) return [];
   return [modelsFileCheck(report), ...report.providers.map(checkProvider)];

@@ -1,5 +1,5 @@
 import type { DiscoveredEndpoint } from '../../../models/catalogue/discover.ts';
-import type { listProviders } from '../../../models/catalogue/report.ts';
+import type { listProviders } from '../../../models/catalogue/report-models.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -72,7 +72,7 @@ function endpointCells({ provider, baseUrl, fault = '', added, known }: Discover
 /** Lists the providers that the embedded service knows, and shows if their keys are set. */
 export async function modelsProviders(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models providers');
-  const report = await import('../../../models/catalogue/report.ts');
+  const report = await import('../../../models/catalogue/report-models.ts');
   const { providers, faults } = await report.listProviders(ctx);
   await presentList(ctx, providers, {
     columns: [

@@ -1,4 +1,4 @@
-import type { DiffPart } from '../../checks/tasks.ts';
+import type { DiffPart } from '../../checks/check-tasks.ts';
 import { type Grid, type GridCell, type GridPart, isBad, worstFirst } from './grid.ts';
 import { htmlText } from './html.ts';
 

@@ -1,5 +1,5 @@
 import { builtText } from '../../../files/installed/installed-file.ts';
-import type { DiffPart } from '../../checks/tasks.ts';
+import type { DiffPart } from '../../checks/check-tasks.ts';
 import {
   flakyFirst,
   type Grid,

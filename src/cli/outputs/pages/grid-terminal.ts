@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import type { DiffPart } from '../../checks/tasks.ts';
+import type { DiffPart } from '../../checks/check-tasks.ts';
 import { counted } from '../../core/counted.ts';
 import type { Io } from '../../terminal/io.ts';
 import { visible } from '../../terminal/sanitise.ts';

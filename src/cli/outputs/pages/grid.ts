@@ -1,4 +1,4 @@
-import type { DiffPart } from '../../checks/tasks.ts';
+import type { DiffPart } from '../../checks/check-tasks.ts';
 import type { Interval } from '../../statistics/interval.ts';
 
 /** The content of a page or comment: the results of several models, revisions or runs for the same rows. */

@@ -165,7 +165,7 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
 const KEPT_VARIABLES = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
 
 async function gitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
-  const { keyVariables } = await import('../../../models/catalogue/report.ts');
+  const { keyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const harmless: Env = Object.fromEntries(
     Object.entries(ctx.env).filter(([name]) => {
       const upper = name.toUpperCase();

@@ -4,7 +4,7 @@ import { NamedFiles } from '../../../files/named-file.ts';
 import { type YamlEntries, type YamlEntry, type YamlValue, yamlOf } from '../../../files/yaml.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import type { Context } from '../../context.ts';
-import type { ExpectationsContext } from '../expectations/kinds.ts';
+import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
 import { ALL } from './pass-rule.ts';
 import { readCase } from './read-case.ts';
 import { readTarget } from './read-target.ts';

@@ -1,5 +1,5 @@
 import type { YamlEntries } from '../../../files/yaml.ts';
-import { type ExpectationsContext, judgeIn } from '../expectations/kinds.ts';
+import { type ExpectationsContext, judgeIn } from '../expectations/expectation-kinds.ts';
 import { readScript } from '../expectations/read-script.ts';
 import { passRuleIn } from './pass-rule.ts';
 import type { TestCase } from './test-case.ts';

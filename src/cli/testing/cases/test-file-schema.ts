@@ -1,5 +1,5 @@
 import { TEXT_SCHEMA } from '../expectations/expectation-kind.ts';
-import { KINDS } from '../expectations/kinds.ts';
+import { KINDS } from '../expectations/expectation-kinds.ts';
 
 const COUNT_SCHEMA = { type: 'integer', minimum: 1 };
 /** A count, or a percentage such as 80%. */

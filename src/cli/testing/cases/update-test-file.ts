@@ -23,8 +23,8 @@ import { checkDirectory } from '../../outputs/saving/writable.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
 import { shellOf, shellWord } from '../../terminal/command-line.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
+import { KINDS } from '../expectations/expectation-kinds.ts';
 import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
-import { KINDS } from '../expectations/kinds.ts';
 import { type EntryResult, entryResult, type Repetition } from '../result.ts';
 
 /** The result of updating a file. */

@@ -8,7 +8,7 @@ import { entryName } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 import { type ReportMaterial, testsGrid } from './tests-grid.ts';
-import { linesReport } from './text.ts';
+import { linesReport } from './text-report.ts';
 
 /**
  * Renders the results for a GitHub workflow: plain lines without workflow commands, and an annotation with file and line for

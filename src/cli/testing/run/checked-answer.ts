@@ -127,7 +127,7 @@ async function commandOn(
     model: model ?? definition?.model ?? null,
     output,
   };
-  const { keyVariables } = await import('../../../models/catalogue/report.ts');
+  const { keyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const secrets = new Set(await keyVariables(ctx));
   const directory = path.dirname(file.file);
   const options = { directory, env: ctx.env, secrets, signal: ctx.signal };

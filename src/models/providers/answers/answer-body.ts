@@ -3,7 +3,7 @@ import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../.
 import type { EngineJob } from '../../engine.ts';
 import { boundedBody, readBody, TooLong } from '../../outgoing/read-body.ts';
 import type { HttpAnswer } from '../../outgoing/request.ts';
-import { MAX_PROVIDER_ANSWER_BYTES } from '../send.ts';
+import { MAX_PROVIDER_ANSWER_BYTES } from '../send-request.ts';
 import type { ModelAnswer } from './answer.ts';
 import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
 import { eventData } from './event-stream.ts';

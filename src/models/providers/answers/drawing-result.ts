@@ -2,7 +2,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { Access } from '../access.ts';
 import { retryWhileBusy } from '../fault.ts';
-import { type ProviderRequest, send } from '../send.ts';
+import { type ProviderRequest, send } from '../send-request.ts';
 import type { ModelAnswer } from './answer.ts';
 import { readAnswer } from './answer-body.ts';
 import { ProviderFault } from './provider-fault.ts';

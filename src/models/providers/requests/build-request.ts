@@ -9,7 +9,7 @@ import type { Access } from '../access.ts';
 import type { AnswerFormat } from '../answers/answer.ts';
 import { IMAGES } from '../answers/formats/images.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
-import type { ProviderRequest } from '../send.ts';
+import type { ProviderRequest } from '../send-request.ts';
 import {
   type CapturedCall,
   type CapturedRequest,

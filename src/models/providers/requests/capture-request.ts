@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } fro
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Access } from '../access.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
-import type { ProviderRequest } from '../send.ts';
+import type { ProviderRequest } from '../send-request.ts';
 import type { ClientSettings } from './clients.ts';
 
 /** A request as a client passes it to `fetch`. */

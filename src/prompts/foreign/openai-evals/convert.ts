@@ -16,8 +16,8 @@ import { caseName } from '../foreign-tests.ts';
 import { chatRole, inputsIn, type Piece } from '../template-pieces.ts';
 import { qualifiedModel, readMessages } from './chat-request.ts';
 import { type Criterion, readCriterion } from './criteria.ts';
+import { type EvaluationRow, readEvaluationRows, rowText } from './evaluation-rows.ts';
 import { isReference, splitAtReferences, type TextPart } from './references.ts';
-import { type EvaluationRow, readEvaluationRows, rowText } from './rows.ts';
 
 /** The name of this format, with its article. */
 export const OPENAI_EVALS = "an evaluation of OpenAI's Evals";

@@ -4,6 +4,7 @@ import type { Findings } from '../../findings.ts';
 import { JUDGED_NOTE } from '../converted.ts';
 import { PYTHON } from '../python.ts';
 import { qualifiedModel, readMessages, type TextMessage } from './chat-request.ts';
+import { type EvaluationRow, rowText } from './evaluation-rows.ts';
 import {
   fillReferences,
   isReference,
@@ -11,7 +12,6 @@ import {
   splitAtReferences,
   type TextPart,
 } from './references.ts';
-import { type EvaluationRow, rowText } from './rows.ts';
 
 /** A criterion that has an equivalent. */
 export interface Criterion {

@@ -1,4 +1,4 @@
-import { type EvaluationRow, rowText } from './rows.ts';
+import { type EvaluationRow, rowText } from './evaluation-rows.ts';
 
 /** A reference to the row (`item`) or to the answer (`sample`), with its path. */
 export interface Reference {

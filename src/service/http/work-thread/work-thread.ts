@@ -5,7 +5,7 @@ import type { LoadedImage } from '../../../prompts/render/loaded-image.ts';
 import { TasksClosed } from '../../../prompts/tasks/task-order.ts';
 import { ApiError } from '../api-error.ts';
 import { type ParsedBody, parseBodyHere } from '../parse-body.ts';
-import type { Order, ThreadJob, ThreadReply } from './messages.ts';
+import type { Order, ThreadJob, ThreadReply } from './thread-messages.ts';
 
 /** Smaller work is done in the main thread; in bytes. */
 const SMALL_BYTES = 64 * 1024;

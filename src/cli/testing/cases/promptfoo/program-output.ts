@@ -58,7 +58,7 @@ export async function programOutput(
     readonly maximum?: number;
   },
 ): Promise<string> {
-  const { keyVariables } = await import('../../../../models/catalogue/report.ts');
+  const { keyVariables } = await import('../../../../models/catalogue/provider-keys.ts');
   const env = environmentWithoutKeys(ctx.env, await keyVariables(ctx));
   const refuse = (why: string) => usageError(`${what} ${why}`);
   let tree: ProcessTree | undefined;

@@ -3,7 +3,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import { describeImage } from '../../../prompts/render/describe-image.ts';
 import { ApiError } from '../api-error.ts';
 import { parseBodyHere } from '../parse-body.ts';
-import type { Order, ThreadJob, ThreadReply } from './messages.ts';
+import type { Order, ThreadJob, ThreadReply } from './thread-messages.ts';
 
 // The thread for long work on users' bytes, so that other users don't wait for it.
 

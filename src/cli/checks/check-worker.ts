@@ -1,6 +1,6 @@
 import { withinTime } from '../../files/bounds/past-bound.ts';
 import { performOrders } from '../../files/bounds/process-messages.ts';
-import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './tasks.ts';
+import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './check-tasks.ts';
 
 // The process that runs checks, one at a time, until the command ends it.
 const loadedChecks = new Map<CheckName, (...args: readonly unknown[]) => unknown>();

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import type { Env } from '../../files/env.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { sentVariables } from '../declared-model.ts';
 import { type Provider, shutdownOf } from '../entry.ts';
 import { askForModels } from '../providers/endpoints.ts';
 import {
@@ -12,14 +11,8 @@ import {
   sameEndpoint,
 } from '../providers/providers.ts';
 import { unreachableReason } from './discover.ts';
-import { type ModelSources, readModelsFile, readNamedModels } from './file.ts';
-import {
-  EMPTY_MODELS_FILE,
-  InvalidModelsFile,
-  MODELS_FILE,
-  type ModelsFile,
-  mergedModels,
-} from './models-file.ts';
+import { type ModelSources, readModelsFile } from './file.ts';
+import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 
 /** The faults of models.yaml and of the providers, found without running a model. */
 export type ModelsReport = Awaited<ReturnType<typeof reportModels>>;
@@ -111,26 +104,4 @@ export async function listProviders({ dataDir, env }: ModelSources) {
     fault: accessFault(provider, env)?.message ?? null,
   }));
   return { providers: listed, faults };
-}
-
-/** Returns the variables of all providers' keys; those in models.yaml as far as it can be read. */
-export async function keyVariables(place: ModelSources): Promise<readonly string[]> {
-  const known = knownProviders(place.env);
-  const { described: base } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
-  const { providers, models } = mergedModels(base, await readNamedModels(place, base, known));
-  return [
-    ...new Set([
-      ...[...providers, ...known].flatMap(provider => provider.keyVariables),
-      ...models.flatMap(({ declared }) => (declared ? sentVariables(declared) : [])),
-    ]),
-  ];
-}
-
-/** A shorter key is a placeholder, such as `ollama`, and its letters may be words of an answer. */
-const MIN_LITERAL_KEY_LENGTH = 16;
-
-/** Returns the keys of providers and addresses that are set and secret, which no answer may show. */
-export async function secretKeys(place: ModelSources): Promise<readonly string[]> {
-  const values = (await keyVariables(place)).flatMap(name => place.env[name]?.trim() ?? []);
-  return values.filter(({ length }) => length >= MIN_LITERAL_KEY_LENGTH);
 }

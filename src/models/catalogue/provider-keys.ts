@@ -1,0 +1,26 @@
+import { sentVariables } from '../declared-model.ts';
+import { knownProviders } from '../providers/providers.ts';
+import { type ModelSources, readModelsFile, readNamedModels } from './file.ts';
+import { EMPTY_MODELS_FILE, mergedModels } from './models-file.ts';
+
+/** Returns the variables of all providers' keys; those in models.yaml as far as it can be read. */
+export async function keyVariables(place: ModelSources): Promise<readonly string[]> {
+  const known = knownProviders(place.env);
+  const { described: base } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
+  const { providers, models } = mergedModels(base, await readNamedModels(place, base, known));
+  return [
+    ...new Set([
+      ...[...providers, ...known].flatMap(provider => provider.keyVariables),
+      ...models.flatMap(({ declared }) => (declared ? sentVariables(declared) : [])),
+    ]),
+  ];
+}
+
+/** A shorter key is a placeholder, such as `ollama`, and its letters may be words of an answer. */
+const MIN_LITERAL_KEY_LENGTH = 16;
+
+/** Returns the keys of providers and addresses that are set and secret, which no answer may show. */
+export async function secretKeys(place: ModelSources): Promise<readonly string[]> {
+  const values = (await keyVariables(place)).flatMap(name => place.env[name]?.trim() ?? []);
+  return values.filter(({ length }) => length >= MIN_LITERAL_KEY_LENGTH);
+}
