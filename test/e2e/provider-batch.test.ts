@@ -280,9 +280,9 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
 
 it('holds no row in memory until its answer comes', async () => {
   ledger.looksToEnd = 1000;
-  const rows = Array.from({ length: 160 }, (_, row) => `r${row},${'x'.repeat(400_000)}\n`);
+  const rows = Array.from({ length: 56 }, (_, row) => `r${row},${'x'.repeat(400_000)}\n`);
   writeFileSync(path.join(home, 'rows.csv'), ['id,name\n', ...rows].join(''));
-  const limited = { ...env(), NODE_OPTIONS: '--max-old-space-size=64' };
+  const limited = { ...env(), NODE_OPTIONS: '--max-old-space-size=36' };
   const { untilStderr, ended, child } = startCommand(argsFor('open', []), { home, env: limited });
   await untilStderr(/in_progress/);
   expect(readdirSync(home).filter(file => file.startsWith('.promptrun'))).toEqual([]);
