@@ -98,7 +98,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
       const { data } = await service.get<Run>(`/runs/${runId}`, { key });
       return data;
     };
-    await expect.poll(ended, { timeout: TAKEN_OVER_MS }).toMatchObject({
+    await expect.poll(ended, { timeout: TAKEN_OVER_MS, interval: 250 }).toMatchObject({
       runStatus: 'failed',
       outputs: [{ data: expect.stringContaining('paid for') as string }],
     });
@@ -123,7 +123,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     cluster.start();
     const next = await TestService.start({ dataDir, database });
     const run = () => next.data<Run>(`/runs/${data.runId}`, { key });
-    await expect.poll(run, { timeout: TAKEN_OVER_MS }).toMatchObject({
+    await expect.poll(run, { timeout: TAKEN_OVER_MS, interval: 250 }).toMatchObject({
       runStatus: 'failed',
       outputs: [{ data: expect.stringMatching(/before the service stopped.*paid for/) as string }],
     });
