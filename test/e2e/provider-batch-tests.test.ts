@@ -212,6 +212,13 @@ it('uploads only what fits the cap, and resumes under a higher one', async () =>
   expect(sizes()).toEqual([first, 6 - first]);
 });
 
+it('goes by what an earlier run cost when it is resumed under a cap of credits', async () => {
+  writeCases();
+  expect((await test('openai', '--max-credits', '100')).code).toBe(8);
+  expect((await test('openai', '--max-credits', '100', '--resume')).code).toBe(0);
+  expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([1, 5]);
+});
+
 it('forecasts half the price, and sends nothing', async () => {
   const args = ['test', '-m', 'openai', '--judge', 'openai', '--json', '--dry-run'];
   const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data'), O_KEY: 'k' };

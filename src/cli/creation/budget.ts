@@ -49,7 +49,7 @@ interface ReserveOptions {
 }
 
 const BUDGET_UNITS = ['cost', 'credits'] as const;
-type Requested = Pick<CreationRequest, 'promptVersionId' | 'recorded'>;
+type Requested = Pick<CreationRequest, 'promptVersionId'>;
 
 /** The budget of a command. Counts the spending of its runs and keeps it within the caps. */
 export class Budget {
@@ -322,7 +322,7 @@ function expectedCost(
   return Math.max(expected, promptCost ?? 0);
 }
 
-/** Returns a key for runs that are expected to cost the same: those of one version with one model. */
-function costKey({ service }: Connection, { promptVersionId, recorded }: Requested): string {
-  return JSON.stringify([service, promptVersionId, recorded?.model ?? null]);
+/** Returns a key for runs that are expected to cost the same: those of one version, which has one model. */
+function costKey({ service }: Connection, { promptVersionId }: Requested): string {
+  return JSON.stringify([service, promptVersionId]);
 }

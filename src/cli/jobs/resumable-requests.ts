@@ -89,7 +89,7 @@ export class ResumableRequests {
       const states = new Map([...known.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
       const { runs, lost } = spentBefore({ ...known, states });
       const batched = handed.map(([, { customId }]) => customId);
-      budget.resume(connection, [...endedJobRuns(states), ...runs], [...lost, ...batched]);
+      budget.resume(connection, [...endedJobRuns(states, journal), ...runs], [...lost, ...batched]);
     }
     const handsOver = options.providerBatch || handed.length > 0;
     return new ResumableRequests(ctx, connection, options, { known, handsOver });
@@ -202,8 +202,9 @@ async function byVersion(planned: readonly PlannedJob[]): Promise<Map<string, Pl
 }
 
 /** Returns the runs of ended jobs with their service tokens. */
-function endedJobRuns(states: KnownJobs['states']): EarlierRun[] {
-  return [...states.values()].flatMap(({ entry, result }): EarlierRun[] => {
+function endedJobRuns(states: KnownJobs['states'], journal: Pick<BatchJournal, 'handovers'>): EarlierRun[] {
+  const handed = handedRows(journal);
+  return [...states].flatMap(([id, { entry = handed.get(id), result }]): EarlierRun[] => {
     const run = endedResult(result)?.run;
     if (run === undefined) return [];
     return [{ runId: run.runId, tokens: countOf(run.tokens), promptVersionId: entry?.promptVersionId }];
