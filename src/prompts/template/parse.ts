@@ -161,9 +161,16 @@ function explainSign(text: string, at: number): Explanation {
   // The first sign of `a == b` is read as one between a key and its value.
   const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
   const [sign] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text.slice(start, start + 3)) ?? [];
-  if (sign === undefined) return { what: "the template can't be read here", at };
+  if (sign === undefined) return { what: explainTag(text, at), at };
   const what = `\`${sign}\` isn't allowed in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
   return { what, at: start };
+}
+
+/** Explains a tag that can't be read, by the language that has such tags. */
+function explainTag(text: string, at: number): string {
+  const [tag, name] = /^\{\{[ \t]*\.(\w+)[ \t]*\}\}/u.exec(text.slice(text.lastIndexOf('{{', at))) ?? [];
+  if (tag === undefined) return "the template can't be read here";
+  return `\`${tag}\` is a tag of Go's templates, which prompt files don't have: write {{${name}}}`;
 }
 
 /** Finds the tag around a place that is closed neither before the next tag nor before the end of the text. */

@@ -466,4 +466,11 @@ describe('every fault is reported once, with all the others', () => {
       "fault 1:6 `|` is a filter of Jinja, which prompt files don't have",
     ]);
   });
+
+  it("names a tag of Go's templates", async () => {
+    expect(await found('{{.Query}} {{name}} {{ .b }}')).toEqual([
+      "fault 1:3 `{{.Query}}` is a tag of Go's templates, which prompt files don't have: write {{Query}}",
+      expect.stringContaining('`{{ .b }}`'),
+    ]);
+  });
 });
