@@ -49,6 +49,7 @@ export async function readCheckedRows(
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
   if (from === undefined) {
+    requireInputs(common, variants);
     const here = commandLineImages(ctx);
     return [await checkedRow(ONLY_ROW, common, variants, { common: here, own: here })];
   }
@@ -71,6 +72,17 @@ export async function readCheckedRows(
   }
   if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
   return rows;
+}
+
+/** Refuses a row without inputs, unless it is clear that no variant takes any. @throws {CliError} USAGE_ERROR */
+function requireInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
+  if (text.size + images.length > 0) return;
+  const takesNone = ({ config }: Variant): boolean => {
+    const fields = describeConfig(config);
+    return fields.known && fields.text.length + fields.images.length === 0;
+  };
+  if (variants.every(takesNone)) return;
+  throw usageError('compare needs a row of inputs', 'Give --from <file>, or the inputs of one row with -i.');
 }
 
 /** The only row if all inputs come from the command line. */

@@ -279,6 +279,12 @@ describe('compare', () => {
     expect(page.match(/<img alt="" src="data:image\/png;base64,/gu)).toHaveLength(2);
   });
 
+  it('needs no row for prompts without inputs', async () => {
+    const files = new Project({ 'a.prompt': 'A joke, please.\n', 'b.prompt': 'A story, please.\n' });
+    const { exitCode, stdout } = await files.run(['compare', 'a.prompt', 'b.prompt']);
+    expect([exitCode, stdout()]).toEqual([0, expect.stringMatching(/^1\t1\tchanged\t[^\n]*\n$/u)]);
+  });
+
   it.each([
     [['compare', 'a.prompt', '--from', 'rows.csv'], 'a comparison needs two sides'],
     [[...COMPARE, '--report', 'none/page.html'], 'no such directory'],

@@ -169,9 +169,6 @@ function verdictGate({ failOn, margin, expect }: CompareFlags): VerdictGate | un
 }
 
 function refuseStrayFlags({
-  from,
-  input,
-  image,
   resume,
   retryFailed,
   retryUnknown,
@@ -180,12 +177,6 @@ function refuseStrayFlags({
   judge,
   allowCommands,
 }: CompareFlags): void {
-  if (from === undefined && input.length + image.length === 0) {
-    throw usageError(
-      'compare needs a row of inputs',
-      'Give --from <file>, or the inputs of one row with -i.',
-    );
-  }
   if (resume !== true) {
     if (retryFailed === true) throw usageError('--retry-failed needs --resume');
     if (cancel === true) throw usageError('--cancel needs --resume');
