@@ -1,15 +1,7 @@
 import type { Env } from '../files/env.ts';
-import { installedBytes } from '../files/installed/installed-file.ts';
-import {
-  type Engine,
-  type EngineJob,
-  type EngineOutput,
-  type EngineResult,
-  failedWith,
-  roughTokens,
-} from './engine.ts';
+import { type Engine, failedWith } from './engine.ts';
 import type { EngineName } from './entry.ts';
-import { drawCard } from './offline/card/draw.ts';
+import { card, clip, echo, sandbox } from './offline/offline-engines.ts';
 import type { PrivateRules } from './outgoing/fetch-image.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
@@ -58,61 +50,4 @@ function lazyEngine(load: () => Promise<Engine>): Engine {
     run: async job => (await loaded()).run(job),
     read: async (job, body) => (await (await loaded()).read?.(job, body)) ?? failedWith('it has no batches'),
   };
-}
-
-/** Returns the rendered prompt as the answer. */
-const echo: Engine = {
-  run: async ({ prompt: { text } }) => successWith(text, { type: 'text', text }),
-};
-
-/** Returns the result of a built-in engine. */
-function successWith(text: string, ...outputs: EngineOutput[]): EngineResult {
-  return { outputs, tokens: roughTokens(text), failed: false };
-}
-
-/** Zoom factors by quality, for widths of 512, 1024 and 2048 pixels. */
-const ZOOMS: ReadonlyMap<unknown, number> = new Map([
-  ['low', 0.5],
-  ['medium', 1],
-  ['high', 2],
-]);
-
-/** Draws the rendered prompt as a picture. */
-const card: Engine = {
-  run: async ({ prompt: { text }, runOptions, signal }) => {
-    const bytes = await drawCard(text, ZOOMS.get(runOptions['quality']) ?? 1);
-    signal.throwIfAborted();
-    return successWith(text, { type: 'image', bytes, mediaType: 'image/png' });
-  },
-};
-
-/** Returns the clip in the package, two seconds of H.264, for any prompt. */
-const clip: Engine = {
-  run: async ({ prompt: { text } }) => {
-    const bytes = installedBytes('dist/assets/clip.mp4', 'assets/clip.mp4', 'models/offline/clip.mp4');
-    return successWith(text, { type: 'video', bytes, mediaType: 'video/mp4' });
-  },
-};
-
-/** Simulates slow runs and failures: waits `delaySeconds`, then ends with `outcome`. */
-const sandbox: Engine = {
-  run: async job => {
-    const seconds = Number(job.runOptions['delaySeconds'] ?? 0);
-    if (seconds > 0) await job.sleep(seconds * 1000, job.signal);
-    return sandboxResult(job);
-  },
-};
-
-const REQUESTED_FAILURE = 'This failure was asked for with outcome=';
-
-function sandboxResult({ prompt: { text }, runOptions }: EngineJob): EngineResult {
-  const answer = { type: 'text', text } as const;
-  switch (runOptions['outcome'] ?? 'succeeded') {
-    case 'failed':
-      return failedWith(`${REQUESTED_FAILURE}failed`);
-    case 'partial':
-      return successWith(text, answer, { type: 'error', message: `${REQUESTED_FAILURE}partial` });
-    default:
-      return successWith(text, answer);
-  }
 }
