@@ -148,6 +148,19 @@ tests: [{ vars: { a: x } }]
     expect(stderr).toContain(`promptfooconfig.yaml${words}`);
   });
 
+  it('asks the models that the environment names, and shows no other variable', async () => {
+    const env = { OUR_MODEL: 'echo', OUR_MODEL_KEY: 'sk-secret' };
+    const runWith = (id: string) => {
+      const files = { 'promptfooconfig.yaml': `prompts: [a]\nproviders: ['${id}']\n` };
+      return new Project(files).run(['test'], { env });
+    };
+    const named = await runWith('{{env.OUR_MODEL}}');
+    expect([named.exitCode, named.stdout()]).toEqual([0, expect.stringContaining('1 passed')]);
+    const secret = await runWith('openai:{{ env.OUR_MODEL_KEY }}');
+    expect([secret.exitCode, secret.stderr()]).toEqual([2, expect.stringMatching(/:2: .* needs a variable/)]);
+    expect(secret.stdout() + secret.stderr()).not.toContain('sk-secret');
+  });
+
   it.each([
     ['no.yaml', 0],
     ['[file://no.csv, file://no/*.json]', 0],

@@ -5,6 +5,7 @@ import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { includesPrompt, type PromptNames, readReferences } from '../prompt-references.ts';
 import { parsesAnswers } from './answer-format.ts';
 import { declareProvider } from './declared-provider.ts';
+import { ENVIRONMENT_TAG } from './entry-placeholders.ts';
 import { modelName } from './model-names.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { ownAddress } from './provider-address.ts';
@@ -215,9 +216,10 @@ interface NamedProvider {
   readonly isJudge?: boolean;
 }
 
-function convertProvider(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
-  const { id, at, transform, promptConfig } = written;
+function convertProvider(named: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
   const before = conversion.leftOut;
+  const written = conversion.isForTest ? withModelOfEnvironment(named, conversion) : named;
+  const { id, at, transform, promptConfig } = written;
   conversion.noteTransform(transform, at);
   const declared = declareProvider(written, conversion);
   const [setting] = promptConfig?.values() ?? [];
@@ -233,6 +235,22 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
   }
   return conversion.leftOut > before ? undefined : convertModel(written, conversion);
 }
+
+/** Returns a provider with the environment variables in the id of its model filled in, which have to be named as such. */
+function withModelOfEnvironment(named: NamedProvider, conversion: Conversion): NamedProvider {
+  if (/^(?:https?|file|exec|python):/u.test(named.id)) return named;
+  const id = named.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
+    NAMES_MODEL.test(name) && Object.hasOwn(conversion.env, name) ? conversion.env[name] || tag : tag,
+  );
+  const lacksModel = id.includes('{{') && modelName(id) !== undefined;
+  if (lacksModel) {
+    conversion.note(named.at, `the provider \`${id}\` needs a variable with the name of its model`);
+  }
+  return { ...named, id };
+}
+
+/** Matches variables whose value may be shown: no key is named so. */
+const NAMES_MODEL = /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
 /** Converts a provider that is a model; undefined with a note if we have no such model. */
 function convertModel(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
