@@ -24,9 +24,11 @@ export function reportFailure(
   if (options.debug) reportStack(io, options.error);
 }
 
-// A single line, too, must say how to get a run that goes on.
-function jsonMessage({ status, message, hints }: Failure): string {
-  return ['INTERRUPTED', 'WAIT_TIMEOUT'].includes(status) ? [message, ...hints].join('. ') : message;
+// A single line, too, must say how to go on after the cap, and how to get a run that goes on or may exist.
+function jsonMessage({ status, message, data, hints }: Failure): string {
+  const isInDoubt = typeof data === 'object' && data !== null && 'candidates' in data;
+  const saysHow = isInDoubt || ['INTERRUPTED', 'WAIT_TIMEOUT', 'CAP_REACHED'].includes(status);
+  return saysHow ? [message, ...hints].map(line => line.replace(/\.$/u, '')).join('. ') : message;
 }
 
 function reportStack(io: Pick<PlainIo, 'error'>, error: unknown): void {

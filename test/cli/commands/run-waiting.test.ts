@@ -335,13 +335,16 @@ describe('a creation that is not answered', () => {
     expect(stderr()).not.toContain('It may be');
   });
 
-  it('names the candidates if several match', async () => {
-    const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN), row(OTHER_RUN)));
-    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr()).toContain(RUN);
-    expect(stderr()).toContain(OTHER_RUN);
-  });
+  it.each([[], ['--json']])(
+    'names the candidates if several match, and how to take one up: %j',
+    async (...flags) => {
+      const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN), row(OTHER_RUN)));
+      const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, ...flags]);
+      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
+      expect(stderr()).toContain(`promptrun runs wait ${OTHER_RUN}`);
+    },
+  );
 
   it('says so if none matches', async () => {
     const home = temporaryDirectory();

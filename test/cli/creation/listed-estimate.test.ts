@@ -149,6 +149,8 @@ it('a comparison that stops at the cap separates rows that never ran from rows t
   expect(stderr()).toContain(
     '; 1 row not done (CAP_REACHED)\nTo continue, add --resume and --max-credits <more> to the same command.\n',
   );
+  const json = await runInProcess([...compare, '--max-credits', '2', '--json'], { home, local: embedded });
+  expect(json.stderr()).toMatch(/"message":"stopped [^"]*; 1 row not done\. To continue, add --resume and /u);
   // A single model has its line too.
   expect(stderr()).toContain('note:   echo: 2 credits, $0.00\n');
 });
