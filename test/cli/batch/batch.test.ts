@@ -577,17 +577,21 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     expect(rows.map(row => row.split(',')[0])).toEqual(['Ada', 'Bo', 'Eve']);
   });
 
-  test('may be standard output, even a terminal, on which control characters are escaped', async () => {
-    const home = homeWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
-    const { exitCode, stdout } = await runBatchCommand([...BATCH, '/dev/stdout'], {
-      env,
-      home,
-      terminal: { stdout: true },
-    });
-    expect(exitCode).toBe(0);
-    expect(stdout).not.toMatch(/[\u009b\u202e]/u);
-    expect(linesOf(stdout)[0]?.outputs?.[0]?.data).toContain('A\u009b31m\u202e');
-  });
+  test.each(['/dev/stdout', '-'])(
+    'may be standard output as %s, even a terminal, on which control characters are escaped',
+    async out => {
+      const home = homeWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
+      const { exitCode, stdout } = await runBatchCommand([...BATCH, out], {
+        env,
+        home,
+        terminal: { stdout: true },
+      });
+      expect(exitCode).toBe(0);
+      expect(stdout).not.toMatch(/[\u009b\u202e]/u);
+      expect(linesOf(stdout)[0]?.outputs?.[0]?.data).toContain('A\u009b31m\u202e');
+      expect(existsSync(path.join(home, '-'))).toBe(false);
+    },
+  );
 
   test('ends the batch once its reader has closed it', async () => {
     const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });

@@ -54,9 +54,9 @@ export async function openSpecialFile({ io }: Context, file: string): Promise<Sp
   };
 }
 
-/** Returns true if a path, relative to `cwd`, leads to standard output. */
+/** Returns true for `-`, and if a path, relative to `cwd`, leads to standard output. */
 export function isStandardOutput(cwd: string, name: string): boolean {
-  return standardStream(path.resolve(cwd, name)) === 'stdout';
+  return name === '-' || standardStream(path.resolve(cwd, name)) === 'stdout';
 }
 
 const STREAMS = [
