@@ -74,7 +74,7 @@ export function yamlNodeOf(text: string, firstLine = 1, file?: string): YamlNode
 
 /** Describes an error of the parser; its words on a second document advise programmers. */
 export function yamlFault({ code, message }: YAMLParseError): string {
-  return code === 'MULTIPLE_DOCS' ? 'a second document begins here' : message;
+  return code === 'MULTIPLE_DOCS' ? 'a document too many' : message;
 }
 
 function plainNode(document: Document, placeAt: (offset: number) => { line: number; column: number }) {

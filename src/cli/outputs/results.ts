@@ -159,8 +159,8 @@ async function presentBytes(
   return EXIT.ok;
 }
 
-/** The length that a pipe takes whole or not at all. Of more it may take a part and report only that its reader has gone. */
-const ACCEPTED_BYTES = 4096;
+/** A length that a pipe takes whole or not at all. Of more it may take a part and report only that its reader has gone. */
+const ACCEPTED_BYTES = 4000;
 
 /**
  * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
@@ -177,10 +177,10 @@ export async function printResult<T>(
   let wasAccepted: boolean | undefined;
   const result = await printPaid(ctx, [run], ({ io, ...inner }) => {
     const out: Context['io']['out'] = async data => {
-      if (wasAccepted !== undefined || data.length === 0 || io.stdout.isTerminal) return io.out(data);
+      if (wasAccepted !== undefined || !data.length || io.stdout.isTerminal) return io.out(data);
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
       wasAccepted = await io.out(bytes.subarray(0, ACCEPTED_BYTES));
-      return wasAccepted && io.out(bytes.subarray(ACCEPTED_BYTES));
+      return io.out(bytes.subarray(ACCEPTED_BYTES));
     };
     return print({ ...inner, io: { ...io, out } });
   });

@@ -78,7 +78,7 @@ describe('--inputs', () => {
     ['{"imageInputs": ["-"]}', 'imageInputs[0] is neither'],
     ['a: [', 'neither JSON nor YAML: line'],
     ['a: 1\na: 2', 'neither JSON nor YAML: line 2'],
-    ['a: 1\n---\nb: 2', 'neither JSON nor YAML: line 2: a second document begins here'],
+    ['a: 1\n---\nb: 2', 'neither JSON nor YAML: line 2: a document too many'],
     ['a: &x [*x]', 'is nested too deeply'],
   ])('refuses %j', async (source, why) => {
     await expect(parse(source)).rejects.toThrow(why);
