@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { PastBound } from '../../../files/bounds/past-bound.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
@@ -15,6 +15,7 @@ import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
 import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
+import { entriesBelow, globPattern, isGlob } from './glob.ts';
 import type { PromptfooProvider } from './providers/provider.ts';
 
 /** A position in one of the converted files. */
@@ -329,39 +330,6 @@ export function valuesByKey(node: YamlValue, name: string, depth = 0): Map<strin
 
 /** Maximum depth of merged maps. */
 const MAX_MERGES = 10;
-
-/** Returns the entries of a folder, and with `**` those of its folders too. */
-function entriesBelow(folder: string, pattern: string, at: Located): Dirent[] {
-  try {
-    return readdirSync(folder, { recursive: pattern.includes('**'), withFileTypes: true });
-  } catch (error) {
-    throw faultAt(at, `${pattern} can't be read: ${messageOf(error)}`);
-  }
-}
-
-function isGlob(part: string): boolean {
-  return /[*?[{]/u.test(part);
-}
-
-/** Compiles a glob: `*` and `?` match within a name, `**` matches folders, `{a,b}` alternatives. */
-function globPattern(pattern: string): RegExp {
-  const source = path.posix
-    .normalize(pattern)
-    .replaceAll(/[.+^$()|\\]/gu, String.raw`\$&`)
-    .replaceAll(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}/gu, (part, names: string | undefined) => {
-      if (names !== undefined) return `(?:${names.replaceAll(',', '|').replaceAll('*', '[^/]*')})`;
-      return GLOB_PARTS[part] ?? '';
-    });
-  // oxlint-disable-next-line require-unicode-regexp -- class brackets of a glob may hold what `u` refuses
-  return new RegExp(`^${source}$`);
-}
-
-const GLOB_PARTS: Readonly<Record<string, string>> = {
-  '**/': '(?:[^/]+/)*',
-  '**': '.*',
-  '*': '[^/]*',
-  '?': '[^/]',
-};
 
 const MAX_CONVERTED_FILE_BYTES = 8 * 1024 * 1024;
 const FAULTS = {

@@ -15,6 +15,7 @@ import {
 } from '../converted.ts';
 import { inputsIn, testedInputs } from '../template-pieces.ts';
 import { noteClaudeLines } from './claude-lines.ts';
+import { noteEnvironment, noteExtensions, warnOfRedTeam } from './configuration-notes.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompt-body.ts';
 import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
@@ -142,13 +143,6 @@ async function convertConfiguration(
     testPrograms: conversion.testPrograms,
     ...makerOf(prompt, { head, body, models, optional: needs.inputs }, conversion),
   };
-}
-
-/** Warns that nothing attacks the models of a red team: `promptfoo eval` asks each prompt once there as well. */
-function warnOfRedTeam(entries: ReadonlyMap<string, YamlValue>, conversion: Conversion): void {
-  const redTeam = entries.get('redteam');
-  if (!redTeam || entries.has('tests') || entries.has('scenarios')) return;
-  conversion.warn(redTeam, '`redteam` without `tests`: nothing is attacked, and each prompt is asked once');
 }
 
 /** Returns the settings of a prompt and of all tests, which win over those of the providers. */
@@ -336,32 +330,6 @@ function declaredModels(providers: readonly PromptfooProvider[]): Pick<Converted
   const byName = Object.fromEntries(addressed.map(({ name, entry }) => [name, entry]));
   return { models: modelsFileText([...entries.values()], byName) };
 }
-
-/** Notes variables of `env` that could change an answer: keys of the environment serve as well, and are never taken from a file. */
-function noteEnvironment(env: YamlValue | undefined, conversion: Conversion): void {
-  for (const [name, value] of env && !env.isEmpty ? valuesByKey(env, 'env') : []) {
-    if (conversion.isForTest && SECRET_VARIABLE.test(name)) {
-      conversion.tell(value, `\`${name}\` is taken from the environment`);
-    } else if (!conversion.isForTest || ENVIRONMENT_VARIABLE.test(name)) {
-      conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
-    }
-  }
-}
-
-/** Notes extensions, except those that promptfoo calls only after a verdict. */
-function noteExtensions(extensions: YamlValue | undefined, conversion: Conversion): void {
-  if (!extensions || extensions.isEmpty) return;
-  for (const extension of extensions.isList ? extensions.items('extensions') : [extensions]) {
-    if (conversion.isForTest && /^file:\/\/.+:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
-      conversion.tell(extension, 'an extension that promptfoo calls after a verdict is left out');
-    } else {
-      conversion.note(extension, '`extensions` has no equivalent');
-    }
-  }
-}
-
-const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;
-const SECRET_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
 
 /**
  * Returns the prompt file for the output of a program, or for a template that was rendered: nothing in that is a tag.
