@@ -24,11 +24,25 @@ export function reportFailure(
   if (options.debug) reportStack(io, options.error);
 }
 
-// A single line, too, must say how to go on after the cap, and how to get a run that goes on or may exist.
+/** The errors that are not the service's. A service's message stays as it came. */
+const OWN_STATUSES = new Set([
+  'USAGE_ERROR',
+  'CONFIG_ERROR',
+  'NETWORK_ERROR',
+  'PROTOCOL_ERROR',
+  'FILE_ERROR',
+  'WAIT_TIMEOUT',
+  'CAP_REACHED',
+  'INTERNAL_ERROR',
+  'INTERRUPTED',
+]);
+
+/** Returns the message with what to do next, which a single line must say too. */
 function jsonMessage({ status, message, data, hints }: Failure): string {
   const isInDoubt = typeof data === 'object' && data !== null && 'candidates' in data;
-  const saysHow = isInDoubt || ['INTERRUPTED', 'WAIT_TIMEOUT', 'CAP_REACHED'].includes(status);
-  return saysHow ? [message, ...hints].map(line => line.replace(/\.$/u, '')).join('. ') : message;
+  if (!OWN_STATUSES.has(status) && !isInDoubt) return message;
+  const sentences = [message, ...hints].map(line => line.replace(/\.$/u, ''));
+  return sentences.reduce((text, next) => text + (/[?!:]$/u.test(text) ? ' ' : '. ') + next);
 }
 
 function reportStack(io: Pick<PlainIo, 'error'>, error: unknown): void {

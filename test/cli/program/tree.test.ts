@@ -231,6 +231,17 @@ describe('wrong use', () => {
     expect(exitCode).toBe(2);
   });
 
+  it.each([
+    [
+      ['runs', 'shw'],
+      "unknown command 'shw'; did you mean show? Usage: promptrun runs [options] [command]. See: promptrun runs --help",
+    ],
+    [['batch', 'hello'], '--from is missing: the file with the rows. See: promptrun batch --help'],
+  ])('the JSON of a fault says what to do next: %j', async (argv, message) => {
+    const { stderr } = await runInProcess([...argv, '--json']);
+    expect(JSON.parse(stderr())).toMatchObject({ message: expect.stringContaining(message), exitCode: 2 });
+  });
+
   it.each([[['--json', 'rnus']], [['rnus', '--json']], [['config', '--query', 'x', 'nope']]])(
     'is one line of JSON for %j',
     async argv => {
