@@ -44,7 +44,7 @@ describe('an agent on a fresh machine', () => {
     ).toBe('PNG');
     expect(content.at(-1)?.text).toContain(structuredContent?.runId);
     expect(structuredContent?.credits).toBe(4);
-    expect(content.at(-1)?.text).toMatch(/, 4 credits, \$0\.00$/);
+    expect(content.at(-1)?.text).toMatch(/ tokens?, \$0\.00$/);
   });
 
   it('learns from the tool what is wrong with a call', async () => {
@@ -119,7 +119,11 @@ describe('an agent on a fresh machine', () => {
   it('spends no more than the session may', async () => {
     const { call } = await startAgent(['--max-credits', '5']);
     const postcard = { prompt: 'postcard', inputs: { place: 'x' } };
-    expect((await call('run_prompt', postcard)).isError ?? false).toBe(false);
+    const { content, isError } = await call('run_prompt', postcard);
+    expect([isError ?? false, content.at(-1)?.text]).toEqual([
+      false,
+      expect.stringMatching(/, 4 credits, \$0\.00$/),
+    ]);
     const refused = await call('run_prompt', postcard);
     expect([refused.isError, refused.content[0]?.text]).toEqual([
       true,

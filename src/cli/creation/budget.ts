@@ -87,6 +87,11 @@ export class Budget {
     return this.#spending.runs.filter(({ runId }) => !this.#runsBefore.has(runId));
   }
 
+  /** True under a cap on credits, which then limits those of the embedded service, too. */
+  get limitsCredits(): boolean {
+    return this.#caps.credits !== undefined;
+  }
+
   get #isCapped(): boolean {
     return BUDGET_UNITS.some(unit => this.#caps[unit] !== undefined);
   }
@@ -278,7 +283,7 @@ export class Budget {
   spentLines(what: string): string[] {
     const all = this.totals();
     if (this.#ctx.isReplay) return all.runs === 0 ? [] : [`the ${what} were answered from recordings`];
-    const isCapped = this.#caps.credits !== undefined;
+    const isCapped = this.limitsCredits;
     if (this.#runsBefore.size === 0) return spendingText(all, { isCapped });
     const now = this.totals(this.newRuns.map(({ runId }) => runId));
     const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, { isCapped });

@@ -21,8 +21,15 @@ class NotAPicture extends Error {
 /**
  * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error, and so is
  * a picture that is something else.
+ *
+ * @param options `limitsCredits`: true under a cap on credits; otherwise the text leaves out those of the embedded service
  */
-export async function runResult(ctx: Context, connection: Connection, run: Run): Promise<CallToolResult> {
+export async function runResult(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { limitsCredits = false } = {},
+): Promise<CallToolResult> {
   const content: ToolContent[] = [];
   let isError = run.runStatus === 'failed';
   for (const item of run.outputs) {
@@ -37,7 +44,9 @@ export async function runResult(ctx: Context, connection: Connection, run: Run):
   const { runId, runStatus, tokens } = run;
   const costs = await costsOf(ctx, connection, runId);
   const facts = { runId, runStatus, tokens, ...costs };
-  content.push({ type: 'text', text: factsLine(facts) });
+  const { credits: _, ...withoutCredits } = facts;
+  const isHere = costs.cost !== undefined;
+  content.push({ type: 'text', text: factsLine(isHere && !limitsCredits ? withoutCredits : facts) });
   return { content, structuredContent: facts, ...(isError && { isError }) };
 }
 

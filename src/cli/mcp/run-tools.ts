@@ -66,7 +66,7 @@ export async function runPromptTool(
   );
   const run = createAndFollow(ctx, connection, body, { ...call, reservation });
   return await unlessCancelled(
-    run.then(ended => runResult(ctx, connection, ended)),
+    run.then(ended => runResult(ctx, connection, ended, budget)),
     call.signal,
   );
 }
