@@ -42,6 +42,8 @@ interface Line {
 interface Step {
   readonly id?: string;
   readonly state?: string;
+  /** The idempotency key of the creation that the step is about. */
+  readonly journalId?: string;
   readonly candidates?: readonly string[];
 }
 
@@ -133,7 +135,7 @@ function judge(names: readonly string[], ledger: readonly LedgerRun[], home: str
     doubles: doublesOf(names, ledger),
     wrong: [...wrong, ...(lines.length > byRow.size ? ['a row has two lines'] : [])],
     lost: ids.filter(id => !byRow.has(id) && !open.has(id)),
-    unnamed: inDoubt.filter(id => !isNamed(names[Number(id) - 1] ?? '', ledger, seen, open.get(id))),
+    unnamed: inDoubt.filter(id => !isNamed(ledger, stepsOfRow(steps, id))),
   };
 }
 
@@ -150,15 +152,19 @@ function doublesOf(names: readonly string[], ledger: readonly LedgerRun[]): stri
   );
 }
 
-/** Returns true if a row in doubt names its run among its candidates. */
-function isNamed(
-  name: string,
-  ledger: readonly LedgerRun[],
-  given: ReadonlySet<string>,
-  step: Step | undefined,
-): boolean {
-  const own = ledger.filter(run => run.name === name && !given.has(run.runId)).map(({ runId }) => runId);
-  return own.length === 0 || own.some(runId => step?.candidates?.includes(runId));
+function stepsOfRow(steps: readonly Step[], id: string): Step[] {
+  return steps.filter(step => step.id === id);
+}
+
+/**
+ * Returns true if a row in doubt names the runs that its creations made as candidates. Goes by keys, because a row with the
+ * same inputs may have made a run before this one was sent.
+ */
+function isNamed(ledger: readonly LedgerRun[], steps: readonly Step[]): boolean {
+  const keys = new Set(steps.flatMap(({ journalId }) => journalId ?? []));
+  const named = new Set(steps.at(-1)?.candidates);
+  const made = ledger.filter(({ key = '' }) => keys.has(key));
+  return keys.size > 0 && made.every(({ runId }) => named.has(runId));
 }
 
 function linesOf<T>(file: string): T[] {
