@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FONT, packageOf, writeBundles } from './bundles.js';
+import { FONT, packageDirectory, writeBundles } from './bundles.js';
 import { bundledPackages, notices } from './notices.js';
 import { packSqlite } from './pack-sqlite.js';
 
@@ -28,7 +28,7 @@ await packSqlite(path.join(outdir, 'prebuilds'));
 makeTypes();
 
 function makeTypes() {
-  const compiler = path.join(packageOf('typescript'), 'bin/tsc');
+  const compiler = path.join(packageDirectory('typescript'), 'bin/tsc');
   const options = ['-p', 'tsconfig.types.json', '--outDir', path.join(outdir, 'types')];
   execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
 }

@@ -20,19 +20,21 @@ const ESCAPED_ALREADY = /\\[^\0-\x7f]/;
 const FEW = 0.01;
 
 /** The font of cards. */
-export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
+export const FONT = path.join(packageDirectory('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
 
 /** Packages that Nunjucks' own bundle for browsers contains. */
-const IN_NUNJUCKS = ['asap', 'a-sync-waterfall'].map(name => path.join(packageOf(name), 'package.json'));
+const IN_NUNJUCKS = ['asap', 'a-sync-waterfall'].map(name =>
+  path.join(packageDirectory(name), 'package.json'),
+);
 
 /** Loads SQLite's binding, in place of the package that looks for it in `node_modules`. */
 const SQLITE_BINDING = 'src/service/store/sqlite/packed-binding.ts';
 
 /** C++ that is compiled into these binaries. */
-const IN_BINARIES = path.join(packageOf('node-addon-api'), 'napi.h');
+const IN_BINARIES = path.join(packageDirectory('node-addon-api'), 'napi.h');
 
 /** Returns the directory of an installed package. */
-export function packageOf(name) {
+export function packageDirectory(name) {
   return path.dirname(require.resolve(`${name}/package.json`));
 }
 

@@ -21,7 +21,7 @@ for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).fil
   name.endsWith('.ts'),
 )) {
   const code = readFileSync(path.join('src', file), 'utf8');
-  for (const { pattern, flags, start } of patternsOf(parseAst(code, { lang: 'ts' }))) {
+  for (const { pattern, flags, start } of findPatterns(parseAst(code, { lang: 'ts' }))) {
     const verdict = await verdictOn(pattern, flags);
     const line = code.slice(0, start).split('\n').length;
     if (verdict !== 'safe') faults.push(`src/${file}:${line}: /${pattern}/${flags} ${verdict}`);
@@ -48,10 +48,10 @@ function describe({ status, complexity, attack }) {
 }
 
 /** Yields every regular expression literal. */
-function* patternsOf(node) {
+function* findPatterns(node) {
   if (node === null || typeof node !== 'object') return;
   if (node.type === 'Literal' && node.regex) yield { ...node.regex, start: node.start };
-  for (const child of Object.values(node)) yield* patternsOf(child);
+  for (const child of Object.values(node)) yield* findPatterns(child);
 }
 
 function readVerdicts() {

@@ -6,9 +6,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
-import { packageOf } from './bundles.js';
+import { packageDirectory } from './bundles.js';
 
-const BINARIES = path.join(packageOf('@photostructure/sqlite'), 'prebuilds');
+const BINARIES = path.join(packageDirectory('@photostructure/sqlite'), 'prebuilds');
 
 /** The highest quality would save another tenth and take half a minute. */
 const FAST = { [constants.BROTLI_PARAM_QUALITY]: 5 };

@@ -41,7 +41,7 @@ function lockedComponent(place) {
     ...component(name, entry),
     type: 'library',
     scope: entry.optional && !bundled.includes(place) ? 'optional' : 'required',
-    hashes: hashesOf(entry.integrity),
+    hashes: toHashes(entry.integrity),
   };
 }
 
@@ -54,16 +54,16 @@ function component(name, { version, license }) {
     name: plain,
     version,
     purl: url,
-    licenses: license ? [/ OR |[()]/.test(license) ? { expression: license } : licenceOf(license)] : [],
+    licenses: license ? [/ OR |[()]/.test(license) ? { expression: license } : toLicence(license)] : [],
   };
 }
 
 /** Names that are not SPDX ids are given as they are. */
-function licenceOf(license) {
+function toLicence(license) {
   return { license: /^[\w.+-]+$/.test(license) ? { id: license } : { name: license } };
 }
 
-function hashesOf(integrity) {
+function toHashes(integrity) {
   const [, algorithm, digest] = /^sha(512|256|1)-(.+)$/.exec(integrity ?? '') ?? [];
   return digest ? [{ alg: `SHA-${algorithm}`, content: Buffer.from(digest, 'base64').toString('hex') }] : [];
 }

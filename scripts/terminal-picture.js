@@ -41,14 +41,14 @@ const PALETTE = [
 
 const home = mkdtempSync(path.join(tmpdir(), 'promptrun-picture-'));
 try {
-  const svg = draw(await linesOf(COMMANDS));
+  const svg = draw(await recordLines(COMMANDS));
   writeFileSync(process.argv[2] ?? path.resolve('docs', 'terminal.svg'), svg);
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
 
 /** Returns the lines that the commands leave on a terminal, one after another, each after the line that starts it. */
-async function linesOf(commands) {
+async function recordLines(commands) {
   const screen = new xterm.Terminal({ cols: COLUMNS, rows: 60, scrollback: 1000, allowProposedApi: true });
   symlinkSync(path.resolve('bin', 'promptrun.js'), path.join(home, 'promptrun'));
   writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nGrace\nKatherine\n');
@@ -57,7 +57,9 @@ async function linesOf(commands) {
     await run(command, screen);
   }
   const { active } = screen.buffer;
-  const lines = Array.from({ length: active.baseY + active.cursorY }, (_, at) => spansOf(active.getLine(at)));
+  const lines = Array.from({ length: active.baseY + active.cursorY }, (_, at) =>
+    lineSpans(active.getLine(at)),
+  );
   return lines;
 }
 
@@ -87,12 +89,12 @@ function written(screen, text) {
 }
 
 /** Returns the pieces of a line that look alike, each with the column it begins at. */
-function spansOf(line) {
+function lineSpans(line) {
   const spans = [];
   const { length } = line.translateToString(true);
   for (let column = 0; column < length; column += 1) {
     const cell = line.getCell(column);
-    const look = lookOf(cell);
+    const look = cellAttributes(cell);
     const last = spans.at(-1);
     if (last?.look === look) last.text += cell.getChars() || ' ';
     else spans.push({ column, look, text: cell.getChars() || ' ' });
@@ -101,7 +103,7 @@ function spansOf(line) {
 }
 
 /** Returns the differences of a cell from plain text, as attributes of SVG. */
-function lookOf(cell) {
+function cellAttributes(cell) {
   const colour = cell.isFgPalette() ? PALETTE[cell.getFgColor()] : undefined;
   return [
     colour && ` fill="${colour}"`,

@@ -4,11 +4,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 const versions = (process.env.NODES ?? '20,22,24,26').split(',');
-const failed = versions.filter(version => !passes(binaryOf(version)));
+const failed = versions.filter(version => !passes(nodeBinary(version)));
 for (const version of failed) process.stderr.write(`the tests fail on Node ${version}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-function binaryOf(version) {
+function nodeBinary(version) {
   const args = ['exec', '--yes', `--package=node@${version}`, '--', 'node', '-p', 'process.execPath'];
   return execFileSync('npm', args, { encoding: 'utf8', shell: process.platform === 'win32' }).trim();
 }

@@ -21,13 +21,13 @@ export function baseNode() {
     );
   }
   const file = path.join(FOLDER, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
-  if (!existsSync(file) || versionOf(file) !== `v${BASE_VERSION}`) {
+  if (!existsSync(file) || readVersion(file) !== `v${BASE_VERSION}`) {
     const args = ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     execFileSync('npm', args, { cwd: FOLDER, shell: windows, stdio: ['ignore', 'ignore', 'inherit'] });
   }
   return file;
 }
 
-function versionOf(file) {
+function readVersion(file) {
   return execFileSync(file, ['--version'], { encoding: 'utf8' }).trim();
 }

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { inject } from 'postject';
 import { rolldown } from 'rolldown';
 import { SUMS } from '../../bin/code-cache.js';
-import { FONT, packageOf } from '../bundles.js';
+import { FONT, packageDirectory } from '../bundles.js';
 import { baseNode } from './base-node.js';
 
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -49,10 +49,10 @@ async function build() {
   const main = await bundleMain();
   const parts = nativeParts();
   const font = `dist/assets/${path.basename(FONT)}`;
-  const digests = digestsOf({ ...parts, [font]: path.join(copy, font) });
+  const digests = digestFiles({ ...parts, [font]: path.join(copy, font) });
   const assets = {
-    ...contentOf(copy),
-    ...scriptsOf(copy),
+    ...collectFiles(copy),
+    ...compileScripts(copy),
     ...parts,
     'binary.cjs': main,
     'digests.json': written('digests.json', JSON.stringify(digests)),
@@ -89,7 +89,7 @@ async function bundleMain() {
 }
 
 /** Returns the files that the command reads besides its scripts, by their names in the package. */
-function contentOf(copy) {
+function collectFiles(copy) {
   const names = filesIn(copy).filter(name =>
     /^(?:completions|docs)\/[\w.-]+$|^dist\/(?!.*\.cjs$)/.test(name),
   );
@@ -97,7 +97,7 @@ function contentOf(copy) {
 }
 
 /** Scripts as functions, and what V8 compiled of them. */
-function scriptsOf(copy) {
+function compileScripts(copy) {
   const compiled = new Map(
     filesIn(copy).flatMap(name => (name.endsWith('.v8') ? [[path.basename(name), name]] : [])),
   );
@@ -111,7 +111,7 @@ function scriptsOf(copy) {
     const bytes = readFileSync(path.join(copy, kept));
     assets[`compiled/${name}`] = written(`compiled/${name}`, bytes.subarray(0, -SUMS));
   }
-  const resvg = readFileSync(path.join(packageOf('@resvg/resvg-js'), 'index.js'));
+  const resvg = readFileSync(path.join(packageDirectory('@resvg/resvg-js'), 'index.js'));
   assets['script/@resvg/resvg-js'] = written('script/resvg', wrapped(resvg));
   return assets;
 }
@@ -125,12 +125,12 @@ function nativeParts() {
   const suffix = { linux: '-gnu', win32: '-msvc' }[platform] ?? '';
   const here = `${platform}-${arch}${suffix}`;
   return {
-    'native/resvgjs.node': path.join(packageOf(`@resvg/resvg-js-${here}`), `resvgjs.${here}.node`),
-    'native/keyring.node': path.join(packageOf(`@napi-rs/keyring-${here}`), `keyring.${here}.node`),
+    'native/resvgjs.node': path.join(packageDirectory(`@resvg/resvg-js-${here}`), `resvgjs.${here}.node`),
+    'native/keyring.node': path.join(packageDirectory(`@napi-rs/keyring-${here}`), `keyring.${here}.node`),
   };
 }
 
-function digestsOf(files) {
+function digestFiles(files) {
   const digest = file => createHash('sha256').update(readFileSync(file)).digest('hex');
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, digest(file)]));
 }

@@ -10,7 +10,7 @@ if (folder === undefined) {
 const version = versionOrTag.replace(/^v/, '');
 if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) throw new Error(`${versionOrTag} is not a version`);
 const { description, license, repository } = JSON.parse(readFileSync('package.json', 'utf8'));
-const homepage = homepageOf(repository);
+const homepage = homepageUrl(repository);
 const owner = homepage.split('/').at(-2);
 const archives = archivesIn(readFileSync(sumsFile, 'utf8'));
 
@@ -18,7 +18,7 @@ mkdirSync(folder, { recursive: true });
 const manifests = { 'promptrun.rb': formula(), 'promptrun.json': scoop(), ...winget() };
 for (const [name, text] of Object.entries(manifests)) writeFileSync(path.join(folder, name), text);
 
-function homepageOf(named) {
+function homepageUrl(named) {
   const url = typeof named === 'string' ? named : named?.url;
   const address = /^(?:git\+)?https:\/\/(?<rest>[\w.-]+\/[\w.-]+\/[\w.-]+?)(?:\.git)?$/.exec(url ?? '')
     ?.groups?.rest;
@@ -42,7 +42,7 @@ function archivesIn(sums) {
         file,
       ) ?? [];
     if (platform === undefined) continue;
-    found.set(`${platformOf(platform)}-${/^a.*(?:rm|rch)/.test(arch) ? 'arm64' : 'x64'}`, {
+    found.set(`${platformName(platform)}-${/^a.*(?:rm|rch)/.test(arch) ? 'arm64' : 'x64'}`, {
       url: `${homepage}/releases/download/v${version}/${file}`,
       hash: hash.toLowerCase(),
     });
@@ -50,7 +50,7 @@ function archivesIn(sums) {
   return found;
 }
 
-function platformOf(name) {
+function platformName(name) {
   if (name.startsWith('win')) return 'windows';
   return name === 'macos' ? 'darwin' : name;
 }

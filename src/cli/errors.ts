@@ -100,7 +100,7 @@ export class NoMoreWanted extends Error {
 }
 
 /** Returns the cause that stopped a command, such as Ctrl-C or --timeout, from an abort reason; undefined for other reasons. */
-export function stopperOf(reason: unknown): string | undefined {
+export function stopCause(reason: unknown): string | undefined {
   return reason instanceof Error && 'by' in reason && typeof reason.by === 'string' ? reason.by : undefined;
 }
 

@@ -2,7 +2,7 @@ import { retryAfter } from '../net/retry.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
 import { decodedBody } from './http/decode.ts';
 import type { HttpSession } from './http/http-session.ts';
-import { errorFor, headerOf, isRedirect } from './http/parse-response.ts';
+import { errorFor, firstHeader, isRedirect } from './http/parse-response.ts';
 import { checkedMediaUrl } from './media-url.ts';
 import type { Pace } from './request.ts';
 import { discardBody, readThrough, type TransportResponse } from './transport.ts';
@@ -58,7 +58,7 @@ async function openDownload(
   const { response, target } = await followMediaRedirects(url, session, signal);
   const shown = redaction.text(shownUrl(target));
   if (response.status === 200) {
-    return downloadOf({ ...response, headers: redaction.value(response.headers) }, shown);
+    return toDownload({ ...response, headers: redaction.value(response.headers) }, shown);
   }
   await discardBody(response);
   throw downloadError(response, shown, session.now());
@@ -83,7 +83,7 @@ async function followMediaRedirects(
       bodyTimeoutMs: DOWNLOAD_TIMEOUT_MS,
       signal,
     });
-    const location = headerOf(response.headers, 'location');
+    const location = firstHeader(response.headers, 'location');
     if (!isRedirect(response.status) || location === undefined) return { response, target };
     await discardBody(response);
     if (redirects === MAX_DOWNLOAD_REDIRECTS) {
@@ -93,15 +93,15 @@ async function followMediaRedirects(
   }
 }
 
-function downloadOf(response: TransportResponse, shown: string): Download {
+function toDownload(response: TransportResponse, shown: string): Download {
   const { status, headers, body } = response;
-  const encoding = headerOf(headers, 'content-encoding');
+  const encoding = firstHeader(headers, 'content-encoding');
   const encoded = encoding !== undefined && encoding !== 'identity';
-  const length = encoded ? undefined : lengthOf(headerOf(headers, 'content-length'));
+  const length = encoded ? undefined : parseLength(firstHeader(headers, 'content-length'));
   const pieces = decodedBody(body, encoding, MAX_DOWNLOAD_BYTES);
   return {
     status,
-    contentType: headerOf(headers, 'content-type'),
+    contentType: firstHeader(headers, 'content-type'),
     length,
     body: readThrough(response, length === undefined ? pieces : whole(pieces, length, shown)),
   };
@@ -134,11 +134,11 @@ function downloadError(
   }
   const message = `${shown} was answered with HTTP ${httpStatus}`;
   if (httpStatus !== 429) return new ProtocolError(message, { httpStatus });
-  const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), now);
+  const retryAfterMs = retryAfter(firstHeader(headers, 'retry-after'), now);
   return errorFor('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
 }
 
-function lengthOf(header: string | undefined): number | undefined {
+function parseLength(header: string | undefined): number | undefined {
   return header !== undefined && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 

@@ -88,7 +88,7 @@ export async function waitForRun(
     const result = run ? { run } : { ...(error && { error }) };
     options.onPoll?.({ ...result, failingMs, polls, elapsedMs: now() - startedAt });
     if (run && isOver(run)) return run;
-    const retryAfterMs = retryAfterOf(error);
+    const retryAfterMs = readRetryAfter(error);
     if (retryAfterMs > timeLeft()) throw notEnded();
     await pause(Math.max(waitAfter(polls - 1), retryAfterMs));
   }
@@ -134,7 +134,7 @@ function interval(step: number, random: () => number): number {
   return ms * (1 + JITTER * random());
 }
 
-function retryAfterOf(error: unknown): number {
+function readRetryAfter(error: unknown): number {
   const retryAfterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined;
   return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }

@@ -70,7 +70,7 @@ export async function findLostRuns(
   if (creations.length === 0) return [];
   const { rows, complete } = await rowsAround(client, creations, search);
   return creations.map(creation => {
-    const window = windowOf(client, creation);
+    const window = creationWindow(client, creation);
     const candidates = rows.filter(
       row => mayBeLostRun(row, creation, window) && !search.knownRunIds.has(row.runId),
     );
@@ -102,12 +102,14 @@ async function rowsAround(
   { signal, maxPages = MAX_SEARCHED_PAGES }: LostRunSearch,
 ): Promise<Listed> {
   const options = { signal };
-  if (clockIsKnown(client, creations)) return rowsIn(client, spansOf(client, creations), maxPages, options);
+  if (clockIsKnown(client, creations)) {
+    return rowsIn(client, mergeWindows(client, creations), maxPages, options);
+  }
   // Without an answer from the service yet, start from the local clock; the answer may prove it wrong.
   const guess = earliest(client, creations) - MARGIN_S;
   const { rows, hasMore } = await client.runs.list({ since: guess, limit: MAX_LIST_LIMIT }, options);
   if (!hasMore && earliest(client, creations) >= guess) return { rows, complete: true };
-  return rowsIn(client, spansOf(client, creations), maxPages - 1, options);
+  return rowsIn(client, mergeWindows(client, creations), maxPages - 1, options);
 }
 
 interface Listed {
@@ -139,12 +141,12 @@ function clockIsKnown({ clock }: LostRunClient, creations: readonly LostCreation
 }
 
 function earliest(client: LostRunClient, creations: readonly LostCreation[]): number {
-  return Math.min(...creations.map(creation => windowOf(client, creation).since));
+  return Math.min(...creations.map(creation => creationWindow(client, creation).since));
 }
 
 /** Returns the time spans around the creations, latest first; overlapping spans are merged. */
-function spansOf(client: LostRunClient, creations: readonly LostCreation[]): Window[] {
-  const windows = creations.map(creation => windowOf(client, creation));
+function mergeWindows(client: LostRunClient, creations: readonly LostCreation[]): Window[] {
+  const windows = creations.map(creation => creationWindow(client, creation));
   const spans: Window[] = [];
   for (const window of windows.sort((one, other) => other.since - one.since)) {
     const last = spans.at(-1);
@@ -155,7 +157,7 @@ function spansOf(client: LostRunClient, creations: readonly LostCreation[]): Win
 }
 
 // `Date` headers have whole seconds, so the whole second of the creation is included.
-function windowOf({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreation): Window {
+function creationWindow({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreation): Window {
   const since = Math.floor((sentAt + (clockOffsetMs ?? clock.offsetMs ?? 0)) / SECOND_MS);
   return { since, until: since + WINDOW_S };
 }

@@ -76,7 +76,7 @@ export function usageKey({ runStatus, usage, createdAt }: RunRow, by: 'day' | 'm
 }
 
 /** Returns the measure that bars show: cost if any money was spent, else credits, else runs. */
-export function measureOf(rows: readonly GroupUsage[]): 'cost' | 'credits' | 'runs' {
+export function chooseMeasure(rows: readonly GroupUsage[]): 'cost' | 'credits' | 'runs' {
   if (rows.some(({ cost }) => (cost ?? 0) > 0)) return 'cost';
   return rows.some(({ credits }) => credits > 0) ? 'credits' : 'runs';
 }

@@ -6,7 +6,7 @@ import {
   search,
   tokenize,
 } from '@jmespath-community/jmespath';
-import { messageOf } from './error-utils.ts';
+import { errorMessage } from './error-utils.ts';
 
 // Literals without quotes, as in [?type==`text`], are widely used.
 const JMESPATH_OPTIONS = { enable_legacy_literals: true };
@@ -121,6 +121,6 @@ function messageIfThrown(attempt: () => unknown): string | undefined {
     attempt();
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return errorMessage(error);
   }
 }

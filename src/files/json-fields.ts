@@ -10,7 +10,7 @@ export function textUnder(json: unknown, ...keys: readonly string[]): string | u
 }
 
 /** Returns a whole number of at least 0; undefined for anything else. */
-export function countOf(value: unknown): number | undefined {
+export function asCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 

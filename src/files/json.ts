@@ -41,7 +41,7 @@ export function nameOfStep(step: string): string {
 }
 
 /** Returns the kind of a value for messages, such as `a list` or `a number`. */
-export function kindOf(value: JsonValue): string {
+export function describeKind(value: JsonValue): string {
   if (value === null) return 'null';
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   return typeof value === 'string' ? 'text' : `a ${typeof value}`;

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { groupedDigits } from '../wire/numbers.ts';
-import { codeOf } from './error-utils.ts';
+import { errorCode } from './error-utils.ts';
 import { isLink } from './writing/write-below.ts';
 
 /** The reason not to open a named file. `file count` and `total size` mean that the files exceed a maximum together. */
@@ -56,7 +56,7 @@ export function inspectNamedFile(
   maxBytes: number,
   counted?: NamedFiles,
 ): NamedFile {
-  const root = folder === undefined ? undefined : realPathOf(folder);
+  const root = folder === undefined ? undefined : resolveRealPath(folder);
   const real = realPathUnlessLoop(file, root);
   if (real === undefined) return { real: file, fault: 'irregular' };
   if (root !== undefined && !isInFolder(root, real)) return { real, fault: 'outside' };
@@ -90,14 +90,14 @@ export function whyLeftOut(file: string, folder: string): string | undefined {
 /** Returns true if a file is the folder or below it, by their real paths; false if it does not exist. */
 export function isBelow(folder: string, file: string): boolean {
   try {
-    return isInFolder(realPathOf(folder), realPathOf(file));
+    return isInFolder(resolveRealPath(folder), resolveRealPath(file));
   } catch {
     return false;
   }
 }
 
 /** Returns the real path. The native call also corrects the case of letters on case-insensitive file systems. */
-function realPathOf(file: string): string {
+function resolveRealPath(file: string): string {
   return realpathSync.native(file);
 }
 
@@ -109,9 +109,9 @@ function realPathOf(file: string): string {
  */
 function realPathUnlessLoop(file: string, root: string | undefined): string | undefined {
   try {
-    return realPathOf(file);
+    return resolveRealPath(file);
   } catch (error) {
-    if (codeOf(error) === 'ELOOP') return undefined;
+    if (errorCode(error) === 'ELOOP') return undefined;
     const missing = root === undefined ? file : pathIfMade(file);
     if (root !== undefined && !isInFolder(root, missing)) return missing;
     throw error;
@@ -122,7 +122,7 @@ function realPathUnlessLoop(file: string, root: string | undefined): string | un
 function pathIfMade(file: string): string {
   for (let above = path.dirname(file); ; above = path.dirname(above)) {
     try {
-      return path.join(realPathOf(above), path.relative(above, file));
+      return path.join(resolveRealPath(above), path.relative(above, file));
     } catch {
       if (above === path.dirname(above)) return file;
     }

@@ -56,7 +56,7 @@ const NOWHERE: Position = { line: undefined, column: undefined };
  *
  * @throws {FileFault} if it is not YAML, or nested too deeply
  */
-export function yamlNodeOf(text: string, firstLine = 1, file?: string): YamlNode | null {
+export function parseYamlNode(text: string, firstLine = 1, file?: string): YamlNode | null {
   if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply', 1, file);
   const lines = new LineCounter();
   // The parser's check for equal keys takes quadratic time, so YamlValue does it.

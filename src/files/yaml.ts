@@ -1,6 +1,6 @@
 import { type FileFault, type FilePosition, faultAt } from './file-fault.ts';
 import { type JsonValue, nameOfStep } from './json.ts';
-import { type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
+import { parseYamlNode, type YamlNode, type YamlPair } from './yaml-node.ts';
 
 /**
  * Parses a YAML document whose first line is line `firstLine` of its file.
@@ -8,11 +8,11 @@ import { type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
  * @throws {FileFault} if it is not YAML, or nested too deeply
  */
 export function parseYaml(text: string, firstLine = 1, file?: string): YamlValue {
-  return yamlOf(yamlNodeOf(text, firstLine, file), firstLine, file);
+  return toYamlValue(parseYamlNode(text, firstLine, file), firstLine, file);
 }
 
-/** Returns the value of a document from `yamlNodeOf`. */
-export function yamlOf(root: YamlNode | null, firstLine = 1, file?: string): YamlValue {
+/** Returns the value of a document from `parseYamlNode`. */
+export function toYamlValue(root: YamlNode | null, firstLine = 1, file?: string): YamlValue {
   return yamlValue(root, { line: firstLine, column: 1 }, { file, valuesRead: 0 });
 }
 

@@ -168,12 +168,12 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(BUILT_IN_MODELS.map((
 const SOON_MS = 90 * 24 * 60 * 60_000;
 
 /** Returns the shutdown of a model if it is known and at most 90 days away. */
-export function shutdownOf({ model, shutdownDate: date }: ModelEntry, nowMs: number) {
+export function nearShutdown({ model, shutdownDate: date }: ModelEntry, nowMs: number) {
   const left = date === undefined ? Number.NaN : Date.parse(date) - nowMs;
   return date !== undefined && left <= SOON_MS ? { model, date, isPast: left <= 0 } : undefined;
 }
 
 /** Returns the note on a model's shutdown. */
-export function shutdownNote({ model, date, isPast }: NonNullable<ReturnType<typeof shutdownOf>>): string {
+export function shutdownNote({ model, date, isPast }: NonNullable<ReturnType<typeof nearShutdown>>): string {
   return `the model ${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`;
 }

@@ -1,7 +1,7 @@
 import type { LookupFunction, Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
-import { causeOf, faultCode, isAboutCertificate, ProxyFault } from './fault.ts';
+import { explainConnectionFailure, faultCode, isAboutCertificate, ProxyFault } from './fault.ts';
 
 /** Options of an agent. */
 export interface AgentOptions {
@@ -75,7 +75,7 @@ async function tunnelAgent(
 async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Promise<Dispatcher.ConnectData> {
   const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
     const closed = faultCode(error) === 'UND_ERR_SOCKET';
-    throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : causeOf(error), {
+    throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : explainConnectionFailure(error), {
       mayPass: !isAboutCertificate(error),
       cause: error,
     });

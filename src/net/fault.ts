@@ -58,7 +58,7 @@ export function isAboutCertificate(error: unknown): boolean {
 }
 
 /** Explains why a connection failed, with the system's error code, which users can search for. */
-export function causeOf(error: unknown): string {
+export function explainConnectionFailure(error: unknown): string {
   const code = faultCode(error);
   if (code === undefined) return faultMessage(error);
   if (UNTRUSTED.has(code)) {
@@ -72,7 +72,7 @@ export function causeOf(error: unknown): string {
 export function causeWithoutAddress(error: unknown): string {
   const code = faultCode(error);
   const isKnown = code !== undefined && (UNTRUSTED.has(code) || code in CAUSES);
-  return isKnown ? causeOf(error) : (code ?? 'connection failed');
+  return isKnown ? explainConnectionFailure(error) : (code ?? 'connection failed');
 }
 
 /** Returns true for a code of the HTTP client, which means nothing to users. */

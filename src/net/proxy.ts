@@ -14,7 +14,7 @@ export class ProxySettingError extends Error {
  * Reads the proxy settings. As in curl, lower-case names win, and `HTTP_PROXY` is ignored in CGI scripts, where the web
  * server sets it from a request header.
  */
-export function proxiesOf(env: Readonly<Record<string, string | undefined>>): ProxyVariables {
+export function readProxyVariables(env: Readonly<Record<string, string | undefined>>): ProxyVariables {
   const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
   const httpProxy =
     env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);

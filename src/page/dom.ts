@@ -15,11 +15,11 @@ export function el<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === 'function') element.addEventListener(name, value);
     else element.setAttribute(name, value === true ? '' : String(value));
   }
-  element.append(...children.filter(child => child !== undefined && child !== false).map(nodeOf));
+  element.append(...children.filter(child => child !== undefined && child !== false).map(toNode));
   return element;
 }
 
-function nodeOf(child: Child): Node | string {
+function toNode(child: Child): Node | string {
   return child instanceof Node ? child : String(child);
 }
 

@@ -83,7 +83,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const { models, onFault, batchAnswers } = parts;
   const texts = new TextFeed();
   const toOperator = options.isForOneUser ? undefined : onceAMinute(onNotice, clock);
-  const executor = executorOf({ ...parts, texts, toOperator }, options);
+  const executor = buildExecutor({ ...parts, texts, toOperator }, options);
   const onEnd = options.onRunEnd && withUserName(store, options.onRunEnd);
   const limits = {
     queued: options.maxQueued ?? MAX_QUEUED,
@@ -91,7 +91,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   };
   const runner = options.runner({ ...parts, executor, onEnd, limits, meter: options.meter }, models);
   const resources = resourcesView(models);
-  const services = servicesOf({ ...parts, runner, limits, resources, toOperator }, options);
+  const services = buildServices({ ...parts, runner, limits, resources, toOperator }, options);
   const sessionKey = newKeyText();
   const api = createApi({
     routes: options.routes,
@@ -176,11 +176,11 @@ async function openParts(
 
 type OpenParts = Awaited<ReturnType<typeof openParts>>;
 
-function executorOf(
+function buildExecutor(
   parts: OpenParts & Pick<ExecutorOptions, 'texts' | 'toOperator'>,
   { dataDir, directory, onNotice, forgetsUnasked, allowsPrograms, thread, env = {}, ...options }: Options,
 ): Executor {
-  const privateRules = privateRulesOf(options);
+  const privateRules = pickPrivateRules(options);
   return createExecutor({
     ...parts,
     engines: createEngines({ env, privateRules, dataDir, directory }),
@@ -191,16 +191,16 @@ function executorOf(
   });
 }
 
-function privateRulesOf({ allowPrivate, onUnresolved }: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
+function pickPrivateRules({ allowPrivate, onUnresolved }: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
   return { allowPrivate, onUnresolved };
 }
 
-function servicesOf(
+function buildServices(
   parts: OpenParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'toOperator'>,
   options: Options,
 ): Services {
   const { closing, stopped, env = {} } = options;
-  const rules = { ...privateRulesOf(options), signal: stopped, env, open: options.openUrl };
+  const rules = { ...pickPrivateRules(options), signal: stopped, env, open: options.openUrl };
   return {
     ...parts,
     draining: options.draining ?? closing,

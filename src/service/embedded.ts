@@ -95,13 +95,13 @@ export async function startEmbedded(options: CommonOptions) {
     async request({ method, url, headers, body, signal, onSent }: LocalRequest): Promise<LocalResponse> {
       signal?.throwIfAborted();
       onSent?.();
-      if (url.startsWith('file:')) return responseOf(await fileAnswer(media, url));
+      if (url.startsWith('file:')) return toResponse(await fileAnswer(media, url));
       const bytes = await collectBody(body);
       const target = url.slice(ORIGIN.length);
       const readBody = (): Promise<Buffer> =>
         bytes.length > MAX_BODY_BYTES ? Promise.reject(tooLarge()) : Promise.resolve(bytes);
       const answer = requests.track(api({ method, target, headers, origin: ORIGIN, readBody }));
-      return responseOf(await unlessAborted(answer, signal));
+      return toResponse(await unlessAborted(answer, signal));
     },
     /** Stops unfinished runs; `by` is the cause, such as Ctrl-C. */
     close: (by?: string) => close(by, requests),
@@ -177,7 +177,7 @@ async function fileAnswer(media: Media, url: string): Promise<ApiAnswer> {
   }
 }
 
-function responseOf({ httpStatus, headers, body }: ApiAnswer): LocalResponse {
+function toResponse({ httpStatus, headers, body }: ApiAnswer): LocalResponse {
   return {
     status: httpStatus,
     headers,

@@ -6,7 +6,13 @@ import { type ComposeOptions, compose, type Parts } from './compose.ts';
 import { type Clock, resultWithin, serviceClock } from './core/clock.ts';
 import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
 import type { Metrics } from './http/metrics.ts';
-import { createHttpServer, type HttpServer, listen, originOf, type ServedRequest } from './http/server.ts';
+import {
+  createHttpServer,
+  type HttpServer,
+  listen,
+  type ServedRequest,
+  serverOrigin,
+} from './http/server.ts';
 import { WorkThread } from './http/work-thread/work-thread.ts';
 import { createKey } from './keys/keys.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
@@ -105,12 +111,12 @@ async function serveFrom(
   if (!isLoopbackHost(host) && !isBehindTls) onNotice(unencryptedWarning(host));
   parts.runner.start();
   const housekeeping = runHousekeeping(parts, closing.signal);
-  const origin = originOf(http.server, host);
+  const origin = serverOrigin(http.server, host);
   return {
     url: `${origin}${PATH_PREFIX}`,
     pageUrl: options.page === false ? undefined : `${options.publicUrl ?? origin}/`,
     metricsUrl:
-      metricsServer && options.metrics && `${originOf(metricsServer, options.metrics.host)}/metrics`,
+      metricsServer && options.metrics && `${serverOrigin(metricsServer, options.metrics.host)}/metrics`,
     newKey,
     sessionKey: parts.sessionKey,
     async drain(signal) {

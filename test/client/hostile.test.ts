@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { baseUrlOf, staysBelowBase } from '../../src/client/http/base-url.ts';
+import { normalizeBaseUrl, staysBelowBase } from '../../src/client/http/base-url.ts';
 import { parseEnvelope, parseResponse } from '../../src/client/http/parse-response.ts';
 import { Redaction } from '../../src/client/http/redaction.ts';
 import { fillsSegment } from '../../src/client/path.ts';
@@ -58,7 +58,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
     ),
   'an identifier': fillsSegment,
   'a path': text => staysBelowBase(`/${text}`),
-  'a base URL': text => caught(() => baseUrlOf(`https://x.example/${text}`)),
+  'a base URL': text => caught(() => normalizeBaseUrl(`https://x.example/${text}`)),
   'Retry-After': text => retryAfter(text, 0),
   'what may hold the key': text => redaction.value({ [text]: [text] }),
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { groupUsage, measureOf, UsageSum, usageKey } from '../../src/client/usage.ts';
+import { chooseMeasure, groupUsage, UsageSum, usageKey } from '../../src/client/usage.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 
 const row = (more: Partial<RunRow> = {}): RunRow => ({
@@ -51,11 +51,11 @@ it('counts a run that broke off as one whose cost is not known, and none that st
 });
 
 it('draws bars of money if any was spent, else of credits, else of runs', () => {
-  expect(measureOf([groupUsage('a', [row()]), groupUsage('b', [row({ credits: 1, ...usage(0.1) })])])).toBe(
-    'cost',
-  );
-  expect(measureOf([groupUsage('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
-  expect(measureOf([groupUsage('a', [row()])])).toBe('runs');
+  expect(
+    chooseMeasure([groupUsage('a', [row()]), groupUsage('b', [row({ credits: 1, ...usage(0.1) })])]),
+  ).toBe('cost');
+  expect(chooseMeasure([groupUsage('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
+  expect(chooseMeasure([groupUsage('a', [row()])])).toBe('runs');
 });
 
 it('counts a run under its status, its model or its day', () => {

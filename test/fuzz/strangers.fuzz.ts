@@ -8,7 +8,7 @@ import type { Grid, GridPart } from '../../src/cli/outputs/pages/grid.ts';
 import { gridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';
 import { gridPage } from '../../src/cli/outputs/pages/grid-page.ts';
 import { replayFrom } from '../../src/cli/recordings/replay.ts';
-import { fieldsOf } from '../../src/cli/testing/cases/test-values.ts';
+import { readMapFields } from '../../src/cli/testing/cases/test-values.ts';
 import { FileFault } from '../../src/files/file-fault.ts';
 import { parseYaml } from '../../src/files/yaml.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
@@ -192,6 +192,6 @@ export default [
       ),
       maxLength: 60,
     }),
-    given => endsWell(() => fieldsOf(parseYaml(given, 1, 'x.test.yaml'), 'a test file', ['cases'])),
+    given => endsWell(() => readMapFields(parseYaml(given, 1, 'x.test.yaml'), 'a test file', ['cases'])),
   ),
 ] satisfies readonly Fuzzed[];

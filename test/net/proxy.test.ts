@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { checkProxies, ProxySettingError, proxiesOf, proxyFor } from '../../src/net/proxy.ts';
+import { checkProxies, ProxySettingError, proxyFor, readProxyVariables } from '../../src/net/proxy.ts';
 
 describe('the proxies of an environment', () => {
   it('are those of the lower-case variables first', () => {
-    expect(proxiesOf({ HTTPS_PROXY: 'p:1', https_proxy: 'r:3', NO_PROXY: 'a', no_proxy: '' })).toEqual({
+    expect(
+      readProxyVariables({ HTTPS_PROXY: 'p:1', https_proxy: 'r:3', NO_PROXY: 'a', no_proxy: '' }),
+    ).toEqual({
       httpsProxy: 'r:3',
       noProxy: 'a',
     });
   });
 
   it('do not include HTTP_PROXY in a CGI script, because a header sets it', () => {
-    expect(proxiesOf({ HTTP_PROXY: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({});
-    expect(proxiesOf({ http_proxy: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({ httpProxy: 'p:1' });
+    expect(readProxyVariables({ HTTP_PROXY: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({});
+    expect(readProxyVariables({ http_proxy: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({ httpProxy: 'p:1' });
   });
 });
 

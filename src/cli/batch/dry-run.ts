@@ -8,7 +8,7 @@ import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
 import { type RowSource, readRows } from '../inputs/rows/source.ts';
-import { batchProviderOf } from '../jobs/provider-batch/batch-session.ts';
+import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
@@ -26,7 +26,7 @@ export async function dryRunBatch(
   batch: PreparedBatch,
   { shard, providerBatch, caps, isLeft = () => true }: DryRunOptions,
 ): Promise<ExitCode> {
-  if (providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);
+  if (providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
   let rows = 0;
   let faults = 0;
   let others = 0;

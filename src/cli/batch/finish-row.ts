@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { failureOf } from '../core/failure.ts';
+import { toFailure } from '../core/failure.ts';
 import { sharedPath } from '../core/paths.ts';
 import type { Budget } from '../creation/budget.ts';
 import { CliError, NoMoreWanted } from '../errors.ts';
@@ -71,7 +71,7 @@ function countEnd(tally: Tally, outcome: WrittenOutcome): void {
     if (outcome.isUnanswered) tally.unanswered += 1;
   } else {
     tally.now.failed += 1;
-    if (failureOf(outcome.error).exitCode === EXIT.usage) tally.faulty += 1;
+    if (toFailure(outcome.error).exitCode === EXIT.usage) tally.faulty += 1;
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { SpillFile } from '../../files/writing/spill-file.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
@@ -14,12 +14,12 @@ import { openSource, type RowSource, readRows, repeatableSource } from '../input
 import type { Job, JobOutcome } from '../jobs/job.ts';
 import { runJobs } from '../jobs/job-engine.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
-import { batchProviderOf } from '../jobs/provider-batch/batch-session.ts';
+import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';
 import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
-import { noteSecondPayments, unknownRunOf } from '../jobs/second-payments.ts';
+import { noteSecondPayments, unknownRunStep } from '../jobs/second-payments.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
@@ -38,7 +38,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) return dryRun(ctx, options, source, batch);
   await checkPrice(ctx, source, batch, options);
-  if (options.providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);
+  if (options.providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
   // Every row is compared with the earlier requests before anything is sent.
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
@@ -180,7 +180,7 @@ function spillRow(spilled: SpillFile, row: SourceRow, journal: string): RowJob['
     return spilled.store(row);
   } catch (error) {
     const folder = path.dirname(journal);
-    throw unwritable(error, usageError(`${folder} can't hold the rows: ${messageOf(error)}`));
+    throw unwritable(error, usageError(`${folder} can't hold the rows: ${errorMessage(error)}`));
   }
 }
 
@@ -220,7 +220,7 @@ function noteDoublePayments(ctx: Context, open: OpenBatch, known: KnownJobs): vo
   const again = [...new Set([...results.states.keys(), ...known.states.keys()])]
     .filter(id => plannedRow(open, id, known).kind === 'create')
     .map(
-      id => unknownRunOf(known, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),
+      id => unknownRunStep(known, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),
     );
   noteSecondPayments(ctx, again.filter(step => step === 'creating').length);
   const failed = again.filter(step => step === 'failed').length;

@@ -1,5 +1,5 @@
 import type { Options, ValidateFunction } from 'ajv';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { ExpressionFault, Selection } from '../../files/jmespath.ts';
 import type { JsonObject } from '../../files/json.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
@@ -82,11 +82,11 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
       const loop = referenceLoop(schema as JsonObject | boolean);
       if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
       try {
-        void dialects[dialectOf(schema)].validateSchema(schema, true);
+        void dialects[chooseDialect(schema)].validateSchema(schema, true);
         compile(schema);
         return undefined;
       } catch (error) {
-        return { message: messageOf(error) };
+        return { message: errorMessage(error) };
       }
     };
   },
@@ -152,7 +152,7 @@ const MAX_LENGTH_BY_WORDS = 50_000;
 
 type SchemaDialect = 'draft-07' | '2020-12';
 
-function dialectOf(schema: object | boolean): SchemaDialect {
+function chooseDialect(schema: object | boolean): SchemaDialect {
   const name = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
   return name.includes('draft-07') ? 'draft-07' : '2020-12';
 }
@@ -168,7 +168,7 @@ async function schemaCompilers() {
   };
   // Each schema has a compiler of its own, so that names in it can't meet another's.
   const compile = (schema: object | boolean): ValidateFunction =>
-    newCompiler(dialectOf(schema), { validateSchema: false }).compile(schema);
+    newCompiler(chooseDialect(schema), { validateSchema: false }).compile(schema);
   return { newCompiler, compile };
 }
 

@@ -14,7 +14,7 @@ export function addEngineGlobals(): void {
     list.length = value.length;
     return list;
   };
-  const copyOf = (value: unknown, copies: Map<object, object>): unknown => {
+  const deepCopy = (value: unknown, copies: Map<object, object>): unknown => {
     if (typeof value === 'function' || typeof value === 'symbol') {
       throw new TypeError('a function could not be cloned');
     }
@@ -24,17 +24,18 @@ export function addEngineGlobals(): void {
     const copy = emptyCopy(value);
     copies.set(value, copy);
     if (value instanceof Map) {
-      for (const [key, one] of value) (copy as typeof value).set(copyOf(key, copies), copyOf(one, copies));
+      for (const [key, one] of value)
+        (copy as typeof value).set(deepCopy(key, copies), deepCopy(one, copies));
     } else if (value instanceof Set) {
-      for (const one of value) (copy as typeof value).add(copyOf(one, copies));
+      for (const one of value) (copy as typeof value).add(deepCopy(one, copies));
     } else if (!(value instanceof Date || value instanceof RegExp)) {
-      for (const [key, one] of Object.entries(value)) Object.assign(copy, { [key]: copyOf(one, copies) });
+      for (const [key, one] of Object.entries(value)) Object.assign(copy, { [key]: deepCopy(one, copies) });
     }
     return copy;
   };
   Object.assign(globalThis, {
     console: new Proxy({}, { get: () => () => undefined }),
-    structuredClone: (value: unknown) => copyOf(value, new Map()),
+    structuredClone: (value: unknown) => deepCopy(value, new Map()),
     queueMicrotask: (task: () => unknown) => void Promise.resolve().then(task),
   });
 }

@@ -1,5 +1,5 @@
 import { compileFunction } from 'node:vm';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 
 /** Returns the body of a function of `output` and `context`: several lines, or an expression, perhaps after declarations. */
 export function javaScriptBody(code: string): string {
@@ -13,7 +13,7 @@ export function javascriptFault(code: string): string | undefined {
     compileFunction(isDeclaration(code) ? code : javaScriptBody(code), ['output', 'context']);
     return undefined;
   } catch (error) {
-    return `SyntaxError: ${messageOf(error)}`;
+    return `SyntaxError: ${errorMessage(error)}`;
   }
 }
 

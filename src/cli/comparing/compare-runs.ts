@@ -42,15 +42,15 @@ export async function compareWithFormer(
 /** Returns a grid of one row: the former run, and the new one with its differences, if any. */
 function gridOfTwo(former: Run, run: Run, parts: readonly DiffPart[] | undefined): Grid {
   const state = parts ? 'changed' : 'same';
-  const cellOf = (shown: Run, part: GridPart): GridCell => ({
+  const toCell = (shown: Run, part: GridPart): GridCell => ({
     state,
     facts: [shown.runStatus, counted(shown.tokens, 'token')],
     parts: [part],
   });
   const whole = (shown: Run): GridPart => ({ kind: 'text', text: comparedText(shown) });
   const cells = [
-    cellOf(former, whole(former)),
-    cellOf(run, parts ? { kind: 'difference', parts } : whole(run)),
+    toCell(former, whole(former)),
+    toCell(run, parts ? { kind: 'difference', parts } : whole(run)),
   ];
   return {
     title: '',

@@ -11,7 +11,7 @@ import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts
 import {
   type ComparedRow,
   isNotRun,
-  measuresOf,
+  measureRun,
   passedText,
   type RowVerdict,
   rowVerdict,
@@ -97,7 +97,7 @@ async function comparisonGridRow(
 
 /** Returns time, tokens and cost, as far as known. */
 function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
-  const { tokens = '–', credits, cost } = measuresOf(run, budget);
+  const { tokens = '–', credits, cost } = measureRun(run, budget);
   return [
     ...(seconds === null ? [] : [`${seconds.toFixed(1)} s`]),
     counted(tokens, 'token'),

@@ -1,4 +1,4 @@
-import { countOf, dataText, textOrNothing } from '../../files/json-fields.ts';
+import { asCount, dataText, textOrNothing } from '../../files/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Failure } from '../core/failure.ts';
@@ -8,7 +8,7 @@ import { tokensOfFailed } from '../creation/spending.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
-import { errorsOf, reasonText } from '../outputs/provider-fault.ts';
+import { joinErrors, reasonText } from '../outputs/provider-fault.ts';
 import type { Variant } from './variants.ts';
 
 /** The result of a row with one variant. */
@@ -71,7 +71,7 @@ export function variantFailure({ run, fault }: VariantResult): Failure | undefin
   if (fault !== undefined || run === undefined || run.runStatus === 'succeeded') return fault;
   return {
     status: 'RUN_FAILED',
-    message: errorsOf(run),
+    message: joinErrors(run),
     data: { runId: run.runId },
     exitCode: EXIT.runFailed,
     hints: [],
@@ -90,9 +90,9 @@ export function passedText(passes: boolean | undefined): 'passed' | 'failed' | u
 }
 
 /** Returns the tokens, credits and cost of a run, as far as known. */
-export function measuresOf(run: Run | undefined, budget: Budget) {
+export function measureRun(run: Run | undefined, budget: Budget) {
   const spent = budget.spentOn(run?.runId ?? '');
-  const tokens = tokensOfFailed(run, spent) ?? countOf(run?.tokens);
+  const tokens = tokensOfFailed(run, spent) ?? asCount(run?.tokens);
   return { tokens, credits: spent.credits, cost: spent.cost };
 }
 
@@ -110,7 +110,7 @@ export function rowData(
     inputs: row.inputs,
     ...(judged && { case: judged.get(row.row)?.case ?? null }),
     results: row.results.map(({ run, seconds, fault }, index) => {
-      const { tokens, credits, cost } = measuresOf(run, budget);
+      const { tokens, credits, cost } = measureRun(run, budget);
       return {
         target: variants[index]?.name,
         promptVersionId: variants[index]?.promptVersionId,
@@ -139,7 +139,7 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
     row.id,
     rowVerdict(row),
     ...row.results.flatMap(({ run, seconds }, index) => {
-      const { tokens = '-', credits } = measuresOf(run, budget);
+      const { tokens = '-', credits } = measureRun(run, budget);
       return [
         run?.runId ?? '-',
         run?.runStatus ?? 'not run',

@@ -14,7 +14,7 @@ import { allExpectations, type Expectation } from '../testing/expectations/expec
 import { needsJudge, refuseUncheckable } from '../testing/read-files.ts';
 import { checkRun } from '../testing/run/check-run.ts';
 import type { Judge, JudgeLog } from '../testing/run/judge.ts';
-import { type QuestionRounds, roundsOf } from '../testing/run/question-rounds.ts';
+import { createJournaledRounds, type QuestionRounds } from '../testing/run/question-rounds.ts';
 import type { ComparedRow } from './comparison.ts';
 import { type CheckedRow, caseDigest, inputsDigest } from './run-comparison.ts';
 import type { Variant } from './variants.ts';
@@ -44,10 +44,10 @@ export async function readExpectedCases(
   const [file] = await readTestFile(ctx, await existingFile(ctx, name), options);
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
   await refuseUncheckable(file, judge, flags);
-  const caseOf = await caseFinder(ctx, file, variants[0]);
+  const findCase = await caseFinder(ctx, file, variants[0]);
   const byRow = new Map<number, TestCase>();
   for (const row of rows) {
-    const testCase = caseOf(row);
+    const testCase = findCase(row);
     if (testCase) byRow.set(row.row, testCase);
   }
   if (byRow.size === 0) {
@@ -119,7 +119,7 @@ export async function judgeRows(
   { file, byRow }: ExpectedCases,
   tools: JudgingTools,
 ): Promise<Map<number, ComparedRowJudgement>> {
-  const rounds = tools.kept && roundsOf(tools.kept);
+  const rounds = tools.kept && createJournaledRounds(tools.kept);
   const judgements = new Map<number, ComparedRowJudgement>();
   const judge = async (row: CheckedRow & ComparedRow): Promise<void> => {
     const testCase = byRow.get(row.row);

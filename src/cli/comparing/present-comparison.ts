@@ -1,4 +1,4 @@
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { PathFault } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -82,7 +82,7 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
     ctx.io.note(`note: wrote the page to ${file}`);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {
+    throw new CliError(`--report: ${file} can't be written: ${errorMessage(error)}`, {
       status: 'FILE_ERROR',
       exitCode: EXIT.fault,
     });

@@ -21,7 +21,7 @@ import { concurrencyFor } from '../jobs/paced-connection.ts';
 import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
-import { mediaOf } from '../outputs/media-content.ts';
+import { fetchRunMedia } from '../outputs/media-content.ts';
 import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow, VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
@@ -175,7 +175,7 @@ export async function runComparison(
     const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
       const runs = result.run === undefined ? [] : [result.run];
       // Media that can't be fetched are compared by URL, and so count as changed.
-      const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
+      const media = await fetchRunMedia(connection, runs, { forPage: keepMedia, signal: ctx.signal });
       results.set(id, { ...result, media });
     };
     const journaled = kept.get(connection.service);

@@ -24,7 +24,7 @@ export interface Variant {
  *
  * @throws {CliError} USAGE_ERROR if there are fewer than two
  */
-export async function variantsOf(
+export async function createVariants(
   ctx: Context,
   connectionOf: (target: string) => Promise<Connection>,
   targets: readonly string[],

@@ -3,9 +3,9 @@ import type { Model } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import { cachedResources, wellFormedModels } from '../settings/caches/resource-cache.ts';
-import { resolveAddress, serviceOf } from '../settings/config/address.ts';
+import { resolveAddress, serviceKey } from '../settings/config/address.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { promptFileOf } from '../targets/prompt-file.ts';
+import { findPromptFile } from '../targets/prompt-file.ts';
 
 /** Maximum number of offered runs. */
 const MAX_RUNS = 1000;
@@ -90,7 +90,7 @@ export class CachedFacts {
   async prompt(target: string | undefined): Promise<KnownPrompt | undefined> {
     if (target === undefined) return undefined;
     const name = this.#ctx.settings.aliases.get(target) ?? target;
-    const file = name.trim() === '' ? undefined : promptFileOf(this.#ctx, target, 'command line');
+    const file = name.trim() === '' ? undefined : findPromptFile(this.#ctx, target, 'command line');
     if (file !== undefined)
       return file.revision === undefined ? promptInFile(this.#ctx, file.path) : undefined;
     const at = name.lastIndexOf('@');
@@ -115,7 +115,7 @@ export class CachedFacts {
   }
 
   #service(): string {
-    return serviceOf(resolveAddress(this.#ctx));
+    return serviceKey(resolveAddress(this.#ctx));
   }
 }
 

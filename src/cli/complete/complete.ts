@@ -5,7 +5,13 @@ import { inAscii, oneLine, visible } from '../terminal/sanitise.ts';
 import { CachedFacts } from './cached-facts.ts';
 import { type BashLine, parseBashLine, type Quote, type ShellLine, unquoted } from './shell-line.ts';
 import { anyOf, type Candidate, type CandidateSource, commandNames, flagNames, SOURCES } from './sources.ts';
-import { completesOf, flagWithValue, isFlag, readTypedCommand, type TypedCommand } from './typed-command.ts';
+import {
+  completionKind,
+  flagWithValue,
+  isFlag,
+  readTypedCommand,
+  type TypedCommand,
+} from './typed-command.ts';
 
 /** Returns the code of `__complete <shell> -- …`, which the completion scripts call. */
 export function completeFrom(table: CommandTable) {
@@ -143,16 +149,16 @@ function sourceFor(
     if (carried === undefined) return { source: flagNames, prefix: '' };
     return { source: candidateSource(carried.flag.completes), prefix: carried.prefix };
   }
-  return { source: anyOf(commandNames, candidateSource(argumentOf(call))), prefix: '' };
+  return { source: anyOf(commandNames, candidateSource(nextArgument(call))), prefix: '' };
 }
 
 /** Returns the kind of the next argument; a repeatable last one applies to all that follow. */
-function argumentOf({ command, operands }: TypedCommand): Completes | undefined {
+function nextArgument({ command, operands }: TypedCommand): Completes | undefined {
   const all = command?.arguments ?? [];
   const last = all.at(-1);
   const repeated = last?.[0].includes('...') === true ? last : undefined;
   const [usage = '', , completes] = all[operands.length] ?? repeated ?? [];
-  return completesOf(usage, completes);
+  return completionKind(usage, completes);
 }
 
 function candidateSource(completes: Completes | undefined): CandidateSource {

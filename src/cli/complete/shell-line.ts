@@ -56,7 +56,7 @@ export function parseBashLine(left: string, breaks: string): BashLine {
     }
   }
   const { value = '', breakAt = 0, quoteAt = 0 } = word ?? {};
-  return { words: argumentsOf(words), current: value, kept: quote === '' ? breakAt : quoteAt, quote };
+  return { words: programArguments(words), current: value, kept: quote === '' ? breakAt : quoteAt, quote };
 }
 
 /** Removes the quotes of a word, even of an unfinished one. */
@@ -65,7 +65,7 @@ export function unquoted(raw: string): string {
 }
 
 /** Returns the words after the program's name, which assignments of variables may precede. */
-function argumentsOf(words: readonly string[]): string[] {
+function programArguments(words: readonly string[]): string[] {
   const program = words.findIndex(word => !/^\w+=/u.test(word));
   return program < 0 ? [] : words.slice(program + 1);
 }

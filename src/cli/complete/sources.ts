@@ -7,7 +7,7 @@ import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { CachedFacts, KnownPrompt } from './cached-facts.ts';
-import { type TypedCommand, verbOf } from './typed-command.ts';
+import { findSubcommand, type TypedCommand } from './typed-command.ts';
 
 /** A completion of the word under the cursor. */
 export interface Candidate {
@@ -171,7 +171,7 @@ const HELP_TOPICS = [
 
 const helpTopics: CandidateSource = ({ call: { operands }, table }) => {
   const [group] = operands;
-  const path = group === undefined ? '' : verbOf(table, undefined, group)?.path;
+  const path = group === undefined ? '' : findSubcommand(table, undefined, group)?.path;
   return [
     ...(path === undefined ? [] : commandsBelow(table, path)).map(command => ({
       value: commandName(command),

@@ -52,7 +52,7 @@ export function readTypedCommand(table: CommandTable, words: readonly string[]):
     } else if (isFlag(word) && !onlyOperands) {
       open = readFlag(word, flags, flagValues);
     } else {
-      const next = operands.length === 0 ? verbOf(table, command, word) : undefined;
+      const next = operands.length === 0 ? findSubcommand(table, command, word) : undefined;
       if (next === undefined) {
         if (!takesArguments(table, command)) return undefined;
         operands.push(word);
@@ -67,7 +67,7 @@ export function readTypedCommand(table: CommandTable, words: readonly string[]):
 }
 
 /** Returns the subcommand with that name or alias, of a command or of the root. */
-export function verbOf(
+export function findSubcommand(
   table: CommandTable,
   command: CommandSpec | undefined,
   word: string,
@@ -120,10 +120,10 @@ const HELP_FLAG: FlagSpec = ['-h, --help', 'explain the command'];
 const VERSION_FLAG: FlagSpec = ['-V, --version', 'print the version'];
 
 function acceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
-  return [...(command?.flags ?? []), ...globalFlags, VERSION_FLAG, HELP_FLAG].map(flagOf);
+  return [...(command?.flags ?? []), ...globalFlags, VERSION_FLAG, HELP_FLAG].map(toFlag);
 }
 
-function flagOf([flags, description, traits = {}]: FlagSpec): Flag {
+function toFlag([flags, description, traits = {}]: FlagSpec): Flag {
   const names = flags.match(/--?[\w-]+/gu) ?? [];
   const name = names.find(spelling => spelling.startsWith('--')) ?? names[0] ?? '';
   const short = names.find(spelling => !spelling.startsWith('--'));
@@ -135,7 +135,7 @@ function flagOf([flags, description, traits = {}]: FlagSpec): Flag {
     description,
     value,
     repeats,
-    completes: completesOf(flags, traits.completes ?? choices),
+    completes: completionKind(flags, traits.completes ?? choices),
   };
 }
 
@@ -159,7 +159,7 @@ const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
 };
 
 /** Returns the kind of value of a flag or argument, such as `--out <file>` or `[run...]`; the command's own declaration wins. */
-export function completesOf(usage: string, own: Completes | undefined): Completes | undefined {
+export function completionKind(usage: string, own: Completes | undefined): Completes | undefined {
   const [, placeholder = ''] = /[<[]([^>\].]+)/u.exec(usage) ?? [];
   return own ?? PLACEHOLDERS[placeholder];
 }

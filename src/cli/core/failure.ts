@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../client/errors.ts';
-import { codeOf, hasNoSpace } from '../../files/error-utils.ts';
+import { errorCode, hasNoSpace } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { waitInWords } from './counted.ts';
@@ -39,7 +39,7 @@ export interface Situation {
 const DEFAULT_SITUATION: Situation = { advise: (...words) => ['promptrun', ...words].join(' ') };
 
 /** Returns the failure of an error. The only place where errors become exit codes. */
-export function failureOf(error: unknown): Failure {
+export function toFailure(error: unknown): Failure {
   if (error instanceof CliError) {
     // A plain object, because spreading an Error omits its message.
     const { status, message, data, exitCode, hints, details } = error;
@@ -52,7 +52,7 @@ export function failureOf(error: unknown): Failure {
     return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
-  const refusal = CODED_ERRORS[codeOf(error) ?? ''];
+  const refusal = CODED_ERRORS[errorCode(error) ?? ''];
   if (refusal !== undefined) {
     const { status, exitCode, hint } = refusal;
     return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
@@ -73,13 +73,13 @@ export function failureOf(error: unknown): Failure {
 
 /** Converts any error to a CliError. */
 export function toCliError(error: unknown): CliError {
-  const { message, ...failure } = failureOf(error);
+  const { message, ...failure } = toFailure(error);
   return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
 }
 
 /** Converts any error to a CliError whose message begins with its place, such as a row or a case. */
 export function errorAt(place: string, error: unknown): CliError {
-  const { message, ...failure } = failureOf(error);
+  const { message, ...failure } = toFailure(error);
   return new CliError(`${place}: ${message}`, { ...failure, cause: error });
 }
 

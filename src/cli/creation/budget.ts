@@ -1,5 +1,5 @@
 import type { ReadOptions } from '../../client/request.ts';
-import { countOf } from '../../files/json-fields.ts';
+import { asCount } from '../../files/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
@@ -249,7 +249,7 @@ export class Budget {
     { runId, tokens }: Pick<Run, 'runId'> & Partial<Run>,
     expected: Pick<MadeRun, 'kind' | 'estimate'> = {},
   ): Promise<void> {
-    this.#spending.add({ runId, connection, tokens: countOf(tokens), ...expected });
+    this.#spending.add({ runId, connection, tokens: asCount(tokens), ...expected });
     await this.#spending.readCosts().catch(() => {});
   }
 

@@ -3,7 +3,7 @@ import { type PollEvent, waitForRun } from '../../client/poll.ts';
 import { isOver, RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
-import { providerFaultOf, warningsOf } from '../outputs/provider-fault.ts';
+import { findProviderFault, listWarnings } from '../outputs/provider-fault.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
@@ -74,13 +74,13 @@ async function settleReservation(
   created: CreationResult,
 ): Promise<void> {
   if (created.kind === 'running') return await reservation.made({ runId: created.runId });
-  if (providerFaultOf(connection, created.run)) reservation.refused();
+  if (findProviderFault(connection, created.run)) reservation.refused();
   else await reservation.made(created.run);
 }
 
 function noteWarnings({ io }: Context, run: Run): void {
   if (run.warnings === undefined) return;
-  for (const warning of warningsOf(run)) io.noteOnce(`note: ${oneLine(warning)}`);
+  for (const warning of listWarnings(run)) io.noteOnce(`note: ${oneLine(warning)}`);
 }
 
 async function waitForEnd(

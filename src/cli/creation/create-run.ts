@@ -1,11 +1,11 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { listFault, payload, strings, withoutSavedTo } from '../../client/nouns/answer-data.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import { within } from '../../net/signals.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, stopperOf, TimeIsUp, unwritable } from '../errors.ts';
+import { configError, stopCause, TimeIsUp, unwritable } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import {
   type CreateRunOptions,
@@ -59,7 +59,7 @@ async function begin(
   } catch (error) {
     const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
     const otherwise = configError(
-      `the run was not started, because the journal ${journal.file} can't be written: ${messageOf(error)}`,
+      `the run was not started, because the journal ${journal.file} can't be written: ${errorMessage(error)}`,
       `Make the file writable, ${elsewhere}`,
     );
     throw unwritable(error, otherwise, `Free some disk space, ${elsewhere}`);
@@ -207,7 +207,7 @@ class RunCreation {
   async #abortError(): Promise<unknown> {
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
-    const stopper = stopperOf(reason);
+    const stopper = stopCause(reason);
     // A run that this process executes itself stops with it.
     const runsHere = stopper === undefined ? undefined : connection.runsHere;
     const stopping = await runsHere?.stop(entry.id, stopper ?? '');
@@ -253,7 +253,7 @@ class RunCreation {
         { durable: !connection.embedded },
       )
       .catch((error: unknown) => {
-        io.note(`note: the journal ${journal.file} can't be written: ${messageOf(error)}`);
+        io.note(`note: the journal ${journal.file} can't be written: ${errorMessage(error)}`);
       });
   }
 }

@@ -109,7 +109,7 @@ export class Forecast {
     const { tableDate } = this.#sums();
     const inDollars = this.#forecasts.filter(({ isHere }) => isHere);
     const takingCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
-    const cost = costOf(inDollars);
+    const cost = totalCost(inDollars);
     const credits = addUp(takingCredits.map(own => own.credits));
     const assumptions = [
       ...(tableDate === undefined ? [] : [`prices of ${tableDate}`]),
@@ -135,7 +135,7 @@ export class Forecast {
 
   #sums(): { cost: number | undefined; credits: number | undefined; tableDate: string | undefined } {
     return {
-      cost: costOf(this.#forecasts),
+      cost: totalCost(this.#forecasts),
       credits: addUp(this.#forecasts.map(own => own.credits)),
       tableDate: this.#forecasts.find(({ estimate }) => estimate?.tableDate !== undefined)?.estimate
         ?.tableDate,
@@ -153,6 +153,8 @@ function exceeds(amount: number | undefined, cap: number | undefined): boolean {
   return amount !== undefined && cap !== undefined && amount > cap;
 }
 
-function costOf(forecasts: readonly { readonly estimate: CostEstimate | undefined }[]): number | undefined {
+function totalCost(
+  forecasts: readonly { readonly estimate: CostEstimate | undefined }[],
+): number | undefined {
   return addUp(forecasts.map(({ estimate }) => estimate?.cost ?? undefined));
 }

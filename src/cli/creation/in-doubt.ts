@@ -1,6 +1,6 @@
 import { ServiceError } from '../../client/errors.ts';
 import { answerIsLost } from '../../client/recover.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../errors.ts';
@@ -23,7 +23,7 @@ export class CreationInDoubt extends CliError {
     connection: Advising,
   ) {
     const candidates = runs ?? [];
-    super(`${doubtText(cause)}: ${messageOf(cause)}`, {
+    super(`${doubtText(cause)}: ${errorMessage(cause)}`, {
       status: causeStatus(cause),
       exitCode: EXIT.fault,
       hints: doubtHints(connection, entry, runs),

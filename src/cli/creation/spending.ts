@@ -237,12 +237,12 @@ export class Spending {
     const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();
     const tokens = runs.flatMap(run => run.tokens ?? []);
     return {
-      ...sumsOf(runs),
+      ...sumRuns(runs),
       tokens: addUp(tokens) ?? 0,
       tokensUnknown: runs.length - tokens.length,
       models: models.map(model => {
         const own = runs.filter(({ counted }) => counted?.model === model);
-        return { model, ...sumsOf(own), tokens: modelTokens(own) };
+        return { model, ...sumRuns(own), tokens: modelTokens(own) };
       }),
     };
   }
@@ -268,7 +268,7 @@ function byConnection(runs: Iterable<SpentRun>): Map<Connection, SpentRun[]> {
   return groups;
 }
 
-function sumsOf(runs: readonly SpentRun[]): Sums {
+function sumRuns(runs: readonly SpentRun[]): Sums {
   const credits = runs.flatMap(run => run.credits ?? []);
   const costs = runs.flatMap(({ cost }) => cost ?? []);
   return {

@@ -163,7 +163,7 @@ async function askForImage(
   const check = (answer: string): string | Promise<string | undefined> =>
     answer === '-'
       ? 'Standard input is this terminal: give a file or an https URL.'
-      : problemOf(() => openImage(ctx, answer), '--image: ');
+      : explainProblem(() => openImage(ctx, answer), '--image: ');
   return prompter.path({ message, description, proposes, check }, ctx.signal);
 }
 
@@ -202,11 +202,11 @@ async function pairProblem(ctx: Context, pair: string): Promise<string | undefin
   if (pairsIn(pair).some(text => text.endsWith('=@-'))) {
     return 'Standard input is this terminal: give the value or @file.';
   }
-  return problemOf(() => readPairs(ctx, pair), '--input ');
+  return explainProblem(() => readPairs(ctx, pair), '--input ');
 }
 
 /** Explains why an answer can't be used, without the name of the flag; undefined if it can. */
-async function problemOf(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
+async function explainProblem(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
   try {
     await use();
     return undefined;

@@ -1,4 +1,4 @@
-import { countOf, scalarText, textUnder } from '../../files/json-fields.ts';
+import { asCount, scalarText, textUnder } from '../../files/json-fields.ts';
 import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
 import {
@@ -99,12 +99,12 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
     description: textUnder(variable, 'description', 'label', 'title'),
     // A list of only empty texts is a blank form, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
-    multiple: isMultiple ? boundsOf(several) : undefined,
+    multiple: isMultiple ? readBounds(several) : undefined,
   });
 }
 
-function boundsOf(multiple: unknown): TextField['multiple'] {
-  const [min, max] = [countOf(valueAt(multiple, 'min')), countOf(valueAt(multiple, 'max'))];
+function readBounds(multiple: unknown): TextField['multiple'] {
+  const [min, max] = [asCount(valueAt(multiple, 'min')), asCount(valueAt(multiple, 'max'))];
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
@@ -200,7 +200,7 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
 }
 
 function unnamedImages(count: unknown): readonly UncheckedObject[] {
-  const length = countOf(count);
+  const length = asCount(count);
   if (length === undefined || length > MAX_IMAGES) throw new UnknownShape();
   return Array.from({ length }, () => ({}));
 }

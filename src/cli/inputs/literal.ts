@@ -68,7 +68,7 @@ export function parseJsonAsWritten(source: string): unknown {
   }
   const mark = `a literal ${randomUUID()}`;
   const marked = markLiterals(source, JSON.stringify(mark));
-  return JSON.parse(marked, (_, value: unknown) => literalOf(value, mark) ?? value) as unknown;
+  return JSON.parse(marked, (_, value: unknown) => unmarkLiteral(value, mark) ?? value) as unknown;
 }
 
 function isJson(source: string): boolean {
@@ -80,7 +80,7 @@ function isJson(source: string): boolean {
   }
 }
 
-function literalOf(value: unknown, mark: string): Literal | undefined {
+function unmarkLiteral(value: unknown, mark: string): Literal | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return undefined;
   return new Literal(String((value as Record<string, unknown>)[mark]));
 }

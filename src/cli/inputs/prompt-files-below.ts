@@ -15,7 +15,7 @@ export async function promptFilesBelow(top: string): Promise<string[]> {
   const directories = [''];
   for (let index = 0; index < directories.length && files.length < MAX_PROMPT_FILES; index += 1) {
     const directory = directories[index] ?? '';
-    for (const entry of await entriesOf(path.join(top, directory))) {
+    for (const entry of await listDirectory(path.join(top, directory))) {
       const name = path.join(directory, entry.name);
       if (entry.isFile() && isPromptFile(entry.name)) files.push(name);
       const isEntered = entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
@@ -25,7 +25,7 @@ export async function promptFilesBelow(top: string): Promise<string[]> {
   return files.slice(0, MAX_PROMPT_FILES);
 }
 
-async function entriesOf(directory: string): Promise<Dirent[]> {
+async function listDirectory(directory: string): Promise<Dirent[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

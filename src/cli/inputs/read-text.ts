@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { codeOf } from '../../files/error-utils.ts';
+import { errorCode } from '../../files/error-utils.ts';
 import { encodingFault, isUtf16 } from '../../files/read-text.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
@@ -43,7 +43,7 @@ const INPUTS_ARE_TEXT =
 
 /** Returns a one-line error that explains why a file can't be used. */
 export function fileFault(error: unknown, file: string, flag: string): CliError {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: ${file} does not exist`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
   if (code === 'EACCES' || code === 'EPERM')

@@ -50,7 +50,7 @@ async function readInputsFile(ctx: Context, flags: InputFlags): Promise<InputsDo
     file === '-'
       ? decodeUtf8(await readStandardInput(ctx), '--inputs: standard input')
       : await readTextFile(file, ctx.cwd, '--inputs');
-  return documentOf(await parseInputs(source, `--inputs ${file}`), inputsFilePrefix(flags));
+  return readInputsDocument(await parseInputs(source, `--inputs ${file}`), inputsFilePrefix(flags));
 }
 
 /** Returns the beginning of messages about the file of `--inputs`. */
@@ -98,7 +98,7 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
 
 /** Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map; `where` begins every message. */
 export function jsonInputs(value: unknown, where: string): CollectedInputs {
-  const { values, images } = documentOf(value, where);
+  const { values, images } = readInputsDocument(value, where);
   return { text: readTextMap(values, where), images };
 }
 
@@ -107,7 +107,7 @@ interface InputsDocument extends Pick<CollectedInputs, 'images'> {
   readonly values: UncheckedObject;
 }
 
-function documentOf(value: unknown, where: string): InputsDocument {
+function readInputsDocument(value: unknown, where: string): InputsDocument {
   if (!isMap(value)) throw usageError(`${where}this must be a map of keys to values`);
   if (!isNested(value)) return { values: value, images: [] };
   const { textInputs = {}, imageInputs = [], ...others } = value;

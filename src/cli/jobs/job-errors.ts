@@ -7,7 +7,7 @@ import {
 } from '../../client/errors.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import { failureOf } from '../core/failure.ts';
+import { toFailure } from '../core/failure.ts';
 import { CliError, notFoundError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { ProviderRunError } from '../outputs/provider-fault.ts';
@@ -55,7 +55,7 @@ export function hasReachedNobody(error: unknown): boolean {
 
 /** Returns an error's text for the results, with the row's line if it was found before anything was sent. */
 export function errorText(error: unknown, place?: { readonly line: number }): string {
-  const { message, status } = failureOf(error);
+  const { message, status } = toFailure(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
   return `${where}${message} (${status})`;
 }

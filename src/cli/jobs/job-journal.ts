@@ -1,6 +1,6 @@
 import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { AppendLog, type LineOptions, openForAppend } from '../../files/writing/append-log.ts';
 import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
@@ -197,7 +197,7 @@ function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobStat
 /** Returns the error for a file of a batch that can't be written any more; it stops the batch. */
 export function fileUnwritable(file: string, cause: unknown, canResume = true): Error {
   if (cause instanceof PathFault) return cause;
-  return new CliError(`${file} can't be written: ${messageOf(cause)}`, {
+  return new CliError(`${file} can't be written: ${errorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: [
@@ -213,6 +213,6 @@ async function openForLines(file: FileBelow): Promise<FileHandle> {
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const place = path.join(file.folder, file.name);
-    throw unwritable(error, usageError(`${place} can't be written: ${messageOf(error)}`));
+    throw unwritable(error, usageError(`${place} can't be written: ${errorMessage(error)}`));
   }
 }

@@ -111,7 +111,7 @@ function creationFields(entry: JournalEntry): UncheckedObject {
  *
  * @param service the base URL of the batch, which its creations don't repeat
  */
-export function eventOf(
+export function toJournalEvent(
   line: UncheckedObject,
   service: string,
 ): JournalEvent | { readonly kind: 'damaged' } | undefined {
@@ -194,7 +194,7 @@ function isRow(row: unknown): row is [id: string, inputsDigest: string] {
 const OLD_HANDOVER = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
 
 /** Reads a mark of version 0.2.0, which wrote handovers as marks with JSON in them. */
-function markedEvent(id: string, mark: string): ReturnType<typeof eventOf> {
+function markedEvent(id: string, mark: string): ReturnType<typeof toJournalEvent> {
   const key = OLD_HANDOVER.exec(id)?.groups?.['key'];
   if (key === undefined) return undefined;
   const line = parseJson(mark);

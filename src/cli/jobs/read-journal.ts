@@ -7,12 +7,12 @@ import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import {
-  eventOf,
   type HandoverEvent,
   type HandoverProgressEvent,
   type JobStep,
   type JournalEvent,
   type StepEvent,
+  toJournalEvent,
 } from './journal-events.ts';
 
 /** The state of a job by its last line in the journal. */
@@ -91,7 +91,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
       torn = { text: source, line };
       continue;
     }
-    const event = eventOf(value, String(facts?.['service']));
+    const event = toJournalEvent(value, String(facts?.['service']));
     if (event?.kind === 'damaged') {
       throw usageError(
         `${file}:${line}: the record of a batch at the provider can't be read`,

@@ -1,5 +1,5 @@
-import { messageOf } from '../../files/error-utils.ts';
-import { countOf } from '../../files/json-fields.ts';
+import { errorMessage } from '../../files/error-utils.ts';
+import { asCount } from '../../files/json-fields.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { EarlierRun } from '../creation/spending.ts';
@@ -15,7 +15,7 @@ import { handedRows } from './provider-batch/handover.ts';
 import { throughProviders } from './provider-batch/through-provider.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
-import { noteSecondPayments, unknownRunOf } from './second-payments.ts';
+import { noteSecondPayments, unknownRunStep } from './second-payments.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
@@ -136,7 +136,7 @@ export class ResumableRequests {
   /** Notes the number of runs that may be paid for twice, before they are. A handover counts its own. */
   #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
     const { length } = planned.filter(
-      ({ job, plan }) => plan.kind === 'create' && unknownRunOf(this.#known, job.id) !== undefined,
+      ({ job, plan }) => plan.kind === 'create' && unknownRunStep(this.#known, job.id) !== undefined,
     );
     if (!this.handsOver) noteSecondPayments(this.#ctx, length);
   }
@@ -154,7 +154,7 @@ export class ResumableRequests {
     const { signal, io } = this.#ctx;
     await this.#connection.client.runs.get(runId, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();
-      io.note(`note: not recorded: ${oneLine(messageOf(error))}`);
+      io.note(`note: not recorded: ${oneLine(errorMessage(error))}`);
     });
   }
 
@@ -207,7 +207,7 @@ function endedJobRuns(states: KnownJobs['states'], journal: Pick<BatchJournal, '
   return [...states].flatMap(([id, { entry = handed.get(id), result }]): EarlierRun[] => {
     const run = endedResult(result)?.run;
     if (run === undefined) return [];
-    return [{ runId: run.runId, tokens: countOf(run.tokens), promptVersionId: entry?.promptVersionId }];
+    return [{ runId: run.runId, tokens: asCount(run.tokens), promptVersionId: entry?.promptVersionId }];
   });
 }
 

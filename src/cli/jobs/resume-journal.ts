@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
 import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
 import type { Connection, Context } from '../context.ts';
@@ -45,7 +45,7 @@ async function lockJournal(file: FileBelow, clock: Context['clock']): Promise<Re
     return await waitForLock(file, clock, DYING_MS);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    const what = `the journal ${path.join(file.folder, file.name)}.jsonl can't be written: ${messageOf(error)}`;
+    const what = `the journal ${path.join(file.folder, file.name)}.jsonl can't be written: ${errorMessage(error)}`;
     const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
     throw unwritable(
       error,

@@ -9,7 +9,7 @@ import { CreationInDoubt } from '../creation/in-doubt.ts';
 import { CliError, NoMoreWanted, timeIsUpAt } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
-import { providerFaultOf } from '../outputs/provider-fault.ts';
+import { findProviderFault } from '../outputs/provider-fault.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan, RunDetails } from './job.ts';
 import {
@@ -68,7 +68,7 @@ class RunningJob {
     try {
       const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
       const { connection } = this.#work;
-      const fault = providerFaultOf(connection, run);
+      const fault = findProviderFault(connection, run);
       const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
       if (fault === undefined) return { kind: 'ended', run, facts: this.#facts(), isUnanswered };
       // The failed run cost nothing and is not needed again.

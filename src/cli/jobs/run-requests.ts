@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../context.ts';
-import { type Failure, failureOf } from '../core/failure.ts';
+import { type Failure, toFailure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
 import { CliError, NoMoreWanted } from '../errors.ts';
@@ -130,7 +130,7 @@ function requestResult(outcome: JobOutcome): RequestResult {
   return {
     run: undefined,
     seconds,
-    fault: failureOf(error),
+    fault: toFailure(error),
     ...(isLeft && { isLeft }),
     ...(isInDoubt && { isInDoubt }),
   };
@@ -152,5 +152,5 @@ function resultsGone(): CliError {
 
 /** Returns the result of a job that can't be run. */
 export function notRun(error: unknown): RequestResult {
-  return { run: undefined, seconds: 0, fault: failureOf(error) };
+  return { run: undefined, seconds: 0, fault: toFailure(error) };
 }

@@ -47,15 +47,15 @@ export async function settleDoubts<D extends UnansweredCreation>(
     client.keepsIdempotencyKeys === true && keyIsKept(ctx, doubt);
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
-  const settlements = new Map(toSearch.map((doubt, index) => [doubt, settlementOf(searches[index])]));
+  const settlements = new Map(toSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]));
   // The list's answer may have shown that the service keeps keys.
   return doubts.map(doubt => [
     doubt,
-    isKept(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? settlementOf(undefined)),
+    isKept(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? toSettlement(undefined)),
   ]);
 }
 
-function settlementOf(search: SearchResult | undefined): Settlement {
+function toSettlement(search: SearchResult | undefined): Settlement {
   const { run, candidates, madeNone = false } = search ?? {};
   if (run !== undefined) return { kind: 'wait', runId: run.runId };
   return madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates };

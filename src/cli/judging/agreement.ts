@@ -26,7 +26,7 @@ interface Disagreement extends LabelledRow {
   readonly reason: string;
 }
 
-export function agreementOf(rows: readonly JudgedRow[]): Agreement {
+export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
   const judged = rows.map(({ verdicts, ...row }) => {
     const [first] = verdicts;
     return { ...row, judge: first?.passes ?? false, reason: first?.reason ?? '' };
@@ -51,13 +51,13 @@ function agreementWithItself(rows: readonly JudgedRow[]): number | undefined {
   for (const { verdicts } of rows) {
     const yes = verdicts.filter(({ passes }) => passes).length;
     const no = verdicts.length - yes;
-    pairs += pairsOf(verdicts.length);
-    equal += pairsOf(yes) + pairsOf(no);
+    pairs += countPairs(verdicts.length);
+    equal += countPairs(yes) + countPairs(no);
   }
   return pairs === 0 ? undefined : equal / pairs;
 }
 
-function pairsOf(count: number): number {
+function countPairs(count: number): number {
   return (count * (count - 1)) / 2;
 }
 

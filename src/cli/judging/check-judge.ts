@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { type Failure, failureOf } from '../core/failure.ts';
+import { type Failure, toFailure } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
 import { type Caps, resumeAtCapHint } from '../creation/caps.ts';
 import { CliError, withResumeHint } from '../errors.ts';
@@ -57,7 +57,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   budget.checkCostCap(connection);
   await judge.checkPrice({});
   if (options.providerBatch) await judge.checkBatch({});
-  const jobs = await jobsOf(judge, rows, repeat);
+  const jobs = await createJobs(judge, rows, repeat);
   const results = new Map<string, RequestResult>();
   const labels = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
   const journalName = { kind: 'judges', names: [labels, options.judge ?? ''] } as const;
@@ -71,11 +71,15 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
     throw withResumeHint(error);
   });
   await budget.readTotals({ readsList: true });
-  return { ...verdictsOf(rows, jobs, results), budget };
+  return { ...collectVerdicts(rows, jobs, results), budget };
 }
 
 /** Returns the questions, each `repeat` times. Equal ones are numbered, in recordings too. */
-async function jobsOf(judge: Judge, rows: readonly LabelledRow[], repeat: number): Promise<QuestionJob[]> {
+async function createJobs(
+  judge: Judge,
+  rows: readonly LabelledRow[],
+  repeat: number,
+): Promise<QuestionJob[]> {
   const counts = new Map<string, number>();
   const jobs: QuestionJob[] = [];
   for (const labelled of rows) {
@@ -94,7 +98,7 @@ async function jobsOf(judge: Judge, rows: readonly LabelledRow[], repeat: number
   return jobs;
 }
 
-function verdictsOf(
+function collectVerdicts(
   rows: readonly LabelledRow[],
   jobs: readonly QuestionJob[],
   results: ReadonlyMap<string, RequestResult>,
@@ -106,7 +110,7 @@ function verdictsOf(
     try {
       judged.push({ ...labelled, verdicts: own.map(({ id }) => verdictIn(results.get(id))) });
     } catch (error) {
-      faults.push({ id: labelled.id, fault: failureOf(error) });
+      faults.push({ id: labelled.id, fault: toFailure(error) });
     }
   }
   return { judged, faults };

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { Redaction } from '../../client/http/redaction.ts';
 import type { Context } from '../context.ts';
-import { failureOf } from '../core/failure.ts';
+import { toFailure } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
@@ -65,7 +65,7 @@ export class AgentSession {
         this.#call(
           tool,
           args,
-          callOf(mcpReq, () => this.#isOver),
+          toToolCall(mcpReq, () => this.#isOver),
         ),
       );
     });
@@ -133,14 +133,14 @@ export class AgentSession {
 
   /** Removes all keys from an answer. Other commands show answers to the user unchanged; here they go to a model. */
   async #withoutKeys<T>(answer: T): Promise<T> {
-    this.#secrets ??= secretsOf(this.#ctx);
+    this.#secrets ??= readSecrets(this.#ctx);
     const { client } = await this.#ctx.connection();
     return client.redact((await this.#secrets).value(answer));
   }
 
   #explain(error: unknown): string {
     if (error instanceof ProtocolError) return error.message;
-    const { message, status, hints } = failureOf(error);
+    const { message, status, hints } = toFailure(error);
     // An agent has no command line, but the rest of a hint may help it.
     const useful = hints
       .map(hint =>
@@ -154,7 +154,7 @@ export class AgentSession {
   }
 }
 
-async function secretsOf(ctx: Context): Promise<Redaction> {
+async function readSecrets(ctx: Context): Promise<Redaction> {
   const { secretKeys } = await import('../../models/catalogue/provider-keys.ts');
   return new Redaction(...(await secretKeys(ctx)));
 }
@@ -169,7 +169,7 @@ function withoutFlags(message: string): string {
   return [what, ...advice.filter(part => !FLAG.test(part))].join('; ');
 }
 
-function callOf(
+function toToolCall(
   { signal, notify, _meta }: ServerContext['mcpReq'],
   isSessionOver: ToolCall['isSessionOver'],
 ): ToolCall {

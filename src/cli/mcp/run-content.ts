@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { imageType } from '../../files/image-type.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { dollars, formatDollars, money } from '../../wire/money.ts';
@@ -42,7 +42,7 @@ export async function runResult(
     }
   }
   const { runId, runStatus, tokens } = run;
-  const costs = await costsOf(ctx, connection, runId);
+  const costs = await fetchCosts(ctx, connection, runId);
   const facts = { runId, runStatus, tokens, ...costs };
   const { credits: _, ...withoutCredits } = facts;
   const isHere = costs.cost !== undefined;
@@ -75,7 +75,7 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
   } catch (error) {
     if (error instanceof NotAPicture) throw error;
     ctx.signal.throwIfAborted();
-    return { type: 'text', text: `image (not shown: ${oneLine(messageOf(error))}): ${oneLine(data)}` };
+    return { type: 'text', text: `image (not shown: ${oneLine(errorMessage(error))}): ${oneLine(data)}` };
   }
 }
 
@@ -87,7 +87,7 @@ interface RunCosts {
 }
 
 /** Returns the costs of a run, as far as they are available; never fails. */
-async function costsOf(ctx: Context, { client, costs }: Connection, runId: string): Promise<RunCosts> {
+async function fetchCosts(ctx: Context, { client, costs }: Connection, runId: string): Promise<RunCosts> {
   const { signal } = ctx;
   try {
     const { rows } = await client.runs.list({ limit: 50 }, { signal, retries: 0 });

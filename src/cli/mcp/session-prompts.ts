@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { NotFoundError } from '../../client/errors.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { isBelow, whyLeftOut } from '../../files/named-file.ts';
 import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
 import { wordMatcher } from '../../wire/search-words.ts';
@@ -9,7 +9,7 @@ import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { rowBuffer } from '../outputs/present-pages.ts';
-import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../targets/prompt-file.ts';
+import { aliasOrName, connectionFor, findPromptFile, versionOfFile } from '../targets/prompt-file.ts';
 import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
 import { oneLine } from '../terminal/sanitise.ts';
@@ -100,7 +100,7 @@ export class SessionPrompts {
    */
   async open(name: string): Promise<OpenedPrompt> {
     const target = this.#files().get(name) ?? name;
-    const file = promptFileOf(this.#ctx, target, 'elsewhere');
+    const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
     const connection = await connectionFor(this.#ctx, target);
     const resolved = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' }).catch(
@@ -143,7 +143,7 @@ export class SessionPrompts {
   async #identify(name: string): Promise<{ readonly id: string; readonly label?: string }> {
     const { signal } = this.#ctx;
     const target = this.#files().get(name) ?? name;
-    const file = promptFileOf(this.#ctx, target, 'elsewhere');
+    const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) return { id: file.path };
     const id = aliasOrName(this.#ctx, target);
     if (!isUuid(id)) {
@@ -210,7 +210,7 @@ export class SessionPrompts {
       return { name, title, description: '', config };
     } catch (error) {
       signal.throwIfAborted();
-      const warning = `warning: ${oneLine(messageOf(error))}`;
+      const warning = `warning: ${oneLine(errorMessage(error))}`;
       if (this.#warnings.get(file) !== warning) io.error(warning);
       this.#warnings.set(file, warning);
       return undefined;

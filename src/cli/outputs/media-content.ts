@@ -15,7 +15,7 @@ export interface MediaContent {
 }
 
 /** Fetches the media of runs, by URL, without those that can't be fetched. */
-export async function mediaOf(
+export async function fetchRunMedia(
   { client }: Connection,
   runs: readonly Run[],
   options: { readonly forPage: boolean; readonly signal: AbortSignal },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PastBound } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { readJson } from '../../files/json.ts';
 import { dataText } from '../../files/json-fields.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
@@ -41,7 +41,7 @@ export async function readJsonFile(
   try {
     return parseBoundedJson(text.replace(/^\uFEFF/u, ''), MAX_JSON);
   } catch (error) {
-    const fault = error instanceof JsonPastBound ? error.message : `is not JSON: ${messageOf(error)}`;
+    const fault = error instanceof JsonPastBound ? error.message : `is not JSON: ${errorMessage(error)}`;
     throw usageError(`${where}: ${file} ${fault}`);
   }
 }

@@ -77,11 +77,11 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   }
   // Keeps only the cells, because a row may hold far more.
   const buffer = rowBuffer<Cell[]>(noun);
-  const cellsOf = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
+  const toCells = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
   const value = await withSpinner(
     ctx,
     asking,
-    collectRows(pages, rows => buffer.add(rows.map(cellsOf))),
+    collectRows(pages, rows => buffer.add(rows.map(toCells))),
   );
   const shown = columns.map((column, index) => ({
     ...column,

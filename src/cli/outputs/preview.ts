@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { within } from '../../net/signals.ts';
 import type { Connection, Context } from '../context.ts';
-import { graphicsOf } from '../terminal/pictures/graphics.ts';
+import { detectGraphics } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';
 
 /** Maximum size of a picture to fetch for a preview, in bytes. */
@@ -17,7 +17,7 @@ export async function preview(
   url: string,
   file: string | undefined,
 ): Promise<void> {
-  const graphics = await graphicsOf(ctx);
+  const graphics = await detectGraphics(ctx);
   if (graphics === undefined) return;
   try {
     const bytes =

@@ -15,12 +15,12 @@ export class ProviderRunError extends CliError {
     readonly kind: EngineFault,
     run: Run,
   ) {
-    super(errorsOf(run), PROVIDER_FAULTS[kind]);
+    super(joinErrors(run), PROVIDER_FAULTS[kind]);
   }
 }
 
 /** Returns the provider's fault of a run; undefined if it ended in any other way. */
-export function providerFaultOf(
+export function findProviderFault(
   { faultOf }: Pick<Connection, 'faultOf'>,
   run: Run,
 ): ProviderRunError | undefined {
@@ -46,13 +46,13 @@ export function errorTexts({ outputs }: Run): string[] {
 }
 
 /** Joins the error items of a failed run. */
-export function errorsOf(run: Run): string {
+export function joinErrors(run: Run): string {
   return errorTexts(run).join('; ') || 'the run failed';
 }
 
 /** Joins the errors of a failed run without their advice to run it alone, for commands that run it again in their own way. */
 export function providerReasons(run: Run): string {
-  const [reasons = ''] = errorsOf(run).split(RERUN_ADVICE);
+  const [reasons = ''] = joinErrors(run).split(RERUN_ADVICE);
   return reasons;
 }
 
@@ -60,7 +60,7 @@ export function providerReasons(run: Run): string {
 const MAX_WARNINGS = 50;
 
 /** Returns the warnings of a run: the options left out of its request to the model, one sentence each. */
-export function warningsOf({ warnings }: Run): string[] {
+export function listWarnings({ warnings }: Run): string[] {
   return listAt(warnings)
     .filter(warning => typeof warning === 'string')
     .slice(0, MAX_WARNINGS);

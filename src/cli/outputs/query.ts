@@ -1,5 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { ExpressionFault, Selection } from '../../files/jmespath.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -47,7 +47,7 @@ export async function applyQuery(
 function refused(error: unknown): Error {
   // The error that ended the command explains itself.
   if (error instanceof CliError) return error;
-  return usageError(`--query: ${messageOf(error)}`, HINT);
+  return usageError(`--query: ${errorMessage(error)}`, HINT);
 }
 
 const HINT = 'JMESPath is described at https://jmespath.site';

@@ -1,11 +1,11 @@
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { homeDirectory } from '../../files/user-folders.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { shellOf } from '../terminal/command-line.ts';
+import { detectShell } from '../terminal/command-line.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { PaidRun } from './not-printed.ts';
 import type { OutputSchemaCheck } from './output-schema.ts';
@@ -60,7 +60,7 @@ function checkBytesWanted(ctx: Context, flag: string): void {
   if (ctx.io.stdout.isTerminal) {
     throw usageError(
       `${flag} - writes bytes, and standard output is a terminal`,
-      shellOf(ctx.env) === 'windows-powershell'
+      detectShell(ctx.env) === 'windows-powershell'
         ? 'Name a directory instead of -: Windows PowerShell changes what goes through > and |.'
         : `Redirect it: … ${flag} - > file`,
     );
@@ -208,7 +208,7 @@ export async function printPaid<T>(
       return await ctx.io.out(data);
     } catch (error) {
       const { notPrintedError } = await import('./not-printed.ts');
-      throw notPrintedError(runs, messageOf(error)) ?? error;
+      throw notPrintedError(runs, errorMessage(error)) ?? error;
     }
   };
   return print({ ...ctx, io: { ...ctx.io, out } });

@@ -39,7 +39,7 @@ export function withHelpLast(argv: readonly string[]): readonly string[] {
 
 /** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */
 export function globalOptions(command: Command): GlobalOptions {
-  const { timeout, ...flags } = { ...SWITCHES, ...rootOf(command).opts<Parsed>() };
+  const { timeout, ...flags } = { ...SWITCHES, ...rootCommand(command).opts<Parsed>() };
   const { models, modelsFrom = models } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
   return {
     ...flags,
@@ -70,6 +70,6 @@ export function wantsJsonErrors(argv: readonly string[]): boolean {
 }
 
 /** Returns the root of the command tree. */
-export function rootOf(command: Command): Command {
-  return command.parent === null ? command : rootOf(command.parent);
+export function rootCommand(command: Command): Command {
+  return command.parent === null ? command : rootCommand(command.parent);
 }

@@ -1,5 +1,5 @@
 import type { Env } from '../../files/env.ts';
-import { failureOf } from '../core/failure.ts';
+import { toFailure } from '../core/failure.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import type { PlainIo, Sink } from '../terminal/io.ts';
@@ -17,7 +17,7 @@ export async function reportError(
   },
 ): Promise<ExitCode> {
   const { io, stderr, env } = to;
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   const paint = await paintFor(colourLevel(stderr, env, { isAllowed: !argv.includes('--no-color') }));
   const debug = argv.some(word => /^--debug(=body)?$/u.test(word));
   reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });

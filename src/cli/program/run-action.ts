@@ -49,7 +49,7 @@ async function runForExitCode(
   reportError: ParsedCommand['reportError'],
 ): Promise<ExitCode> {
   try {
-    await checkQueryOf(ctx);
+    await checkQueryFlag(ctx);
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
     if (ctx.signal.aborted && !isAboutStop(error)) return await reportError(ctx.signal.reason);
@@ -62,7 +62,7 @@ function isAboutStop(error: unknown): boolean {
 }
 
 /** Finds a typo in `--query` before anything is sent, so that it costs nothing. */
-async function checkQueryOf(ctx: Context): Promise<void> {
+async function checkQueryFlag(ctx: Context): Promise<void> {
   const { query } = ctx.globals;
   if (query === undefined) return;
   const { checkQuery } = await import('../outputs/query.ts');

@@ -67,11 +67,11 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('after', () => examplesOf(EXAMPLES, width))
+    .addHelpText('after', () => formatExamples(EXAMPLES, width))
     .addHelpText('after', () =>
       wrapLines('\nFlags of every command (--json, --query, --profile, …): promptrun help flags', width),
     );
-  for (const flag of COMMAND_TABLE.globalFlags) root.addOption(optionOf(flag));
+  for (const flag of COMMAND_TABLE.globalFlags) root.addOption(createOption(flag));
   root.addOption(new Option('--debug-body').hideHelp());
   watchParsing(root);
 }
@@ -80,7 +80,7 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
 function addCommands(parent: Command, specs: readonly ProgramCommand[], options: TreeOptions): void {
   const undeclared = new Map<Command, ProgramCommand>();
   for (const spec of specs) {
-    const command = stubOf(spec, parent);
+    const command = createStub(spec, parent);
     undeclared.set(command, spec);
     parent.addCommand(command, { hidden: spec.hidden === true });
   }
@@ -95,7 +95,7 @@ function addCommands(parent: Command, specs: readonly ProgramCommand[], options:
  * Returns a command with its parent's settings. `addCommand` does not pass them on, and without them a bad flag would end the
  * process.
  */
-function stubOf(spec: ProgramCommand, parent: Command): Command {
+function createStub(spec: ProgramCommand, parent: Command): Command {
   const { path, summary, aliases = [], heading, run } = spec;
   const command = new Command(commandName(spec)).copyInheritedSettings(parent).helpCommand(false);
   command
@@ -111,8 +111,8 @@ function stubOf(spec: ProgramCommand, parent: Command): Command {
 
 function declare(command: Command, spec: ProgramCommand, options: TreeOptions): void {
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
-  for (const flag of spec.flags ?? []) command.addOption(optionOf(flag));
-  command.addHelpText('after', () => helpTextOf(spec, widthOfHelp(options.terminal)));
+  for (const flag of spec.flags ?? []) command.addOption(createOption(flag));
+  command.addHelpText('after', () => formatHelp(spec, widthOfHelp(options.terminal)));
   const { run, explain } = spec;
   if (run !== undefined) {
     command.action((...input: unknown[]) =>
@@ -140,16 +140,16 @@ function parsedFlags(command: Command & { unknownOption?: (flag: string) => void
   return { ...command.opts(), ...Object.fromEntries(typed) };
 }
 
-function helpTextOf({ examples, notes, heading }: CommandSpec, columns: number): string {
+function formatHelp({ examples, notes, heading }: CommandSpec, columns: number): string {
   const flags = HEADINGS_OF_REQUESTS.includes(heading) ? '--json, --query, --timeout' : '--json, --query';
   const texts = [
     ...(notes === undefined ? [] : [typeof notes === 'string' ? notes : notes()]),
     `Flags of every command (${flags}, …): promptrun help flags`,
   ];
-  return [examplesOf(examples, columns), ...texts.map(text => wrapLines(text, columns))].join('\n\n');
+  return [formatExamples(examples, columns), ...texts.map(text => wrapLines(text, columns))].join('\n\n');
 }
 
-function examplesOf(examples: readonly string[], columns: number): string {
+function formatExamples(examples: readonly string[], columns: number): string {
   const lines = examples.map(line => (/\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`));
   return ['\nExamples:', ...lines.map(line => wrapCommand(line, columns))].join('\n');
 }
@@ -163,14 +163,14 @@ function rowOfHelp(this: Help, term: string, width: number, text: string): strin
   return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? MAX_HELP_WIDTH);
 }
 
-function optionOf([flags, description, traits = {}]: FlagSpec): Option {
+function createOption([flags, description, traits = {}]: FlagSpec): Option {
   const { choices, repeats = false, required = false, conflicts } = traits;
   const option = new Option(flags, description).makeOptionMandatory(required);
   if (conflicts !== undefined) option.conflicts(conflicts);
   if (choices !== undefined) option.choices(choices);
   const named = /<(file|dir)\b/u.exec(flags)?.[1];
   if (named !== undefined) option.argParser(named === 'dir' ? directoryName : fileName);
-  if (repeats) option.default([]).argParser(collectorOf(option));
+  if (repeats) option.default([]).argParser(createCollector(option));
   if (traits.default !== undefined) option.default(traits.default);
   return option;
 }
@@ -187,7 +187,7 @@ function directoryName(value: string): string {
 }
 
 /** Returns a parser that collects the values of a repeatable flag, each checked as a single value is. */
-function collectorOf({ parseArg: check }: Option) {
+function createCollector({ parseArg: check }: Option) {
   return (value: string, before: readonly string[]): string[] => {
     check?.(value, undefined);
     return [...before, value];

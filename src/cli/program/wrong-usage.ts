@@ -3,7 +3,7 @@ import { nearest, suggest } from '../../files/nearest.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { shellWord } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { rootOf } from './global-flags.ts';
+import { rootCommand } from './global-flags.ts';
 
 /** Parsing ended because help or the version was shown, which is a success. */
 export class HelpShown extends Error {
@@ -35,7 +35,7 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
   if (isUnknownVerb) what = `unknown command '${first}'`;
   else if (hasExcess) what = `too many arguments: ${oneLine(excessArguments(command).join(' '))}`;
   const word = /'(.*)'/.exec(what)?.[1] ?? '';
-  const candidates = namesInsteadOf(isUnknownVerb ? UNKNOWN_COMMAND : code, command);
+  const candidates = correctNames(isUnknownVerb ? UNKNOWN_COMMAND : code, command);
   const suggestion = suggestionFor(word, candidates);
   const isUnknownCommand = code === UNKNOWN_COMMAND && command.parent === null;
   return usageError(
@@ -62,7 +62,7 @@ function suggestionFor(word: string, candidates: readonly string[]): string {
 }
 
 /** Returns the names that an unknown command or flag may be a typo of. */
-function namesInsteadOf(code: string, command: Command): string[] {
+function correctNames(code: string, command: Command): string[] {
   if (code === UNKNOWN_COMMAND) {
     return command
       .createHelp()
@@ -70,7 +70,7 @@ function namesInsteadOf(code: string, command: Command): string[] {
       .flatMap(subcommand => [subcommand.name(), ...subcommand.aliases()]);
   }
   if (code !== 'commander.unknownOption') return [];
-  const options = [...command.options, ...rootOf(command).options].filter(option => !option.hidden);
+  const options = [...command.options, ...rootCommand(command).options].filter(option => !option.hidden);
   return [...options.flatMap(({ long }) => long ?? []), '--help'];
 }
 

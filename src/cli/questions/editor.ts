@@ -25,7 +25,7 @@ export async function editText(text: string, options: { env: Env; signal: AbortS
   }
 }
 
-function editorOf(env: Env): string {
+function chooseEditor(env: Env): string {
   return (
     env['VISUAL'] ||
     env['EDITOR'] ||
@@ -34,7 +34,7 @@ function editorOf(env: Env): string {
 }
 
 async function runEditor(file: string, { env, signal }: { env: Env; signal: AbortSignal }): Promise<void> {
-  const editor = editorOf(env);
+  const editor = chooseEditor(env);
   const [command, ...words] = commandLine(editor, file, env);
   const child = spawn(command, words, {
     stdio: [STANDARD_INPUT, DRAWN_ON, DRAWN_ON],

@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from '@inquirer/core';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { counted } from '../core/counted.ts';
 import type { QuestionTheme } from './question-theme.ts';
 
@@ -72,7 +72,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
     const text = await editor(above + value || defaultText, config.signal).catch((fault: unknown) => {
-      setBeneath(theme.style.error(messageOf(fault)));
+      setBeneath(theme.style.error(errorMessage(fault)));
       return '';
     });
     if (config.signal.aborted) return;

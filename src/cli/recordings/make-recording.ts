@@ -1,5 +1,5 @@
 import type { Download } from '../../client/download.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { textOrNothing } from '../../files/json-fields.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
@@ -94,7 +94,7 @@ async function keepMedia(
     } catch (error) {
       if (error instanceof LinkFault) throw error;
       if (error instanceof TooBig) notKept.push(url);
-      if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
+      if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${errorMessage(error)}`);
       if (signal.aborted) break;
     }
   }

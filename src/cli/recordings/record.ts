@@ -1,6 +1,6 @@
 import { Redaction } from '../../client/http/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
 import {
   isJsonObject,
@@ -117,7 +117,7 @@ class ServiceRecorder implements Recorder {
       .catch((error: unknown) => {
         if (error instanceof UnwritableRecording) this.#unwritten += 1;
         if (error instanceof LinkFault) this.#link ??= error;
-        else this.#options.note(`note: not recorded: ${messageOf(error)}`);
+        else this.#options.note(`note: not recorded: ${errorMessage(error)}`);
       })
       .finally(() => this.#pending.delete(recording));
     this.#pending.add(recording);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { readJson } from '../../files/json.ts';
 import { byKey } from '../../files/json-fields.ts';
 import { checkBelow, LinkFault } from '../../files/writing/write-below.ts';
@@ -241,9 +241,9 @@ export class RecordingDirectory {
     const text = `${JSON.stringify(content, undefined, 2)}\n`;
     if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
-      if (error instanceof LinkFault || codeOf(error) === undefined) throw error;
+      if (error instanceof LinkFault || errorCode(error) === undefined) throw error;
       const place = path.join(this.directory, file);
-      throw new UnwritableRecording(`${place} can't be written: ${messageOf(error)}`, { cause: error });
+      throw new UnwritableRecording(`${place} can't be written: ${errorMessage(error)}`, { cause: error });
     });
   }
 

@@ -252,11 +252,11 @@ async function openTransport(service: EmbeddedService | undefined, env: Env): Pr
       close: () => Promise.resolve(),
     };
   }
-  const [{ createTransport }, { proxiesOf }] = await Promise.all([
+  const [{ createTransport }, { readProxyVariables }] = await Promise.all([
     import('../../client/http/undici-transport.ts'),
     import('../../net/proxy.ts'),
   ]);
-  return await createTransport({ shortLived: true, proxy: proxiesOf(env) });
+  return await createTransport({ shortLived: true, proxy: readProxyVariables(env) });
 }
 
 function debugNote({ io, globals }: ConnectionSources, line: string): void {

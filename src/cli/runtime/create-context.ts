@@ -8,7 +8,7 @@ import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
 import type { Advise, Clock, GlobalOptions } from '../core/types.ts';
-import { stopperOf, TimeIsUp, usageError } from '../errors.ts';
+import { stopCause, TimeIsUp, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usesLocalService } from '../settings/config/address.ts';
 import { Journal } from '../settings/journal/journal.ts';
@@ -56,7 +56,7 @@ export async function createContext(
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd, { needsHome });
   const settings = new Settings(config, clock);
-  const recordings = recordingsOf(globals, env, cwd);
+  const recordings = chooseRecordings(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
   const journal = new Journal(stateDir, clock, { isWritten: !isReplay });
   const interrupts = listenForInterrupts(host, clock);
@@ -85,7 +85,7 @@ export async function createContext(
     stateDir,
   };
   const base = { ...place, journal, isReplay, signal, timeLeftMs, advise };
-  const connections = connectionsOf({ ...base, recordings });
+  const connections = createConnections({ ...base, recordings });
   const ctx: Context = {
     ...base,
     onInterrupt: interrupts.onInterrupt,
@@ -179,7 +179,7 @@ async function colouredIo(
 }
 
 /** Returns functions that open connections on first use, and one that closes them all. */
-function connectionsOf(sources: ConnectionSources) {
+function createConnections(sources: ConnectionSources) {
   const opened: Promise<OpenConnection>[] = [];
   let isClosed = false;
   const opening = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
@@ -208,7 +208,7 @@ function connectionsOf(sources: ConnectionSources) {
       for (const open of await Promise.allSettled(opened)) {
         if (open.status === 'rejected') continue;
         if (!signal.aborted) await open.value.connection.resources.settle(signal, timeLeftMs());
-        const stopper = signal.aborted ? stopperOf(signal.reason) : undefined;
+        const stopper = signal.aborted ? stopCause(signal.reason) : undefined;
         await open.value.close(stopper).catch((error: unknown) => faults.push(error));
       }
       if (faults.length > 0) throw faults[0];
@@ -227,7 +227,7 @@ function isVariableSet(variable: string | undefined): boolean {
  *
  * @throws {CliError} USAGE_ERROR if both are set
  */
-export function recordingsOf(
+export function chooseRecordings(
   { record, replay }: Pick<GlobalOptions, 'record' | 'replay'>,
   env: Env,
   cwd: string,

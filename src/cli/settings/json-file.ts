@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { type Release, waitForLock } from '../../files/writing/lock.ts';
 import { fileIn, makeDirectory } from '../../files/writing/write-below.ts';
 import { replaceFileSync } from '../../files/writing/write-file.ts';
@@ -91,7 +91,7 @@ function readJsonFileText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -109,7 +109,7 @@ function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: 
   const what = process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
   const elsewhere = 'or choose another place with PROMPTRUN_CONFIG_DIR.';
   const otherwise = configError(
-    `${file} can't be ${action}: ${messageOf(cause)}`,
+    `${file} can't be ${action}: ${errorMessage(cause)}`,
     `Check ${what}, ${elsewhere}`,
   );
   return unwritable(cause, otherwise, `Free some disk space, ${elsewhere}`);

@@ -1,7 +1,7 @@
 import { clampInterval, type Interval, percentText } from './interval.ts';
-import { meanOf } from './mean.ts';
+import { average } from './mean.ts';
 import { type CasePair, comparePairs, MIN_PAIRS, type PairedDifference } from './paired.ts';
-import { type CaseRuns, intervalOf, rateOf } from './rates.ts';
+import { type CaseRuns, passRate, rateInterval } from './rates.ts';
 
 /** The mean rates of the same cases before and after a change, and their difference. */
 export interface RateComparison extends PairedDifference {
@@ -17,8 +17,8 @@ export function compareRates(pairs: readonly CasePair[]): RateComparison | undef
   return {
     ...comparePairs(pairs),
     pairs: pairs.length,
-    before: meanOf(pairs.map(({ before }) => rateOf(before))),
-    after: meanOf(pairs.map(({ after }) => rateOf(after))),
+    before: average(pairs.map(({ before }) => passRate(before))),
+    after: average(pairs.map(({ after }) => passRate(after))),
   };
 }
 
@@ -60,9 +60,9 @@ function pText(p: number): string {
  * (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
  */
 export function caseDifferenceInterval(before: CaseRuns, after: CaseRuns): Interval {
-  const [old, now] = [rateOf(before), rateOf(after)];
-  const [oldLow, oldHigh] = intervalOf(before);
-  const [nowLow, nowHigh] = intervalOf(after);
+  const [old, now] = [passRate(before), passRate(after)];
+  const [oldLow, oldHigh] = rateInterval(before);
+  const [nowLow, nowHigh] = rateInterval(after);
   const down = Math.hypot(now - nowLow, oldHigh - old);
   const up = Math.hypot(nowHigh - now, old - oldLow);
   return clampInterval([now - old - down, now - old + up], -1, 1);

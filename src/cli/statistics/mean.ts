@@ -1,13 +1,13 @@
 import jStat from 'jstat';
 import type { Interval } from './interval.ts';
 
-export function meanOf(values: readonly number[]): number {
+export function average(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** Returns the standard error of the mean of at least two values. */
 export function standardError(values: readonly number[]): number {
-  const mean = meanOf(values);
+  const mean = average(values);
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return Math.sqrt(squares / (values.length - 1) / values.length);
 }
@@ -20,7 +20,7 @@ export function standardError(values: readonly number[]): number {
  */
 export function meanInterval(values: readonly number[]): Interval {
   const reach = studentQuantile(0.975, values.length - 1) * standardError(values);
-  return [meanOf(values) - reach, meanOf(values) + reach];
+  return [average(values) - reach, average(values) + reach];
 }
 
 export function studentQuantile(probability: number, degreesOfFreedom: number): number {

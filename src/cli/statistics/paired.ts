@@ -1,8 +1,8 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { clampInterval, type Interval, Z_95 } from './interval.ts';
-import { meanInterval, meanOf, standardError, studentQuantile } from './mean.ts';
+import { average, meanInterval, standardError, studentQuantile } from './mean.ts';
 import { areAllEqual, isAtLeast } from './nearly-equal.ts';
-import { type CaseRuns, rateOf } from './rates.ts';
+import { type CaseRuns, passRate } from './rates.ts';
 
 export type PairedVerdict = 'worse' | 'better' | 'no difference shown';
 
@@ -32,15 +32,15 @@ export const MIN_PAIRS = 6;
 
 /** Compares the rates of cases before and after a change. @param pairs at least one */
 export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
-  const differences = pairs.map(({ before, after }) => rateOf(after) - rateOf(before));
-  const difference = meanOf(differences);
+  const differences = pairs.map(({ before, after }) => passRate(after) - passRate(before));
+  const difference = average(differences);
   const repeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
   const p = repeats ? signFlipP(differences) : mcNemarP(differences);
   const verdict = p >= SIGNIFICANT ? 'no difference shown' : difference < 0 ? 'worse' : 'better';
-  return { verdict, p, difference, ...precisionOf(differences, difference) };
+  return { verdict, p, difference, ...estimatePrecision(differences, difference) };
 }
 
-function precisionOf(
+function estimatePrecision(
   differences: readonly number[],
   difference: number,
 ): Pick<PairedDifference, 'interval' | 'smallest'> {

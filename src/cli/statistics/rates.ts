@@ -1,6 +1,6 @@
 import { sequenceInterval } from './confidence-sequence.ts';
 import { clampInterval, type Interval, wilsonInterval } from './interval.ts';
-import { meanInterval, meanOf } from './mean.ts';
+import { average, meanInterval } from './mean.ts';
 import { areAllEqual } from './nearly-equal.ts';
 
 /** The number of runs of a case, and how many of them passed. */
@@ -21,7 +21,7 @@ export interface RateSummary {
   readonly passK: ReadonlyMap<number, number>;
 }
 
-export function rateOf({ passed, runs }: CaseRuns): number {
+export function passRate({ passed, runs }: CaseRuns): number {
   return passed / runs;
 }
 
@@ -30,18 +30,18 @@ export function isFlaky({ passed, runs }: CaseRuns): boolean {
   return passed > 0 && passed < runs;
 }
 
-export function intervalOf(counted: CaseRuns): Interval {
+export function rateInterval(counted: CaseRuns): Interval {
   const { passed, runs, isSequential } = counted;
-  return isSequential ? sequenceInterval(passed, runs) : wilsonInterval(rateOf(counted), runs);
+  return isSequential ? sequenceInterval(passed, runs) : wilsonInterval(passRate(counted), runs);
 }
 
 /** Summarises the rates of cases; undefined if there are none. */
 export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefined {
   const [only, ...others] = cases;
   if (only === undefined) return undefined;
-  const rates = cases.map(rateOf);
-  const rate = meanOf(rates);
-  const interval = others.length === 0 ? intervalOf(only) : intervalOver(cases, rates, rate);
+  const rates = cases.map(passRate);
+  const rate = average(rates);
+  const interval = others.length === 0 ? rateInterval(only) : intervalOver(cases, rates, rate);
   return { rate, interval, passK: passK(cases) };
 }
 
@@ -65,7 +65,7 @@ function passK(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
     for (const [index, { passed, runs }] of cases.entries()) {
       allPass[index] = ((allPass[index] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);
     }
-    chances.set(k, meanOf(allPass));
+    chances.set(k, average(allPass));
   }
   return chances;
 }

@@ -1,12 +1,12 @@
 import { type Stats, statSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import type { JsonObject } from '../../files/json.ts';
 import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { shellOf, shellWord } from '../terminal/command-line.ts';
+import { detectShell, shellWord } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { type NamedPromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
@@ -29,7 +29,7 @@ export type TargetSource = 'command line' | 'elsewhere';
  *
  * @throws {CliError} USAGE_ERROR for a revision that does not come from the command line
  */
-export function promptFileOf(
+export function findPromptFile(
   ctx: Context,
   target: string,
   source: TargetSource,
@@ -58,8 +58,8 @@ function isRegularFile(file: string, name: string): boolean {
   try {
     stats = statSync(file, { throwIfNoEntry: false });
   } catch (error) {
-    if (['ENAMETOOLONG', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
-    throw usageError(`${name} can't be read: ${messageOf(error)}`);
+    if (['ENAMETOOLONG', 'ENOTDIR'].includes(errorCode(error) ?? '')) return false;
+    throw usageError(`${name} can't be read: ${errorMessage(error)}`);
   }
   if (stats === undefined || stats.isFile()) return stats !== undefined;
   throw usageError(`${name} is ${irregularKind(stats)}, not a prompt file`);
@@ -96,7 +96,7 @@ export async function withLocalStore<T>(
 
 /** Converts an error of the store. A prompt file's first fault gets its relative path and a hint to see the others. */
 export function asTyped(ctx: Context, error: unknown): unknown {
-  if (codeOf(error) !== 'INVALID_PROMPT_FILE') return error;
+  if (errorCode(error) !== 'INVALID_PROMPT_FILE') return error;
   const { file, line, what, findings } = error as InvalidPromptFile;
   const shown = shownPath(ctx, file);
   const faults = findings.filter(({ severity }) => severity === 'fault').length;
@@ -104,7 +104,7 @@ export function asTyped(ctx: Context, error: unknown): unknown {
   const hints =
     faults > 1 && !isPartial
       ? [
-          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(shown, shellOf(ctx.env))}`,
+          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(shown, detectShell(ctx.env))}`,
         ]
       : [];
   return usageError(`${shown}:${line}: ${what}`, ...hints);

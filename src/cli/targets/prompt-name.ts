@@ -14,7 +14,7 @@ import {
 import type { Connection, Context } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
+import { aliasOrName, findPromptFile, versionOfFile } from './prompt-file.ts';
 
 /** The prompt that a name means. */
 export interface NamedPrompt {
@@ -39,7 +39,7 @@ export async function resolvePrompt(
   connection: Connection,
   name: string,
 ): Promise<NamedPrompt> {
-  const file = promptFileOf(ctx, name, 'command line');
+  const file = findPromptFile(ctx, name, 'command line');
   if (file !== undefined) return versionOfFile(ctx, file);
   const target = aliasOrName(ctx, name);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };

@@ -5,7 +5,7 @@ import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import {
   aliasOrName,
-  promptFileOf,
+  findPromptFile,
   type TargetSource,
   type VersionOverrides,
   versionOfFile,
@@ -40,7 +40,7 @@ export async function resolveTarget(
   target: string,
   { source, model, config }: TargetOptions,
 ): Promise<ResolvedTarget> {
-  const file = promptFileOf(ctx, target, source);
+  const file = findPromptFile(ctx, target, source);
   if (file !== undefined) {
     return { ...(await versionOfFile(ctx, file, { model, config })), mayBePrompt: false };
   }

@@ -6,7 +6,7 @@ import { oneLine, visible } from './sanitise.ts';
 export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any-of-windows';
 
 /** Returns the shell that a command was typed in, judged by its environment or else by the platform. */
-export function shellOf(env?: Env, platform: NodeJS.Platform = process.platform): Shell {
+export function detectShell(env?: Env, platform: NodeJS.Platform = process.platform): Shell {
   if (platform === 'win32' && env === undefined) return 'any-of-windows';
   // Git Bash and the like set these.
   if (platform !== 'win32' || env === undefined || env['MSYSTEM'] !== undefined || env['SHELL'] !== undefined)
@@ -24,7 +24,7 @@ const PLAIN_ON_WINDOWS = /^(?!-[^-].*[.:])[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-
  * Returns a word as a user types it at a shell, quoted if it has special characters. Line breaks and control characters are
  * escaped; cmd.exe can't escape them and gets one line.
  */
-export function shellWord(word: string, shell: Shell = shellOf()): string {
+export function shellWord(word: string, shell: Shell = detectShell()): string {
   if (shell === 'posix') return posixWord(word);
   if (PLAIN_ON_WINDOWS.test(word)) return word;
   if (shell === 'cmd') return cmdWord(oneLine(word));
@@ -34,13 +34,13 @@ export function shellWord(word: string, shell: Shell = shellOf()): string {
 }
 
 /** Returns true if a shell has a way to write a word. */
-export function isWritable(word: string, shell: Shell = shellOf()): boolean {
+export function isWritable(word: string, shell: Shell = detectShell()): boolean {
   if (word.includes('\0')) return false;
   return shell !== 'cmd' || !isUnshowable(word);
 }
 
 /** Returns a word in quotes, even if it needs none. */
-export function quotedWord(word: string, shell: Shell = shellOf()): string {
+export function quotedWord(word: string, shell: Shell = detectShell()): string {
   if (shell === 'posix') return singleQuoted(word);
   return shell === 'cmd' ? cmdWord(word) : powerShellWord(word, shell);
 }
@@ -126,7 +126,7 @@ function withBackslashesDoubled(word: string): string {
 }
 
 /** Returns a command line that reads a file from standard input. PowerShell has no `<`; both shells of Windows have `type`. */
-export function readingFrom(file: string, command: string, shell: Shell = shellOf()): string {
+export function readingFrom(file: string, command: string, shell: Shell = detectShell()): string {
   const word = shellWord(file, shell);
   return shell === 'posix' ? `${command} < ${word}` : `type ${word} | ${command}`;
 }
@@ -136,7 +136,7 @@ export type ServiceFlags = Partial<Pick<GlobalOptions, 'profile' | 'baseUrl' | '
 
 /** Returns a function that builds command lines for the service of these flags. */
 export function adviseWith(flags: ServiceFlags, env: Env): Advise {
-  const shell = shellOf(env);
+  const shell = detectShell(env);
   const chosen = serviceWords(flags);
   return (...words) => ['promptrun', ...words, ...chosen].map(word => shellWord(word, shell)).join(' ');
 }

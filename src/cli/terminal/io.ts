@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { ChalkInstance } from 'chalk';
-import { codeOf, toError } from '../../files/error-utils.ts';
+import { errorCode, toError } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { visible, withoutHiddenControls } from './sanitise.ts';
@@ -176,7 +176,7 @@ function hasReader({ fd, isTTY }: Sink): boolean {
 }
 
 function readerHasGone(error: Error): boolean {
-  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(codeOf(error) ?? '');
+  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(errorCode(error) ?? '');
 }
 
 function outputUnwritable(cause: Error): CliError {

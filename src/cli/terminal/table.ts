@@ -120,7 +120,7 @@ function shownColumns(
 /** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
 function narrowed(columns: readonly ShownColumn[], available: number): ShownColumn[] {
   let shown = [...columns];
-  while (excessWidth(shown, available) > totalWidth(shown.map(slackOf))) {
+  while (excessWidth(shown, available) > totalWidth(shown.map(columnSlack))) {
     const [least] = shown
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
@@ -128,7 +128,7 @@ function narrowed(columns: readonly ShownColumn[], available: number): ShownColu
       return cutTo(available, shown, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
     shown = shown.filter(entry => entry !== least);
   }
-  return cutTo(available, shown, entry => slackOf(entry) > 0, pathsFirst);
+  return cutTo(available, shown, entry => columnSlack(entry) > 0, pathsFirst);
 }
 
 /** Cuts columns one by one, in this order, until they fit or none may be cut. */
@@ -158,7 +158,7 @@ function excessWidth(shown: readonly ShownColumn[], available: number): number {
   return totalWidth(shown.map(({ width }) => width)) + COLUMN_GAP.length * (shown.length - 1) - available;
 }
 
-function slackOf({ column, width }: ShownColumn): number {
+function columnSlack({ column, width }: ShownColumn): number {
   return column.min === undefined ? 0 : Math.max(0, width - column.min);
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '../../files/env.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { findProgram, windowsProgram } from '../../files/programs/programs.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
@@ -27,7 +27,7 @@ export async function openText(ctx: TerminalContext, name: string, text: string)
     await writeFile(file, text, { mode: 0o600 });
     await openInViewer(ctx, file, file);
   } catch (error) {
-    ctx.io.note(`note: ${name} could not be opened: ${oneLine(messageOf(error))}`);
+    ctx.io.note(`note: ${name} could not be opened: ${oneLine(errorMessage(error))}`);
   }
 }
 

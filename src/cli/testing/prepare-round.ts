@@ -51,7 +51,7 @@ export async function prepareRound(
   const runnable = withoutUncheckedTurns(entries);
   const chosen = options.failed ? await failedEntries(ctx, runnable) : runnable;
   // Only the chosen cases of a file need their judges.
-  const unjudged = options.failed ? await judgeFaults(ctx, filesOf(chosen), judge) : [];
+  const unjudged = options.failed ? await judgeFaults(ctx, groupByFile(chosen), judge) : [];
   const faults = [...read.faults, ...entryFaults, ...unjudged];
   for (const { fault } of faults) reportTestFault(ctx, fault);
   noteUnreachable(ctx, chosen);
@@ -155,7 +155,7 @@ function noteReplayedFailures({ io }: Context, { length }: readonly PreparedEntr
 }
 
 /** Returns the files of entries, with the cases of these entries alone. */
-function filesOf(entries: readonly PreparedEntry[]): TestFile[] {
+function groupByFile(entries: readonly PreparedEntry[]): TestFile[] {
   const cases = new Set(entries.map(({ entry }) => entry.testCase));
   const files = new Set(entries.map(({ entry }) => entry.file));
   return [...files].map(file => withChosenCases(file, testCase => cases.has(testCase)));

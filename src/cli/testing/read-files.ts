@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { failureOf } from '../core/failure.ts';
+import { toFailure } from '../core/failure.ts';
 import { sharedPath } from '../core/paths.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -66,7 +66,7 @@ class FaultyFiles {
     } catch (error) {
       this.#ctx.signal.throwIfAborted();
       if (!this.has(file)) {
-        this.faults.push({ file, name: sharedPath(this.#ctx.cwd, file), fault: failureOf(error) });
+        this.faults.push({ file, name: sharedPath(this.#ctx.cwd, file), fault: toFailure(error) });
       }
       return undefined;
     }
@@ -161,7 +161,7 @@ async function checkExpectations(
     try {
       await check(expectation);
     } catch (error) {
-      const { message, ...fault } = failureOf(error);
+      const { message, ...fault } = toFailure(error);
       throw new CliError(`${file.name}:${expectation.line}: ${message}`, { ...fault, cause: error });
     }
   }

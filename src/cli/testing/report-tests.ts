@@ -1,4 +1,4 @@
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritable, usageError } from '../errors.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
@@ -90,6 +90,6 @@ async function writeTestReport(ctx: Context, out: string, text: string): Promise
   } catch (error) {
     await printReport(ctx, text);
     const hint = 'The report is on standard output.';
-    throw unwritable(error, usageError(`--out: ${out} can't be written: ${messageOf(error)}`, hint), hint);
+    throw unwritable(error, usageError(`--out: ${out} can't be written: ${errorMessage(error)}`, hint), hint);
   }
 }

@@ -7,7 +7,7 @@ import { InvalidRequestError } from '../errors.ts';
  *
  * @throws {InvalidRequestError} for anything but an http or https URL, and for a URL with a user name, query or fragment
  */
-export function baseUrlOf(text: string): string {
+export function normalizeBaseUrl(text: string): string {
   if (!URL.canParse(text)) throw new InvalidRequestError(`${JSON.stringify(text)} is not a URL`);
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {

@@ -1,7 +1,7 @@
 import { pipeline, type Transform } from 'node:stream';
 import { ProtocolError } from '../errors.ts';
 import type { TransportResponse } from '../transport.ts';
-import { headerOf } from './parse-response.ts';
+import { firstHeader } from './parse-response.ts';
 
 /** The content encodings that the client accepts. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
@@ -40,7 +40,7 @@ export async function decodedText(response: TransportResponse, maxBytes: number)
   const { status: httpStatus, headers, body } = response;
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of decodedBody(body, headerOf(headers, 'content-encoding'), maxBytes)) {
+    for await (const piece of decodedBody(body, firstHeader(headers, 'content-encoding'), maxBytes)) {
       pieces.push(piece);
     }
   } catch (error) {

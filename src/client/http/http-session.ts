@@ -16,11 +16,17 @@ import {
   type Transport,
   type TransportResponse,
 } from '../transport.ts';
-import { baseUrlOf } from './base-url.ts';
+import { normalizeBaseUrl } from './base-url.ts';
 import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
-import { type AttemptOutcome, headerOf, isRedirect, parseResponse, type Received } from './parse-response.ts';
+import {
+  type AttemptOutcome,
+  firstHeader,
+  isRedirect,
+  parseResponse,
+  type Received,
+} from './parse-response.ts';
 import { Redaction } from './redaction.ts';
-import { beginningOf, notableHeaders } from './request-events.ts';
+import { notableHeaders, readBeginning } from './request-events.ts';
 import { retryDelay, withRetries } from './retry.ts';
 import { createTransport } from './undici-transport.ts';
 
@@ -65,7 +71,7 @@ export class HttpSession {
 
   /** @throws {InvalidRequestError} for a base URL or a key that can't be used */
   constructor(options: ClientOptions) {
-    this.baseUrl = baseUrlOf(options.baseUrl);
+    this.baseUrl = normalizeBaseUrl(options.baseUrl);
     this.userAgent = options.userAgent ?? 'promptrun';
     this.now = options.now ?? Date.now;
     this.random = options.random ?? Math.random;
@@ -87,7 +93,7 @@ export class HttpSession {
     };
     return this.repeat({ ...request, onRetry }, async attempt => {
       const outcome = await this.#attempt(request, attempt);
-      return { ...outcome, policy: headerOf(outcome.answer?.headers ?? {}, RATE_LIMIT_POLICY_HEADER) };
+      return { ...outcome, policy: firstHeader(outcome.answer?.headers ?? {}, RATE_LIMIT_POLICY_HEADER) };
     });
   }
 
@@ -244,7 +250,7 @@ export class HttpSession {
     const { onEvent, eventBodies } = this.#options;
     if (onEvent === undefined) return;
     const url = this.redaction.text(this.baseUrl + path);
-    const shown = eventBodies && body ? { body: this.redaction.text(await beginningOf(body)) } : {};
+    const shown = eventBodies && body ? { body: this.redaction.text(await readBeginning(body)) } : {};
     onEvent({ kind, method, url, attempt, ...facts, ...(headers && notableHeaders(headers)), ...shown });
   }
 }
@@ -258,7 +264,7 @@ function usableKey(key: unknown): string {
 }
 
 function announcesIdempotency(headers: AnswerHeaders): boolean {
-  return headerOf(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
+  return firstHeader(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
 }
 
 /** The service's clock, learned from its `Date` headers to the second. */

@@ -63,7 +63,7 @@ export function isRedirect(httpStatus: number): boolean {
 }
 
 function redirected({ method, url, httpStatus, headers }: Received, redaction: Redaction): ProtocolError {
-  const location = headerOf(headers, 'location');
+  const location = firstHeader(headers, 'location');
   const target =
     location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : location;
   return new ProtocolError(
@@ -91,7 +91,7 @@ function parseValue(received: Received, redaction: Redaction): unknown {
 }
 
 function contentKind({ headers }: Received, redaction: Redaction): string {
-  const [type = ''] = (headerOf(headers, 'content-type') ?? '').split(';', 1);
+  const [type = ''] = (firstHeader(headers, 'content-type') ?? '').split(';', 1);
   return type.trim() === '' || /\bjson\b/i.test(type)
     ? 'something other than JSON'
     : `${excerpt(redaction.text(type))} instead of JSON`;
@@ -139,7 +139,7 @@ export type AttemptOutcome = (
 /** Interprets an answer. The key is masked in the result, except in the outputs of runs. */
 export function parseResponse(received: Received, redaction: Redaction): AttemptOutcome {
   const { method, httpStatus, headers } = received;
-  const date = dateOf(headers);
+  const date = readDate(headers);
   try {
     const envelope = parseEnvelope(received, redaction);
     // The outputs of a run are a result, and results stay as they came.
@@ -148,7 +148,7 @@ export function parseResponse(received: Received, redaction: Redaction): Attempt
     const answer = { httpStatus, headers, text, envelope: safe, date, error: undefined };
     if (isSuccess(safe)) return { answer, error: undefined };
     const retryAfterMs = waitAskedFor(received, date);
-    const error = serviceErrorOf(safe, method, { httpStatus, retryAfterMs });
+    const error = toServiceError(safe, method, { httpStatus, retryAfterMs });
     return { answer: { ...answer, error }, error, retryAfterMs };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
@@ -159,12 +159,12 @@ export function parseResponse(received: Received, redaction: Redaction): Attempt
 
 /** Returns the wait that an answer asks for, in milliseconds. `date` is the server's time. */
 function waitAskedFor({ headers, receivedAt }: Received, date: number | undefined): number | undefined {
-  return retryAfter(headerOf(headers, 'retry-after'), date ?? receivedAt);
+  return retryAfter(firstHeader(headers, 'retry-after'), date ?? receivedAt);
 }
 
 /** Returns the server's time, in milliseconds since the Unix epoch. */
-function dateOf(headers: AnswerHeaders): number | undefined {
-  const date = Date.parse(headerOf(headers, 'date') ?? '');
+function readDate(headers: AnswerHeaders): number | undefined {
+  const date = Date.parse(firstHeader(headers, 'date') ?? '');
   return Number.isNaN(date) ? undefined : date;
 }
 
@@ -191,7 +191,7 @@ const REFUSALS: Readonly<Record<number, ErrorStatus>> = {
 };
 
 /** Returns the error that an envelope reports. */
-function serviceErrorOf(
+function toServiceError(
   { status, data, message }: ErrorEnvelope,
   method: string,
   { httpStatus, retryAfterMs }: { httpStatus: number; retryAfterMs: number | undefined },
@@ -238,7 +238,7 @@ function runIdIn(data: unknown): string | undefined {
 }
 
 /** Returns the value of a header, the first if there are several. */
-export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
+export function firstHeader(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 }

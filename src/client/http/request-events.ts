@@ -1,6 +1,6 @@
 import type { RequestEvent } from '../request.ts';
 import type { AnswerHeaders, RequestBody } from '../transport.ts';
-import { headerOf } from './parse-response.ts';
+import { firstHeader } from './parse-response.ts';
 
 /** Maximum size of a body in an event. */
 const MAX_SHOWN_BYTES = 4096;
@@ -19,14 +19,14 @@ const NOTABLE_HEADERS = [
 export function notableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
   const headers: Record<string, string> = {};
   for (const name of NOTABLE_HEADERS) {
-    const value = headerOf(all, name);
+    const value = firstHeader(all, name);
     if (value !== undefined) headers[name] = value;
   }
   return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
 /** Returns the first 4 KiB of a body. */
-export async function beginningOf(body: RequestBody | string): Promise<string> {
+export async function readBeginning(body: RequestBody | string): Promise<string> {
   if (typeof body === 'string') return body.slice(0, MAX_SHOWN_BYTES);
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -2,7 +2,13 @@ import v8 from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import { type AgentOptions, openAgent } from '../../net/agent.ts';
-import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../../net/fault.ts';
+import {
+  explainConnectionFailure,
+  faultCode,
+  faultMessage,
+  isAboutCertificate,
+  ProxyFault,
+} from '../../net/fault.ts';
 import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../../net/proxy.ts';
 import { unlessAborted, withoutListenerLimit } from '../../net/signals.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from '../errors.ts';
@@ -259,7 +265,7 @@ function serviceNetworkFault(
     return new InvalidRequestError(faultMessage(error), { cause: error });
   }
   const what = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
-  return new NetworkError(`${what}: ${causeOf(error)}`, {
+  return new NetworkError(`${what}: ${explainConnectionFailure(error)}`, {
     nothingSent,
     mayPass: !isAboutCertificate(error),
     cause: error,

@@ -33,7 +33,7 @@ export interface PagedList<Q extends PagedQuery, P extends Page<unknown>> {
  *
  * @throws {ProtocolError} if a cursor repeats, or the list has more than 10,000 pages
  */
-export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
+export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown>>(
   list: PagedList<Q, P>,
   query: Q,
 ): AsyncGenerator<P> {

@@ -12,7 +12,7 @@ import { InvalidRequestError } from '../errors.ts';
 import { path } from '../path.ts';
 import type { ReadOptions } from '../request.ts';
 import { Endpoints, listFault, optionalStrings, strings } from './answer-data.ts';
-import { eachRow, pagesOf } from './paging.ts';
+import { eachRow, iteratePages } from './paging.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {
@@ -114,7 +114,7 @@ export class Prompts extends Endpoints {
   pages(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptPage> {
     const fetch = (page: PromptListQuery): Promise<PromptPage> => this.list(page, options);
     const cursorOf = ({ promptId }: PromptSearchRow): string => promptId;
-    return pagesOf({ noun: 'prompts', fetch, cursorOf }, query);
+    return iteratePages({ noun: 'prompts', fetch, cursorOf }, query);
   }
 
   /** Yields every published prompt, newest first, and holds one page at a time; `limit` counts the prompts of all pages. */

@@ -4,7 +4,7 @@ import { path } from '../path.ts';
 import type { ReadOptions, RequestOptions } from '../request.ts';
 import type { RequestBody } from '../transport.ts';
 import { Endpoints, listFault, strings, withoutSavedTo } from './answer-data.ts';
-import { eachRow, pagesOf } from './paging.ts';
+import { eachRow, iteratePages } from './paging.ts';
 
 /** A creation whose JSON is produced while it is sent. */
 export interface EncodedBody {
@@ -58,11 +58,11 @@ export class Runs extends Endpoints {
     );
   }
 
-  /** Yields pages as they arrive; see `pagesOf` for their order. */
+  /** Yields pages as they arrive; see `iteratePages` for their order. */
   pages(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunPage> {
     const fetch = (page: RunListQuery): Promise<RunPage> => this.list(page, options);
     const cursorOf = ({ runId }: RunRow): string => runId;
-    return pagesOf({ noun: 'runs', fetch, cursorOf, timeOf: row => timeRelation(row, query) }, query);
+    return iteratePages({ noun: 'runs', fetch, cursorOf, timeOf: row => timeRelation(row, query) }, query);
   }
 
   /**

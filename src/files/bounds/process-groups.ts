@@ -9,12 +9,12 @@ interface Member {
 }
 
 /** Ends the group of a process that has ended, if a member is from its lifetime. Never rejects. */
-export async function endGroupOf(leader: Lifetime): Promise<void> {
+export async function endProcessGroup(leader: Lifetime): Promise<void> {
   const listing = promisify(execFile)('/bin/ps', ['-A', '-o', 'pgid=', '-o', 'etime='], {
     env: { LC_ALL: 'C' },
   });
   const members = parseMembers((await listing.catch(() => ({ stdout: '' }))).stdout, Date.now());
-  if (!isGroupOf(leader, members)) return;
+  if (!hasLed(leader, members)) return;
   try {
     process.kill(-leader.pid, 'SIGKILL');
   } catch {
@@ -36,7 +36,7 @@ export function parseMembers(listing: string, now: number): Member[] {
 const ROUNDED_MS = 1000;
 
 /** Returns true if a group was led by this process. If its id was reused, all members began later. */
-export function isGroupOf({ pid, began, ended }: Lifetime, members: readonly Member[]): boolean {
+export function hasLed({ pid, began, ended }: Lifetime, members: readonly Member[]): boolean {
   return members.some(
     member =>
       member.group === pid && member.began >= began - ROUNDED_MS && member.began <= ended + ROUNDED_MS,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ProgramStart, programLine } from '../programs/program-line.ts';
-import { endGroupOf } from './process-groups.ts';
+import { endProcessGroup } from './process-groups.ts';
 import { endOrphans, endTree, type Lifetime } from './windows-processes.ts';
 
 /** The end of a program; one of the two is null. */
@@ -125,7 +125,7 @@ export async function endOrphanedTree(
 ): Promise<void> {
   if (platform === 'linux') await endMarked(mark);
   else if (root !== undefined && platform === 'win32') await endOrphans({ ...root, ended: killed }, env);
-  else if (root !== undefined) await endGroupOf({ ...root, ended: killed });
+  else if (root !== undefined) await endProcessGroup({ ...root, ended: killed });
 }
 
 /** Ends processes with a mark in their environment, if the system shows it. @param mark `NAME=value` */

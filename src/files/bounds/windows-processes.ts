@@ -26,7 +26,7 @@ export async function endTree(pid: number, env: Env): Promise<void> {
 
 /** Ends the processes that a process left running, which taskkill no longer finds. Never rejects. */
 export async function endOrphans(root: Lifetime, env: Env): Promise<void> {
-  const orphans = orphansOf(root, parseProcesses(await runSystemProgram(POWERSHELL, LIST_PROCESSES, env)));
+  const orphans = findOrphans(root, parseProcesses(await runSystemProgram(POWERSHELL, LIST_PROCESSES, env)));
   await Promise.all(orphans.map(pid => endTree(pid, env)));
 }
 
@@ -50,7 +50,7 @@ export function parseProcesses(listing: string): ListedProcess[] {
 }
 
 /** Returns the children of a process that has ended. If its id was reused, the other children began later. */
-export function orphansOf(root: Lifetime, processes: readonly ListedProcess[]): number[] {
+export function findOrphans(root: Lifetime, processes: readonly ListedProcess[]): number[] {
   return processes
     .filter(({ parent, began }) => parent === root.pid && began >= root.began && began <= root.ended)
     .map(({ pid }) => pid);

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import type { Env } from '../env.ts';
-import { codeOf, messageOf } from '../error-utils.ts';
+import { errorCode, errorMessage } from '../error-utils.ts';
 import { userFolder } from '../user-folders.ts';
 import { renameOverSync } from '../writing/rename.ts';
 import { makeDirectory } from '../writing/write-below.ts';
@@ -44,7 +44,7 @@ export function useUnpacked<T>(packed: PackedFile, use: (file: string) => T, env
     try {
       return use(unpack(packed, path.join(place, packed.digest)));
     } catch (error) {
-      faults.push(`${place}: ${messageOf(error)}`);
+      faults.push(`${place}: ${errorMessage(error)}`);
     }
   }
   throw new Error(`${packed.name} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
@@ -69,7 +69,7 @@ function unpack(packed: PackedFile, folder: string): string {
 
 /** Returns the mode of a folder. @throws {Error} if it isn't this user's, or others may write to it */
 function requireOwnFolder(folder: string): number {
-  const { uid, mode, isDirectory } = statOf(folder);
+  const { uid, mode, isDirectory } = statFolder(folder);
   if (!isDirectory) throw new Error(`${folder} is not a folder`);
   if (process.getuid === undefined) return mode;
   if (uid !== process.getuid()) throw new Error(`${folder} belongs to another user`);
@@ -77,7 +77,7 @@ function requireOwnFolder(folder: string): number {
   return mode;
 }
 
-function statOf(folder: string): { uid: number; mode: number; isDirectory: boolean } {
+function statFolder(folder: string): { uid: number; mode: number; isDirectory: boolean } {
   const stats = lstatSync(folder);
   return { uid: stats.uid, mode: stats.mode, isDirectory: stats.isDirectory() };
 }
@@ -98,7 +98,7 @@ function replace(file: string, packed: PackedFile): void {
   } catch (error) {
     rmSync(part, { force: true });
     // Windows does not replace a file that another process has loaded. It serves if its content is right.
-    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !isUnpacked(file, packed)) {
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(errorCode(error) ?? '') || !isUnpacked(file, packed)) {
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Env } from '../env.ts';
-import { codeOf } from '../error-utils.ts';
+import { errorCode } from '../error-utils.ts';
 import { isLink } from '../writing/write-below.ts';
 
 /**
@@ -98,6 +98,6 @@ function isProgram(file: string, platform: NodeJS.Platform): boolean {
     if (platform !== 'win32') accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch (error) {
-    return platform === 'win32' && codeOf(error) !== 'ENOENT' && isLink(file);
+    return platform === 'win32' && errorCode(error) !== 'ENOENT' && isLink(file);
   }
 }

@@ -2,7 +2,7 @@ import { appendFileSync, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../error-utils.ts';
+import { errorCode } from '../error-utils.ts';
 import { lockFile } from './lock.ts';
 import {
   type FileBelow,
@@ -154,7 +154,7 @@ async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
   try {
     return await openBelow(file, flags, 0o600);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     const directory = makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
     const opened = await openBelow(file, flags, 0o600);
     await syncDirectory(directory);

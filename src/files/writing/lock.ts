@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, readlinkSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { codeOf } from '../error-utils.ts';
+import { errorCode } from '../error-utils.ts';
 import { parseJson } from '../json.ts';
 import { readIfReadable } from '../read-text.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
@@ -42,9 +42,9 @@ export function lockFile(
     id: randomUUID(),
   });
   for (let tries = 0; tries < 3; tries++) {
-    if (takeLock(lock, mine)) return releaseOf(lock, mine);
-    const holder = holderOf(lock);
-    if (holder === mine) return releaseOf(lock, mine);
+    if (takeLock(lock, mine)) return createRelease(lock, mine);
+    const holder = readHolder(lock);
+    if (holder === mine) return createRelease(lock, mine);
     if (holder !== undefined && !isAbandoned(lock, holder, startTimeOf)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
@@ -74,23 +74,23 @@ export async function waitForLock(
 
 /** Returns the latest time at which a dead holder can have been alive, in milliseconds since 1970. */
 export function lastAlive({ folder, name }: FileBelow): number {
-  return (statsOf(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
+  return (readLockStats(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
 }
 
 function takeLock(lock: string, mine: string): boolean {
   try {
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
     // If this process was suspended before the write, another one may have the lock by now.
-    return holderOf(lock) === mine;
+    return readHolder(lock) === mine;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
+    if (errorCode(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
     throw error;
   }
 }
 
 /** Returns true if Windows refuses the name because a removed file is still open somewhere. */
 function isBeingRemoved(lock: string, error: unknown): boolean {
-  if (process.platform !== 'win32' || codeOf(error) !== 'EPERM') return false;
+  if (process.platform !== 'win32' || errorCode(error) !== 'EPERM') return false;
   const probe = `${lock}.${randomUUID()}`;
   try {
     writeFileSync(probe, '', { flag: 'wx' });
@@ -102,18 +102,18 @@ function isBeingRemoved(lock: string, error: unknown): boolean {
   }
 }
 
-function releaseOf(lock: string, mine: string): Release {
+function createRelease(lock: string, mine: string): Release {
   const beat = setInterval(() => {
     try {
       // A rewrite sets the modification time by the volume's clock.
-      if (holderOf(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
+      if (readHolder(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
     } catch {
       // The lock was removed by hand.
     }
   }, BEAT_MS).unref();
   return () => {
     clearInterval(beat);
-    if (holderOf(lock) === mine) removeLock(lock);
+    if (readHolder(lock) === mine) removeLock(lock);
   };
 }
 
@@ -127,15 +127,15 @@ function breakLock(lock: string, holder: string): void {
   const aside = `${lock}.${randomUUID()}`;
   try {
     renameSync(lock, aside);
-    if (holderOf(aside) !== holder) linkSync(aside, lock);
+    if (readHolder(aside) !== holder) linkSync(aside, lock);
   } catch {
     // Another process broke or took it meanwhile.
   }
   removeLock(aside);
 }
 
-function holderOf(lock: string): string | undefined {
-  const stats = statsOf(lock);
+function readHolder(lock: string): string | undefined {
+  const stats = readLockStats(lock);
   // Reading a pipe would block forever.
   const isLock = stats === undefined || (stats.isFile() && stats.size <= MAX_LOCK_BYTES);
   const text = isLock ? readIfReadable(lock) : undefined;
@@ -145,7 +145,7 @@ function holderOf(lock: string): string | undefined {
 }
 
 /** Returns the stats of a lock; undefined if there is none, or it is being removed. */
-function statsOf(lock: string): Stats | undefined {
+function readLockStats(lock: string): Stats | undefined {
   try {
     return lstatSync(lock);
   } catch {
@@ -172,7 +172,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) !== 'ESRCH';
+    return errorCode(error) !== 'ESRCH';
   }
 }
 

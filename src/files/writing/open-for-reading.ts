@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { codeOf } from '../error-utils.ts';
+import { errorCode } from '../error-utils.ts';
 import { type FileBelow, openBelow } from './write-below.ts';
 
 /** Opens a regular file for reading; undefined if it is missing. @throws {PathFault} or file system errors */
@@ -8,7 +8,7 @@ export async function openForReading(file: FileBelow): Promise<FileHandle | unde
   try {
     return await openBelow(file, constants.O_RDONLY);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../error-utils.ts';
+import { errorCode } from '../error-utils.ts';
 
 /** Maximum time to wait for another program to close the file, in milliseconds. */
 const RENAME_TIMEOUT_MS = 1000;
@@ -47,5 +47,5 @@ export function renameOverSync(from: string, to: string): void {
 }
 
 function isWorthWaiting(error: unknown, waited: number, platform: NodeJS.Platform): boolean {
-  return platform === 'win32' && waited < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
+  return platform === 'win32' && waited < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(errorCode(error) ?? '');
 }

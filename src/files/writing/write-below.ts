@@ -15,7 +15,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf } from '../error-utils.ts';
+import { errorCode } from '../error-utils.ts';
 import { isDeviceName } from './device-name.ts';
 
 // Node has no `openat`, so each part of a path is checked just before its use. A program that swaps a folder for a link in
@@ -167,7 +167,7 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   } catch (error) {
     if (isDirectory(directory)) return;
     // Nothing is above the root of a drive that is not there.
-    if (codeOf(error) !== 'ENOENT' || above === directory) throw error;
+    if (errorCode(error) !== 'ENOENT' || above === directory) throw error;
     if (existsSync(above)) throw isDirectory(above) ? error : notDirectory(above);
     makeDirectory(above, mode);
     return makeDirectory(directory, mode);

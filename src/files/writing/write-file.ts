@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../error-utils.ts';
+import { errorCode } from '../error-utils.ts';
 import { renameOver, renameOverSync } from './rename.ts';
 import {
   checkBelow,
@@ -24,7 +24,7 @@ export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceFile(file: FileBelow, content: FileContent, mode?: number): Promise<void> {
-  makeFolderBelow(folderOf(file));
+  makeFolderBelow(parentFolder(file));
   await replaceIn(file, content, mode);
 }
 
@@ -74,7 +74,7 @@ const WINDOWS_NULL = String.raw`\\.\NUL`;
  */
 export function isSpecial(file: string): boolean {
   if (isWindowsNull(file)) return true;
-  const stats = statsOf(file);
+  const stats = readStats(file);
   if (stats === undefined || stats.isDirectory()) return false;
   return !stats.isFile() || OWN_DESCRIPTOR.test(file);
 }
@@ -89,7 +89,7 @@ function isWindowsNull(file: string): boolean {
   return process.platform === 'win32' && path.basename(file).toUpperCase() === 'NUL';
 }
 
-function statsOf(file: string): Stats | undefined {
+function readStats(file: string): Stats | undefined {
   try {
     return statSync(file);
   } catch {
@@ -97,7 +97,7 @@ function statsOf(file: string): Stats | undefined {
   }
 }
 
-function folderOf({ folder, name }: FileBelow): FileBelow {
+function parentFolder({ folder, name }: FileBelow): FileBelow {
   return { folder, name: path.dirname(name) };
 }
 
@@ -119,7 +119,7 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function createFile(file: FileBelow, content: FileContent, mode?: number): Promise<boolean> {
-  makeFolderBelow(folderOf(file));
+  makeFolderBelow(parentFolder(file));
   return await writePart(partBeside(checkBelow(file)), content, mode, part =>
     placeNew(part, checkBelow(file)),
   );
@@ -192,8 +192,8 @@ export async function placeNew(part: string, file: string): Promise<boolean> {
   try {
     await link(part, file);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error;
+    if (errorCode(error) === 'EEXIST') return false;
+    if (!NO_LINKS.has(errorCode(error) ?? '')) throw error;
     return await placeWithoutLinks(part, file);
   }
   return true;
@@ -204,7 +204,7 @@ async function placeWithoutLinks(part: string, file: string): Promise<boolean> {
   try {
     await (await open(file, 'wx')).close();
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
   await renameOver(part, file);

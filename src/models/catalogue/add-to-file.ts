@@ -58,7 +58,7 @@ export function addToModelsFile(
 function addModel(document: Document, model: string, provider: string, offered: OfferedModel): void {
   const { id, modality } = offered;
   const entry = { model, modality, provider, ...(id !== model && { id }), ...extraFields(offered) };
-  sequenceOf(document).add(document.createNode(entry, { flow: true }));
+  modelSequence(document).add(document.createNode(entry, { flow: true }));
 }
 
 function extraFields({ price, shutdownDate }: Partial<OfferedModel>): object {
@@ -77,7 +77,7 @@ function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): bool
 }
 
 function fillIn(document: Document, { model }: ModelEntry, offered: OfferedModel): void {
-  const item = sequenceOf(document).items.find(node => isMap(node) && node.get('model') === model);
+  const item = modelSequence(document).items.find(node => isMap(node) && node.get('model') === model);
   for (const [key, value] of Object.entries(extraFields(offered))) {
     if (isMap(item) && !item.has(key)) item.set(key, document.createNode(value, { flow: true }));
   }
@@ -120,7 +120,7 @@ function addProvider(
   map.set(name, document.createNode(entry, { flow: true }));
 }
 
-function sequenceOf(document: Document): YAMLSeq {
+function modelSequence(document: Document): YAMLSeq {
   if (!isSeq(document.get('models'))) document.set('models', document.createNode([]));
   return toBlockStyle(document.get('models') as YAMLSeq);
 }

@@ -21,14 +21,14 @@ export async function describedNames({
   const own = await readModelsText(path.join(dataDir, MODELS_FILE)).catch(() => undefined);
   const named =
     modelsFile === undefined ? undefined : await readNamedModelsText(modelsFile).catch(() => undefined);
-  const files = [own, named, ...declaredModels.map(({ text }) => text)].map(contentOf);
+  const files = [own, named, ...declaredModels.map(({ text }) => text)].map(parseOrNull);
   return {
     models: files.flatMap(file => listAt(file, 'models').flatMap(item => textAt(item, 'model') ?? [])),
     providers: Object.fromEntries(files.flatMap(providersIn)),
   };
 }
 
-function contentOf(text: string | undefined): JsonValue {
+function parseOrNull(text: string | undefined): JsonValue {
   try {
     return text === undefined ? null : parseYaml(text).json();
   } catch {

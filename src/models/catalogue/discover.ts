@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
 import type { Env } from '../../files/env.ts';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { fileIn } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
@@ -15,7 +15,7 @@ import {
 } from '../providers/providers.ts';
 import { addToModelsFile, nameInFile } from './add-to-file.ts';
 import { type ModelSources, parseModelsFile, readModelsFile } from './file.ts';
-import { pricingOf } from './prices.ts';
+import { findPricing } from './prices.ts';
 
 interface DiscoverOptions extends ModelSources {
   readonly signal: AbortSignal;
@@ -51,8 +51,8 @@ export interface Discovery {
  */
 export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<Discovery> {
   const { file, text, described } = await readModelsFile({ dataDir, env });
-  const providers = endpointsOf(described.providers, env);
-  const listings = await Promise.all(providers.map(provider => listModelsOf(provider, env, signal)));
+  const providers = providersToAsk(described.providers, env);
+  const listings = await Promise.all(providers.map(provider => listProviderModels(provider, env, signal)));
   // An Ollama that the file does not describe may be missing.
   const answered = listings.filter(
     ({ provider, fault }) =>
@@ -98,7 +98,7 @@ function discoveredEndpoint(
 
 async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {
   const priced = await Promise.all(
-    models.map(async entry => ((await pricingOf(entry)) === undefined ? [entry.model] : [])),
+    models.map(async entry => ((await findPricing(entry)) === undefined ? [entry.model] : [])),
   );
   return new Set(priced.flat());
 }
@@ -107,7 +107,7 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
  * Returns the providers to ask: first those with a key or address in the environment, because a name without a prefix
  * may mean a model of theirs, then those in the file, then Ollama.
  */
-function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
+function providersToAsk(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
     !described.some(
       known => known.name === nameInFile(provider) || sameEndpoint(known.baseUrl, provider.baseUrl),
@@ -127,7 +127,11 @@ interface EndpointListing extends EndpointModels {
   readonly isRefused?: boolean;
 }
 
-async function listModelsOf(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointListing> {
+async function listProviderModels(
+  provider: Provider,
+  env: Env,
+  signal: AbortSignal,
+): Promise<EndpointListing> {
   const endpoint = { provider, keyVariable: keyVariable(provider, env) };
   try {
     return { ...endpoint, ...(await askForModels(provider, env, signal)) };
@@ -145,8 +149,8 @@ async function listModelsOf(provider: Provider, env: Env, signal: AbortSignal): 
 
 /** Explains why an endpoint could not be asked. */
 export function unreachableReason(error: unknown): string {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   if (code === 'ENOTFOUND') return 'the host does not exist';
-  return messageOf(error) || code || "it can't be reached";
+  return errorMessage(error) || code || "it can't be reached";
 }

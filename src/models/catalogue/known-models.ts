@@ -1,4 +1,4 @@
-import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../entry.ts';
+import { type ModelEntry, nearShutdown, PROVIDER_SETTINGS, shutdownNote } from '../entry.ts';
 import { leftOutNote, sortOptions } from '../providers/requests/options.ts';
 import { ignoredKeywords } from '../providers/requests/schema-keywords.ts';
 import type { RemedyOptions } from './table.ts';
@@ -23,7 +23,7 @@ export function knownModels(
     explainMissing: (name: string) => models.explainMissing(name, { withRemedy }),
     get(name: string) {
       const entry = models.get(name);
-      const shutdown = entry && shutdownOf(entry, nowMs);
+      const shutdown = entry && nearShutdown(entry, nowMs);
       return (
         entry && {
           model: entry.model,

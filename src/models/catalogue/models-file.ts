@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 
@@ -85,7 +85,7 @@ export async function readModelsText(file: string): Promise<string | undefined> 
     }
     return await readBounded(file, size);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -97,7 +97,7 @@ export async function readNamedModelsText(file: string): Promise<string> {
     if (!stats.isFile()) throw new Error('it is not a file');
     return await readBounded(file, stats.size);
   } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'it does not exist' : messageOf(error);
+    const why = errorCode(error) === 'ENOENT' ? 'it does not exist' : errorMessage(error);
     throw new InvalidModelsFile([`the models file ${file} can't be read: ${why}`]);
   }
 }

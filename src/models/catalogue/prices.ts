@@ -48,14 +48,14 @@ const STANDARD: ReadonlySet<string> = new Set([
  * Returns the pricing of a model: from models.yaml, else from the bundled table; undefined if neither has one. Covers the
  * standard price class and those with a known share of it: undefined for any other class.
  */
-export async function pricingOf(
+export async function findPricing(
   model: ModelEntry,
   options: PricingOptions = {},
 ): Promise<Pricing | undefined> {
   const { provider, declared, price } = model;
   if (declared) return declaredPricing(model);
   if (!provider) return { estimated: false, cost: () => 0 };
-  const share = shareOf(provider.name, options);
+  const share = priceShare(provider.name, options);
   if (share === undefined) return undefined;
   const pricing = price ? describedPricing(price, model) : await tablePricing(model);
   return (
@@ -76,7 +76,7 @@ function declaredPricing({ declared, price, ...model }: ModelEntry): Pricing | u
 }
 
 /** Returns the share of the standard price that a class costs; undefined if it is unknown. */
-function shareOf(
+function priceShare(
   provider: string,
   { providerBatch = false, runOptions = {}, tier }: PricingOptions,
 ): number | undefined {
@@ -136,7 +136,7 @@ export interface Charge {
  * Returns the usage and cost of a run, to store with it; undefined for an offline model. A provider's own figure wins. A
  * refused run cost nothing; the cost of one that broke off is unknown.
  */
-export async function chargeOf(
+export async function calculateCharge(
   model: ModelEntry,
   { usage, dollars = usage?.dollars, outputs, isRefused = false }: EngineResult,
   options: PricingOptions,
@@ -161,7 +161,7 @@ async function estimatedCost(
 ): Promise<{ cost: number | null; estimated: boolean }> {
   const isPaidByPicture = images > 0 && model.price?.image !== undefined;
   if (!usage && !isPaidByPicture && model.price?.run === undefined) return { cost: null, estimated: false };
-  const pricing = await pricingOf(model, { ...options, tier: usage?.tier });
+  const pricing = await findPricing(model, { ...options, tier: usage?.tier });
   const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
   return { cost, estimated: pricing?.estimated ?? false };
 }

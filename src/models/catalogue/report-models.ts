@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Env } from '../../files/env.ts';
-import { messageOf } from '../../files/error-utils.ts';
-import { type Provider, shutdownOf } from '../entry.ts';
+import { errorMessage } from '../../files/error-utils.ts';
+import { nearShutdown, type Provider } from '../entry.ts';
 import { askForModels } from '../providers/endpoints.ts';
 import {
   accessFault,
@@ -37,7 +37,7 @@ interface ProviderReport {
 export async function reportModels({ dataDir, env, signal, ask }: ReportOptions) {
   const faults: string[] = [];
   const read = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
-    faults.push(...(error instanceof InvalidModelsFile ? error.faults : [messageOf(error)]));
+    faults.push(...(error instanceof InvalidModelsFile ? error.faults : [errorMessage(error)]));
   });
   const described = read?.described ?? EMPTY_MODELS_FILE;
   faults.push(...described.faults);
@@ -49,7 +49,7 @@ export async function reportModels({ dataDir, env, signal, ask }: ReportOptions)
     exists: read?.text !== undefined || faults.length > 0,
     faults,
     providers: await Promise.all(usable.map(provider => reportProvider(provider, { env, signal, ask }))),
-    shutdowns: described.models.flatMap(entry => shutdownOf(entry, Date.now()) ?? []),
+    shutdowns: described.models.flatMap(entry => nearShutdown(entry, Date.now()) ?? []),
   };
 }
 

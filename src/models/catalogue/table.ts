@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Env } from '../../files/env.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { didYouMean, nearest, suggest } from '../../files/nearest.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { type DeclaredModel, sentVariables } from '../declared-model.ts';
@@ -199,7 +199,7 @@ class WatchedModels {
       this.#report(this.#fromFile);
     } catch (error) {
       this.#isUnreadable = this.#fromFile === EMPTY_MODELS_FILE;
-      this.#options.onProblem(new Error(`models.yaml not read: ${messageOf(error)}`, { cause: error }));
+      this.#options.onProblem(new Error(`models.yaml not read: ${errorMessage(error)}`, { cause: error }));
       return;
     }
     for (const listener of this.#listeners) listener();

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Env } from '../../files/env.ts';
-import { causeOf } from '../../net/fault.ts';
+import { explainConnectionFailure } from '../../net/fault.ts';
 import { unlessAborted } from '../../net/signals.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
@@ -69,7 +69,7 @@ async function openChecked(text: string, options: FetchImageOptions): Promise<Ht
   try {
     return await open({ url, signal, headers: HEADERS, proxy, addresses });
   } catch (error) {
-    throw new Error(`${url.host} can't be reached: ${causeOf(error)}`, { cause: error });
+    throw new Error(`${url.host} can't be reached: ${explainConnectionFailure(error)}`, { cause: error });
   }
 }
 

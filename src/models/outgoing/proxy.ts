@@ -1,5 +1,5 @@
 import type { Env } from '../../files/env.ts';
-import { proxiesOf, proxyFor as proxyIn } from '../../net/proxy.ts';
+import { proxyFor as proxyIn, readProxyVariables } from '../../net/proxy.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
 /**
@@ -8,5 +8,5 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
  * @throws {ProxySettingError} if that proxy can't be used
  */
 export function outgoingProxy(url: URL, env: Env): URL | undefined {
-  return isLoopbackHost(url.hostname) ? undefined : proxyIn(url, proxiesOf(env));
+  return isLoopbackHost(url.hostname) ? undefined : proxyIn(url, readProxyVariables(env));
 }

@@ -15,13 +15,13 @@ export function placeholderValues(
   { env, images }: { env: Env; images: string[] },
 ) {
   const { model, inputs } = job;
-  const prompt = promptOf(job, declared);
+  const prompt = promptText(job, declared);
   const plain = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
     if (placeholder.name === 'input') return ownEntry(inputs.texts, placeholder.key) ?? '';
     const { name } = placeholder;
     const values = { prompt, images, here: declared.here, model: model.model };
-    if (name === 'system') return systemOf(job);
+    if (name === 'system') return systemText(job);
     return name === 'messages' ? messageValues(job) : values[name];
   };
   return {
@@ -44,7 +44,7 @@ function ownEntry<T>(values: Readonly<Record<string, T>>, key: string): T | unde
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-function promptOf(job: EngineJob, declared: DeclaredModel): string {
+function promptText(job: EngineJob, declared: DeclaredModel): string {
   const { messages } = job.prompt;
   const shown = usesPlaceholder(declared, 'system')
     ? messages.filter(({ role }) => role !== 'system')
@@ -62,7 +62,7 @@ function jsonInstruction(job: EngineJob): string | undefined {
   return saysJson(job) ? undefined : jsonWords();
 }
 
-function systemOf({ prompt }: EngineJob): string {
+function systemText({ prompt }: EngineJob): string {
   return joinTexts(
     prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts)),
   );

@@ -30,13 +30,13 @@ export function splitAtPlaceholders(text: string): Pieces {
     }
     if (literal !== '') pieces.push(literal);
     literal = '';
-    pieces.push(placeholderOf(name, end === '}'));
+    pieces.push(parsePlaceholder(name, end === '}'));
   }
   literal += text.slice(at);
   return literal === '' ? pieces : [...pieces, literal];
 }
 
-function placeholderOf(written: string, isClosed: boolean): ProgramPlaceholder {
+function parsePlaceholder(written: string, isClosed: boolean): ProgramPlaceholder {
   const plain = PLACEHOLDER_NAMES.find(name => name === written);
   const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(written)?.groups ?? {};
   if (isClosed && plain !== undefined) return { name: plain };

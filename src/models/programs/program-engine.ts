@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProcessTree, type ProgramEnd } from '../../files/bounds/process-tree.ts';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import type { ProgramStart } from '../../files/programs/program-line.ts';
 import { environmentWithoutKeys } from '../../files/programs/programs.ts';
 import { type DeclaredProgram, usesPlaceholder } from '../declared-model.ts';
@@ -201,13 +201,13 @@ function notStarted(
   { argv }: DeclaredProgram,
   error: unknown,
 ): EngineResult {
-  const code = codeOf(error);
-  if (code === 'UNSAFE_ARGUMENT') return refusedWith(`${model}: ${messageOf(error)}`, 'unfit');
+  const code = errorCode(error);
+  if (code === 'UNSAFE_ARGUMENT') return refusedWith(`${model}: ${errorMessage(error)}`, 'unfit');
   if (TOO_LONG.has(code)) {
     const advice = 'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
     return refusedWith(`${model}: the prompt is too long for an argument: ${advice}`, 'not-started');
   }
-  return refusedWith(`${model}: ${argv[0]} can't be started: ${messageOf(error)}`, 'not-started');
+  return refusedWith(`${model}: ${argv[0]} can't be started: ${errorMessage(error)}`, 'not-started');
 }
 
 /** Formats a duration, such as `10 min` or `1.5 s`. */

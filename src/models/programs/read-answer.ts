@@ -1,5 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { JsonValue } from '../../files/json.ts';
 import { textOrJson } from '../../files/json-fields.ts';
 import { shortened } from '../../files/shortened.ts';
@@ -29,7 +29,7 @@ export async function readResult(
   }
   return {
     outputs: [{ type: 'text', text }],
-    tokens: tokensOf(facts) ?? roughTokens(job.prompt.text + text),
+    tokens: totalTokens(facts) ?? roughTokens(job.prompt.text + text),
     ...facts,
     failed: false,
   };
@@ -53,7 +53,7 @@ export async function readFailed(
   return { reason, ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
 }
 
-function tokensOf({ usage }: AnswerCost): number | undefined {
+function totalTokens({ usage }: AnswerCost): number | undefined {
   return usage && usage.input + usage.output;
 }
 
@@ -74,7 +74,7 @@ async function evaluateAnswerFields(
     return output === undefined ? { text: answer } : { fault: unreadableAnswer(selected.fault, answer) };
   }
   const { found } = selected;
-  const facts = { ...usageFromCounts(found), ...dollarsOf(found['cost']) };
+  const facts = { ...usageFromCounts(found), ...readDollars(found['cost']) };
   if (output === undefined) return { text: answer, ...facts };
   const value = found['output'] ?? null;
   if (value === null) return { fault: unreadableAnswer(`it has no \`${output}\``, answer), ...facts };
@@ -85,7 +85,7 @@ async function selectFields(job: EngineJob, answer: string, expressions: Readonl
   try {
     return await job.select(answer, expressions);
   } catch (error) {
-    if (error instanceof PastBound) return { fault: messageOf(error) };
+    if (error instanceof PastBound) return { fault: errorMessage(error) };
     throw error;
   }
 }
@@ -105,17 +105,17 @@ function answerBeginning(text: string): string {
 function usageFromCounts({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): {
   usage?: ProviderUsage;
 } {
-  const [read, written] = [amountOf(input), amountOf(tokensOut)];
+  const [read, written] = [asAmount(input), asAmount(tokensOut)];
   if (read === undefined || written === undefined) return {};
-  return { usage: { input: read, output: written, cached: Math.min(amountOf(cached) ?? 0, read) } };
+  return { usage: { input: read, output: written, cached: Math.min(asAmount(cached) ?? 0, read) } };
 }
 
-function dollarsOf(cost: JsonValue | undefined): { dollars?: number } {
-  const dollars = amountOf(cost);
+function readDollars(cost: JsonValue | undefined): { dollars?: number } {
+  const dollars = asAmount(cost);
   return dollars === undefined ? {} : { dollars };
 }
 
 /** Returns a number of at least 0; undefined for anything else. */
-function amountOf(value: JsonValue | undefined): number | undefined {
+function asAmount(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

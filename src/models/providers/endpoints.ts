@@ -6,7 +6,7 @@ import { outgoingProxy } from '../outgoing/proxy.ts';
 import { readBody } from '../outgoing/read-body.ts';
 import { openHttp, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
-import { accessFault, keyOf } from './providers.ts';
+import { accessFault, readProviderKey } from './providers.ts';
 
 /** A model in an endpoint's list. */
 export interface OfferedModel {
@@ -73,7 +73,7 @@ function listUrl({ engine, baseUrl }: Provider): URL {
 }
 
 function authorization(provider: Provider, env: Env): Record<string, string> {
-  const key = keyOf(provider, env);
+  const key = readProviderKey(provider, env);
   const version = provider.engine === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   if (key === undefined) return version;
   const header = KEY_HEADERS[provider.engine];
@@ -157,15 +157,15 @@ function offered(item: Record<string, unknown>): OfferedModel[] {
   if (typeof named !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(named)) return [];
   // Google lists names as resource paths, and takes them without the prefix.
   const id = named.replace(/^models\//, '');
-  const modality = modalityOf(id, item);
+  const modality = readModality(id, item);
   if (modality === undefined) return [];
-  const price = priceOf(item);
-  const shutdownDate = shutdownDateOf(item);
+  const price = readListedPrice(item);
+  const shutdownDate = readShutdownDate(item);
   return [{ id, modality, ...(price && { price }), ...(shutdownDate !== undefined && { shutdownDate }) }];
 }
 
 /** Returns the modality of a model: as listed, else guessed from its name. */
-function modalityOf(id: string, item: object): OfferedModel['modality'] | undefined {
+function readModality(id: string, item: object): OfferedModel['modality'] | undefined {
   const makes = valueAt(item, 'architecture', 'output_modalities');
   if (!Array.isArray(makes)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
   if (!makes.includes('image')) return makes.includes('text') ? 'text' : undefined;
@@ -174,7 +174,7 @@ function modalityOf(id: string, item: object): OfferedModel['modality'] | undefi
 }
 
 /** Returns the listed price. OpenRouter lists dollars per token, as text; a negative price means a variable one. */
-function priceOf(item: object): Price | undefined {
+function readListedPrice(item: object): Price | undefined {
   const dollars = (key: string): number | undefined => {
     const price = Number.parseFloat(String(valueAt(item, 'pricing', key)));
     return price >= 0 && Number.isFinite(price) ? price : undefined;
@@ -190,7 +190,7 @@ function priceOf(item: object): Price | undefined {
 }
 
 /** Returns the listed day of shutdown, from a date or a time in seconds. Each provider has its own field. */
-function shutdownDateOf(item: Record<string, unknown>): string | undefined {
+function readShutdownDate(item: Record<string, unknown>): string | undefined {
   const date = item['shutdown_date'] ?? item['deprecation'] ?? item['retires_at'];
   const time = typeof date === 'number' ? date * 1000 : Date.parse(String(date));
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString().slice(0, 10) : undefined;

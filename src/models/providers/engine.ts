@@ -21,7 +21,7 @@ import { fetchPictures } from './answers/pictures.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusedOptions } from './answers/refused-option.ts';
 import { explainFault, retryWhileBusy } from './fault.ts';
-import { keyOf } from './providers.ts';
+import { readProviderKey } from './providers.ts';
 import { type BuiltRequest, buildRequest } from './requests/build-request.ts';
 import { send } from './send-request.ts';
 
@@ -39,7 +39,7 @@ export function providerEngine(
     async run(job) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
-      const key = keyOf(provider, env);
+      const key = readProviderKey(provider, env);
       if (key === undefined && provider.needsKey) {
         const variables = provider.keyVariables.join(' or ');
         const message = `no key for ${provider.name}: set ${variables}`;
@@ -59,7 +59,7 @@ export function providerEngine(
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
       return await new ProviderRun(
         job,
-        { provider, key: keyOf(provider, env), env, privateRules },
+        { provider, key: readProviderKey(provider, env), env, privateRules },
         PROVIDER_TIMEOUT_MS,
       ).read(body);
     },

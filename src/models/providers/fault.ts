@@ -1,7 +1,7 @@
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { nearestFirst } from '../../files/nearest.ts';
 import { shortened } from '../../files/shortened.ts';
-import { causeOf, isAboutCertificate, ProxyFault } from '../../net/fault.ts';
+import { explainConnectionFailure, isAboutCertificate, ProxyFault } from '../../net/fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
 import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
@@ -127,13 +127,13 @@ export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider
   if (error instanceof ProxySettingError) {
     return new ProviderFault(`can't be reached: ${error.message}`, { isRefused: true, fault: 'unreachable' });
   }
-  const code = codeOf(error);
+  const code = errorCode(error);
   const reason = code?.startsWith('UND_ERR_')
-    ? causeOf(error)
-    : messageOf(error) || code || 'no reason given';
+    ? explainConnectionFailure(error)
+    : errorMessage(error) || code || 'no reason given';
   const isUnreachable = wasNotSent(error, code);
   const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
-  return new ProviderFault(`${what} ${hostOf(baseUrl)}: ${reason}`, {
+  return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isPassing: code === 'ECONNRESET',
     isRefused: isUnreachable,
@@ -158,7 +158,7 @@ function innermostCause(thrown: unknown): unknown {
   return thrown instanceof Error && thrown.cause !== undefined ? innermostCause(thrown.cause) : thrown;
 }
 
-function hostOf(baseUrl: string): string {
+function describeHost(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : 'an address that is not a URL';
 }
 

@@ -48,7 +48,7 @@ export function isLoopback(baseUrl: string): boolean {
 }
 
 /** Returns the trimmed key of a provider; undefined if none of its variables holds one. */
-export function keyOf({ keyVariables }: Provider, env: Env): string | undefined {
+export function readProviderKey({ keyVariables }: Provider, env: Env): string | undefined {
   const variable = keyVariable({ keyVariables }, env);
   return variable === undefined ? undefined : env[variable]?.trim();
 }

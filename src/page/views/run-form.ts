@@ -28,7 +28,7 @@ export function runForm(
   const { textInputs = {}, imageInputs = [] } = config as Partial<PromptConfig>;
   const texts = Object.entries(textInputs).map(([key, field]) => {
     const value = earlier?.inputs.textInputs?.[key];
-    return { key, field, control: controlOf(value === undefined ? field : { ...field, default: value }) };
+    return { key, field, control: createControl(value === undefined ? field : { ...field, default: value }) };
   });
   const pictures = pictureFields(imageInputs, earlier?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
@@ -75,7 +75,7 @@ export function runForm(
         guard(submit(), progress);
       },
     },
-    ...texts.map(({ key, field, control }) => labelled(key, control, hintOf(field))),
+    ...texts.map(({ key, field, control }) => labelled(key, control, describeField(field))),
     ...pictures.map(({ name, control, description }) => labelled(name, control, description)),
     ...choices.map(({ key, control }) => labelled(key, control, 'Run option')),
     button,
@@ -83,7 +83,7 @@ export function runForm(
   );
 }
 
-function hintOf({ description, type, required }: TextInputConfig): string | undefined {
+function describeField({ description, type, required }: TextInputConfig): string | undefined {
   const parts = [description, HINTS[type], required ? undefined : 'May be left empty.'];
   return parts.filter(Boolean).join(' · ') || undefined;
 }
@@ -134,7 +134,12 @@ const HINTS: Partial<Record<TextInputConfig['type'], string>> = {
   any: 'A text, or JSON',
 };
 
-function controlOf({ type, required, default: defaultText = '', enum: values }: TextInputConfig): Control {
+function createControl({
+  type,
+  required,
+  default: defaultText = '',
+  enum: values,
+}: TextInputConfig): Control {
   const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices !== undefined) {
     const none = required || defaultText !== '' ? [] : [['', 'none'] as const];

@@ -1,4 +1,4 @@
-import { type GroupUsage, groupUsage, measureOf, usageKey } from '../../client/usage.ts';
+import { chooseMeasure, type GroupUsage, groupUsage, usageKey } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { costText, formatDollars, money } from '../../wire/money.ts';
 import { choice, el, filters, labelled, plainOptions, table } from '../dom.ts';
@@ -37,7 +37,7 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
     const counted = new Map<string, { readonly name: string; readonly runs: RunRow[] }>();
     const since = Math.floor(Date.now() / 1000) - days * 86_400;
     for await (const row of service.runs.all({ since, usage: 'true' }, { signal })) {
-      const { key, name } = await groupOf(service, group, row);
+      const { key, name } = await findGroup(service, group, row);
       const { runs } = counted.get(key) ?? { runs: [] };
       counted.set(key, { name, runs: [...runs, row] });
     }
@@ -52,7 +52,7 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
 }
 
 /** Returns the key and the name of the group that a run belongs to. */
-async function groupOf(
+async function findGroup(
   service: ViewContext['service'],
   group: UsageGroup,
   row: RunRow,
@@ -65,7 +65,7 @@ async function groupOf(
 
 function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement {
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
-  const measure = measureOf(rows);
+  const measure = chooseMeasure(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
   const shown = (amount: number): string => (measure === 'cost' ? formatDollars(money(amount)) : `${amount}`);
   const most = Math.max(...rows.map(weight));

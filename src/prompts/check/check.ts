@@ -58,7 +58,7 @@ async function checkSchemas(
   findings: Findings,
   tasks: PromptTasks,
 ): Promise<void> {
-  const trials = trialsOf(definition, findings);
+  const trials = createTrials(definition, findings);
   if (trials.length === 0) return;
   const faults = await tasks.do(
     'trySchemas',
@@ -73,7 +73,7 @@ async function checkSchemas(
   }
 }
 
-function trialsOf({ textInputs, input, output, places }: PromptDefinition, findings: Findings): Trial[] {
+function createTrials({ textInputs, input, output, places }: PromptDefinition, findings: Findings): Trial[] {
   const defaults = textInputs.flatMap(({ key, schema }): Trial[] => {
     const place = places.defaults[key];
     const value = ownValue(input.default, key);

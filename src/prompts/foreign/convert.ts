@@ -37,7 +37,7 @@ export async function convertForeign(
     const findings = new Findings(file);
     const converted = convertEvaluation({ file, text }, findings, options);
     if (!converted) throw invalidPromptFile(findings);
-    return { ...converted, notes: notesOf(findings.list()) };
+    return { ...converted, notes: toNotes(findings.list()) };
   }
   // A check without an equivalent is left out with a note.
   const left = new Findings(file);
@@ -52,7 +52,7 @@ export async function convertForeign(
  * @param numbers the numbers of the prompts, from 1
  * @throws as `convertForeign` does
  */
-export async function convertPromptsOf(
+export async function convertNumberedPrompts(
   text: string,
   file: string,
   options: ConvertOptions,
@@ -93,7 +93,7 @@ function readForeign(
   return { prompt, findings };
 }
 
-function notesOf(findings: readonly Finding[]): Converted['notes'] {
+function toNotes(findings: readonly Finding[]): Converted['notes'] {
   return findings.map(({ file, line, message }) => ({ file, line, message }));
 }
 
@@ -109,7 +109,7 @@ function convertedFiles(
   file: string,
   findings: readonly Finding[],
 ): Converted {
-  const notes = notesOf(findings);
+  const notes = toNotes(findings);
   const prompt = withProvider(text);
   if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({

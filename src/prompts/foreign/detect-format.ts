@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { FileFault } from '../../files/file-fault.ts';
 import type { JsonValue } from '../../files/json.ts';
-import { yamlOf } from '../../files/yaml.ts';
-import { type YamlNode, yamlNodeOf } from '../../files/yaml-node.ts';
+import { toYamlValue } from '../../files/yaml.ts';
+import { parseYamlNode, type YamlNode } from '../../files/yaml-node.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { isJinja } from '../parse/jinja.ts';
@@ -125,8 +125,8 @@ function nameByEnding(file: string, text: string): string {
 
 function parseYamlOrFault(text: string): { root: YamlNode | null; whole: JsonValue } | FileFault {
   try {
-    const root = yamlNodeOf(text);
-    return { root, whole: yamlOf(root).json() };
+    const root = parseYamlNode(text);
+    return { root, whole: toYamlValue(root).json() };
   } catch (error) {
     if (error instanceof FileFault) return error;
     throw error;

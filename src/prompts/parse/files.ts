@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { inspectNamedFile } from '../../files/named-file.ts';
 import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
 import { BOUNDS } from '../bounds.ts';
@@ -36,8 +36,8 @@ export function partialsBeside(file: string, allowOutside = false): PartialLooku
     try {
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
-      return { fault: `the partial \`${name}\` can't be read: ${messageOf(error)}` };
+      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+      return { fault: `the partial \`${name}\` can't be read: ${errorMessage(error)}` };
     }
   };
 }
@@ -78,7 +78,7 @@ export function textBeside(file: string, allowOutside = false): ReadBeside {
       if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD_FILE_FAULTS[fault]);
       return decodePrompt(place, readFileSync(real));
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
       throw error;
     }
   };

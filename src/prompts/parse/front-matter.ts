@@ -35,7 +35,7 @@ export function readFrontMatter(
   const input = knownEntries(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
   const output = knownEntries(entries.get('output')?.value, 'output', findings, OUTPUT_KEYS);
   const context = schemaContext(findings, named);
-  const schemaOf = (entry: YamlEntry | undefined): JsonObject | undefined =>
+  const readOptionalSchema = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
   const inputSchema = input.get('schema');
   const fields = fieldsIn(inputSchema);
@@ -48,19 +48,19 @@ export function readFrontMatter(
     modelPlace: entries.get('model')?.value ?? TOP,
     config: placedValues(knownEntries(entries.get('config')?.value, 'config', findings), findings),
     /** Undefined without a schema; the inputs are then the names in the template. */
-    inputSchema: schemaOf(inputSchema),
+    inputSchema: readOptionalSchema(inputSchema),
     /** Returns true if the schema has a field of this name, even one that can't be read. */
     mentions: (key: string) => fields.some(({ name }) => name === key),
     placeOfField: (key: string): FilePosition =>
       fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
     defaults: placedValues(knownEntries(input.get('default')?.value, 'input.default', findings), findings),
     output: {
-      ...readOutput(output.get('format'), schemaOf(output.get('schema')), findings),
-      ...namedOf(output.get('named'), findings),
-      ...extractOf(output.get('extract'), findings),
+      ...readOutput(output.get('format'), readOptionalSchema(output.get('schema')), findings),
+      ...readNamedField(output.get('named'), findings),
+      ...readExtractField(output.get('extract'), findings),
     },
     outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
-    ext: extensionsOf(whole),
+    ext: readExtensions(whole),
     /** The whole front matter as written. */
     whole: Object.fromEntries(whole),
   };
@@ -78,7 +78,7 @@ function readOutput(
   return { ...(format !== undefined && { format }), ...(schema && { schema }) };
 }
 
-function namedOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'named'> {
+function readNamedField(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'named'> {
   const entries = knownEntries(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
   const texts = ['name', 'description'].flatMap(key => {
     const text = oneLineText(entries.get(key), findings, `output.named.${key}`);
@@ -92,7 +92,7 @@ function namedOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptO
   return Object.keys(named).length > 0 ? { named } : {};
 }
 
-function extractOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'extract'> {
+function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'extract'> {
   const extract = oneLineText(entry, findings, 'output.extract');
   if (extract === 'first' || extract === 'last') return { extract };
   if (entry && extract !== undefined) {
@@ -157,7 +157,7 @@ function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void 
 }
 
 /** Returns the fields of `ext`, and `a.b.c: 1` as field `c` of the namespace `a.b`. */
-function extensionsOf(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
+function readExtensions(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
   const spaces = new Map<string, Map<string, JsonValue>>();
   for (const [key, value] of entries) {
     const dot = key.lastIndexOf('.');

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../../files/json.ts';
+import { describeKind, isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { textOrJson } from '../../files/json-fields.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
@@ -122,7 +122,9 @@ function notePicture(
   } else if (!isRequired) {
     findings.note(place, `\`${key}\` is a picture, and those are always required: the \`?\` has no effect`);
   }
-  if (!isTextType(typesOf(schema))) findings.fault(place, `\`${key}\` is a picture: declare it as a string`);
+  if (!isTextType(schemaTypes(schema))) {
+    findings.fault(place, `\`${key}\` is a picture: declare it as a string`);
+  }
 }
 
 function textInput(
@@ -131,7 +133,7 @@ function textInput(
   findings: Findings,
 ): TextInput {
   const choices = enumChoices(schema);
-  const type = typeOf(schema);
+  const type = schemaType(schema);
   const standard = placed?.value ?? ownValue(schema, 'default');
   const otherwise = standard === undefined ? undefined : textOrJson(standard);
   const fault = placed && defaultFault(key, placed.value, schema, choices);
@@ -158,9 +160,9 @@ function defaultFault(
       ? undefined
       : `the default of \`${key}\` is not one of its values: ${choices.join(', ')}`;
   }
-  const types = typesOf(schema);
+  const types = schemaTypes(schema);
   if (types.length === 0 || types.some(type => defaultHasType(value, type))) return undefined;
-  return `the default of \`${key}\` must be of the type ${types.join(' or ')}, not ${kindOf(value)}`;
+  return `the default of \`${key}\` must be of the type ${types.join(' or ')}, not ${describeKind(value)}`;
 }
 
 function defaultHasType(value: JsonValue, type: string): boolean {
@@ -170,7 +172,7 @@ function defaultHasType(value: JsonValue, type: string): boolean {
   return type === 'null' ? value === null : typeof value === type;
 }
 
-export function typesOf(schema: JsonObject): readonly string[] {
+export function schemaTypes(schema: JsonObject): readonly string[] {
   const { type = [] } = schema;
   const types: readonly JsonValue[] = isJsonList(type) ? type : [type];
   return types.filter(type => typeof type === 'string');
@@ -193,11 +195,11 @@ const INPUT_TYPES: ReadonlySet<string> = new Set([
   'object',
 ]);
 
-function typeOf(schema: JsonObject): InputType {
+function schemaType(schema: JsonObject): InputType {
   const { enum: choices } = schema;
   const kinds = isJsonList(choices)
     ? choices.filter(choice => choice !== null).map(choice => typeof choice)
-    : typesOf(schema).filter(type => type !== 'null');
+    : schemaTypes(schema).filter(type => type !== 'null');
   const [kind, ...others] = new Set(kinds);
   return kind !== undefined && others.length === 0 && INPUT_TYPES.has(kind) ? (kind as InputType) : 'any';
 }
@@ -208,7 +210,7 @@ const INPUT_KEYWORDS = new Set(['type', 'description', 'title', 'default', 'exam
 function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {
   const { enum: values } = schema;
   if (choices && isJsonList(values)) return values.some(value => value !== null && typeof value !== 'string');
-  const isText = typeOf(schema) === 'string';
+  const isText = schemaType(schema) === 'string';
   return !isText || Object.keys(schema).some(keyword => !INPUT_KEYWORDS.has(keyword));
 }
 

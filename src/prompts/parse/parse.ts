@@ -4,7 +4,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
 import { Findings, invalidPromptFile } from '../findings.ts';
-import { isPartialFile, slugFault, slugOf } from '../slug.ts';
+import { isPartialFile, slugFault, slugFromFile } from '../slug.ts';
 import { readTemplate, type TemplateReading } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { type FrontMatter, type LocatedValue, readFrontMatter } from './front-matter.ts';
@@ -98,7 +98,7 @@ export function parseDefinition(
   noteJinja(parts, findings);
   if (notesUnused && head.isReadable && !isPartial) noteUnused(parts, head, reading, findings);
   for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
-  const slug = slugOf(file);
+  const slug = slugFromFile(file);
   return {
     slug,
     title: head.title ?? slug,
@@ -107,14 +107,14 @@ export function parseDefinition(
     namesModel: head.model !== undefined,
     ...configAndOptions(head),
     ...sortInputs(head, uses, findings),
-    input: inputOf(head),
+    input: toInput(head),
     output: head.output,
     ext: head.ext,
     frontMatter: head.whole,
     source: parts.source,
     partials: reading.partials,
     template: parts.template,
-    places: placesOf(head),
+    places: toPlaces(head),
   };
 }
 
@@ -162,7 +162,7 @@ function configAndOptions({ config }: FrontMatter): Pick<PromptDefinition, 'conf
   return configFields(Object.fromEntries([...config].map(([key, { value }]) => [key, value])));
 }
 
-function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {
+function toInput({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {
   const values = [...defaults].map(([key, { value }]): [string, JsonValue] => [key, value]);
   return {
     ...(inputSchema && { schema: inputSchema }),
@@ -170,7 +170,7 @@ function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['inpu
   };
 }
 
-function placesOf({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
+function toPlaces({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
   const places = (values: ReadonlyMap<string, LocatedValue<JsonValue>>): Record<string, FilePosition> =>
     Object.fromEntries([...values].map(([key, { place }]) => [key, lineAndColumn(place)]));
   return {

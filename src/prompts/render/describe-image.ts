@@ -11,7 +11,7 @@ export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.le
     .replace(/^image\//, '')
     .replace(/^x-|\+xml$/g, '')
     .toUpperCase();
-  return `${format} image${pixelsOf(bytes, mediaType)}, ${byteCount(size)}`;
+  return `${format} image${describeSize(bytes, mediaType)}, ${byteCount(size)}`;
 }
 
 const MEASURED = new Set(['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`));
@@ -20,7 +20,7 @@ const MEASURED = new Set(['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(forma
 export const MEASURED_BYTES = 512 * 1024;
 
 /** Returns width and height; empty if the format is unknown or the file is cut short. */
-function pixelsOf(bytes: Buffer, mediaType: string): string {
+function describeSize(bytes: Buffer, mediaType: string): string {
   try {
     const { width = 0, height = 0 } = MEASURED.has(mediaType)
       ? imageSize(bytes.subarray(0, MEASURED_BYTES))

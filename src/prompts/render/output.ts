@@ -1,5 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
@@ -55,7 +55,7 @@ function parseOutput(text: string): { value: JsonValue } | { fault: string } {
     return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
   } catch (error) {
     if (error instanceof JsonPastBound) throw new PastBound(`the output ${error.message}`);
-    return { fault: `the output is not JSON, at "": ${messageOf(error)}` };
+    return { fault: `the output is not JSON, at "": ${errorMessage(error)}` };
   }
 }
 
@@ -74,18 +74,18 @@ async function schemaFault(
 function codeBlock(text: string, which: 'first' | 'last'): string | undefined {
   const lines = text.replace(/\r\n/gu, '\n').split('\n');
   const fences = new Map<string, number[]>();
-  const fencesOf = (fence: string): number[] => {
+  const fenceLines = (fence: string): number[] => {
     const known = fences.get(fence) ?? [];
     fences.set(fence, known);
     return known;
   };
   for (const [index, line] of lines.entries()) {
-    if (/^`{3,}$/u.test(line)) fencesOf(line).push(index);
+    if (/^`{3,}$/u.test(line)) fenceLines(line).push(index);
   }
   let found: string | undefined;
   for (let at = 0; at < lines.length; at += 1) {
     const [, fence] = /^(`{3,})\w*$/u.exec(lines[at] ?? '') ?? [];
-    const ends = fence === undefined ? [] : fencesOf(fence);
+    const ends = fence === undefined ? [] : fenceLines(fence);
     while (ends.length > 0 && Number(ends[0]) <= at) ends.shift();
     const [end] = ends;
     if (end === undefined) continue;

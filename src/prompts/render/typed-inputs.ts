@@ -50,7 +50,7 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   const { schema, type, enum: choices } = input;
   if (choices) {
     if (!choices.includes(text)) return { fault: `must be one of ${choices.join(', ')}` };
-    return { value: choiceOf(schema, text) };
+    return { value: matchChoice(schema, text) };
   }
   if (!schema) return { value: text };
   const parsed = type === 'string' ? { value: text } : await parseTypedText(type, text);
@@ -67,7 +67,7 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   return { fault: pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}` };
 }
 
-function choiceOf(schema: JsonObject | undefined, text: string): JsonValue {
+function matchChoice(schema: JsonObject | undefined, text: string): JsonValue {
   const values = schema?.['enum'];
   const isChosen = (value: JsonValue): boolean => typeof value !== 'string' && JSON.stringify(value) === text;
   return (isJsonList(values) ? values.find(isChosen) : undefined) ?? text;

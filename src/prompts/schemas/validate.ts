@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { firstMismatch, type SchemaMismatch } from './mismatch.ts';
 
@@ -60,7 +60,7 @@ function compileAndCheck(
   try {
     validate = compiler.compile(schema);
   } catch (error) {
-    return { pointer: '', message: `the schema can't be used: ${messageOf(error)}`, isOfSchema: true };
+    return { pointer: '', message: `the schema can't be used: ${errorMessage(error)}`, isOfSchema: true };
   }
   try {
     return validate(value) ? undefined : firstMismatch(validate.errors);

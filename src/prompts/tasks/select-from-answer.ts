@@ -1,5 +1,5 @@
 import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { JsonValue } from '../../files/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
@@ -20,7 +20,7 @@ export async function selectFromAnswer(
       try {
         found[name] = JSON.parse(select(expression, value, 0).json) as JsonValue;
       } catch (error) {
-        return { fault: `\`${expression}\` does not fit it: ${messageOf(error)}` };
+        return { fault: `\`${expression}\` does not fit it: ${errorMessage(error)}` };
       }
     }
     return { found };

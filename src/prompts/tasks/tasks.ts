@@ -128,8 +128,8 @@ async function parseFile({
 }
 
 async function readYaml({ text, file }: { text: string; file: string }): Promise<YamlNode | null> {
-  const { yamlNodeOf } = await import('../../files/yaml-node.ts');
-  return yamlNodeOf(text, 1, file);
+  const { parseYamlNode } = await import('../../files/yaml-node.ts');
+  return parseYamlNode(text, 1, file);
 }
 
 /** Converts another tool's file, and the files that it names, to promptrun's own. */
@@ -151,8 +151,8 @@ async function convertPromptsTask(
   }: { text: string; file: string; options: ConvertOptions; numbers: readonly number[] },
   { conversion }: TaskLimits,
 ): Promise<Converted[]> {
-  const { convertPromptsOf } = await import('../foreign/convert.ts');
-  return await convertPromptsOf(text, file, options, numbers, conversion);
+  const { convertNumberedPrompts } = await import('../foreign/convert.ts');
+  return await convertNumberedPrompts(text, file, options, numbers, conversion);
 }
 
 /** Reads the tests in another tool's prompt file. */

@@ -180,7 +180,7 @@ class TemplateReader {
       return true;
     }
     const { file, text } = partial;
-    const scope = scopeOf(tag, here);
+    const scope = partialScope(tag, here);
     const reading = `${name}\n${scope.key}`;
     if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
     this.#readings.add(reading);
@@ -230,7 +230,7 @@ function perhaps(here: TemplatePlace): TemplatePlace {
   return { ...here, scope: here.scope.within('perhaps'), open: new Set() };
 }
 
-function scopeOf({ params: [param], hash }: PartialTag, { scope }: TemplatePlace): Scope {
+function partialScope({ params: [param], hash }: PartialTag, { scope }: TemplatePlace): Scope {
   const args = hash?.pairs.map(({ key }) => key) ?? [];
   const isHere = param === undefined || (isPath(param) && scope.meaning(param).kind === 'inputs');
   return scope.inPartial(isHere ? undefined : 'other', args);

@@ -1,7 +1,7 @@
 import { SUCCESS_STATUS } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
 import { ApiError, answerError, jsonAnswer } from './api-error.ts';
-import { type AuthOptions, admit, type Sender, senderOf } from './auth.ts';
+import { type AuthOptions, admit, findSender, type Sender } from './auth.ts';
 import type { ParseBody } from './parse-body.ts';
 import { readHandlerInput } from './read-handler-input.ts';
 import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
@@ -34,7 +34,7 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
       path = match?.route.path;
       // A request to a route that does not exist needs no key, but a key that it has is checked.
       if (!match || isKeyed(match.route)) {
-        sender = await senderOf(request.headers, auth, {
+        sender = await findSender(request.headers, auth, {
           mayBeRemembered: match?.route.checksKey,
         });
       }

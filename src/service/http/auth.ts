@@ -55,7 +55,7 @@ export interface Sender {
 }
 
 /** Finds the caller by the key, and marks answers to clients with outdated resources. */
-export async function senderOf(
+export async function findSender(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
   { mayBeRemembered = false }: { readonly mayBeRemembered?: boolean | undefined } = {},
@@ -63,7 +63,7 @@ export async function senderOf(
   const key = bearerToken(headers.authorization);
   const hash = key === undefined ? undefined : keyHash(key);
   const known = hash !== undefined && mayBeRemembered ? options.callers.get(hash) : undefined;
-  const caller = known ?? (hash === undefined ? undefined : await ownerOf(options, hash));
+  const caller = known ?? (hash === undefined ? undefined : await findOwner(options, hash));
   if (hash !== undefined && caller) options.callers.set(hash, caller);
   if (!caller) return { headers: {} };
   const { ratePolicy, resourcesHash } = options;
@@ -93,7 +93,7 @@ function isCurrent(clientHash: string | string[], hash: string): boolean {
   return clientHash === hash || clientHash === `resources_hash=${hash}`;
 }
 
-async function ownerOf(options: AuthOptions, hash: string): Promise<Caller | undefined> {
+async function findOwner(options: AuthOptions, hash: string): Promise<Caller | undefined> {
   const { store, sessionKey } = options;
   if (hash === sessionKey.hash) {
     const user = await store.accounts.user(sessionKey.userId);

@@ -68,10 +68,10 @@ function variantFault(
 ): string | undefined {
   if (!discriminator) return undefined;
   const { propertyName } = discriminator;
-  const tagOf = (variant: Schema): unknown => variant.properties?.[propertyName]?.const;
-  const variant = oneOf.find(variant => tagOf(variant) === value[propertyName]);
+  const variantTag = (variant: Schema): unknown => variant.properties?.[propertyName]?.const;
+  const variant = oneOf.find(variant => variantTag(variant) === value[propertyName]);
   if (variant) return valueFault(variant, value, field);
-  return `${join(field, propertyName)} must be one of ${oneOf.map(tagOf).join(', ')}`;
+  return `${join(field, propertyName)} must be one of ${oneOf.map(variantTag).join(', ')}`;
 }
 
 function join(path: string, step: string): string {

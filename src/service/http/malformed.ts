@@ -31,7 +31,7 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    else refuseOnce(socket, clientErrorOf(error));
+    else refuseOnce(socket, toClientError(error));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {}).resume();
@@ -65,7 +65,7 @@ async function untilClosed(response: ServerResponse | undefined): Promise<void> 
   if (response && !response.closed) await once(response, 'close').catch(() => {});
 }
 
-function clientErrorOf(error: NodeJS.ErrnoException): ApiError {
+function toClientError(error: NodeJS.ErrnoException): ApiError {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return new ApiError('HEADERS_TOO_LARGE_ERROR', 'the request line and headers are too large');
   }

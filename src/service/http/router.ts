@@ -20,7 +20,7 @@ export function router<S>(
     const answered = method === 'HEAD' ? 'GET' : method;
     const sent = path.split('/').map(decodedSegment);
     const match = table.find(({ route, steps }) => route.method === answered && matchesPath(steps, sent));
-    return match && { route: match.route, params: paramsOf(match.steps, sent) };
+    return match && { route: match.route, params: readParams(match.steps, sent) };
   };
 }
 
@@ -29,7 +29,7 @@ function matchesPath(steps: readonly string[], sent: readonly string[]): boolean
   return steps.every((step, index) => (step.startsWith(':') ? sent[index] !== '' : step === sent[index]));
 }
 
-function paramsOf(steps: readonly string[], sent: readonly string[]): Record<string, string> {
+function readParams(steps: readonly string[], sent: readonly string[]): Record<string, string> {
   const entries = steps.flatMap((step, index) =>
     step.startsWith(':') ? [[step.slice(1), sent[index] ?? ''] as const] : [],
   );

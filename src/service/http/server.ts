@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
-import { MAX_BODY_BYTES, TRACEPARENT_HEADER, traceparentOf } from '../../wire/index.ts';
+import { errorCode, errorMessage, toError } from '../../files/error-utils.ts';
+import { MAX_BODY_BYTES, parseTraceparent, TRACEPARENT_HEADER } from '../../wire/index.ts';
 import { letOthersIn, PendingWork } from '../core/background-work.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
@@ -100,7 +100,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   );
   server.maxConnections = MAX_HTTP_CONNECTIONS;
   server.once('listening', () => {
-    ownOrigin = originOf(server, options.host);
+    ownOrigin = serverOrigin(server, options.host);
   });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -115,7 +115,7 @@ function endUnused(sockets: Iterable<Socket>): void {
 }
 
 /** Returns the origin of a listening server, such as `http://127.0.0.1:8787`. */
-export function originOf(server: Server, host: string): string {
+export function serverOrigin(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
   return `http://${inUrl(host)}:${port}`;
 }
@@ -162,7 +162,7 @@ async function answer(
     httpStatus: result.httpStatus,
     durationMs: performance.now() - startedAt,
     route: result.route,
-    traceparent: traceparentOf(headers[TRACEPARENT_HEADER]),
+    traceparent: parseTraceparent(headers[TRACEPARENT_HEADER]),
   });
 }
 
@@ -253,7 +253,7 @@ export async function listen(
     server.listen({ host, port });
     await once(server, 'listening');
   } catch (error) {
-    const reason = LISTEN_FAULTS[codeOf(error) ?? '']?.(flags) ?? messageOf(error);
+    const reason = LISTEN_FAULTS[errorCode(error) ?? '']?.(flags) ?? errorMessage(error);
     throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reason}`, { cause: error });
   }
 }

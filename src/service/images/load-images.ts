@@ -1,4 +1,4 @@
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { imageType } from '../../files/image-type.ts';
 import { type FetchImageOptions, fetchImage } from '../../models/outgoing/fetch-image.ts';
 import { decodeBase64, type LoadedImage } from '../../prompts/render/loaded-image.ts';
@@ -31,7 +31,7 @@ async function loadImage(input: ImageInput, index: number, options: FetchImageOp
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof Refusal) throw error;
-    throw invalidRequest(`inputs.imageInputs[${index}].${input.type}: ${messageOf(error)}`);
+    throw invalidRequest(`inputs.imageInputs[${index}].${input.type}: ${errorMessage(error)}`);
   }
 }
 

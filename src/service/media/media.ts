@@ -38,7 +38,8 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
   const bytes = store.blobs.media;
   // `file:` URLs point here. A store that keeps media elsewhere is never asked for them.
   const directory = path.join(dataDir, 'media');
-  const urlOf = (media: MediaName): string => pathToFileURL(path.join(directory, mediaFileName(media))).href;
+  const mediaFileUrl = (media: MediaName): string =>
+    pathToFileURL(path.join(directory, mediaFileName(media))).href;
   const find = async (id: string): Promise<FoundMedia | undefined> => {
     const media = await store.media.find(id);
     return media && { media, open: range => bytes.open(mediaFileName(media), range) };
@@ -52,13 +53,13 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     /** Returns media by id; undefined if it has been deleted. */
     find,
     /** Returns the `file:` URL of an output, for callers on this machine. */
-    fileUrlOf: ({ media: id, mediaType }: MediaOutput) => urlOf({ id, mediaType }),
+    fileUrlOf: ({ media: id, mediaType }: MediaOutput) => mediaFileUrl({ id, mediaType }),
     /** Returns true if a `file:` URL points into the media directory. */
     isFile: (url: URL) => url.protocol === 'file:' && fileDirectory(url) === directory,
     /** Returns the media of a `file:` URL; `missing` also if the URL is not one of ours. */
     async findFile(url: string) {
       const file = await find(path.parse(new URL(url).pathname).name);
-      if (!file || urlOf(file.media) !== url) return 'missing';
+      if (!file || mediaFileUrl(file.media) !== url) return 'missing';
       return clock.now() < file.media.createdAt + MEDIA_LIFETIME_MS ? file : 'expired';
     },
     /** Deletes expired media. */

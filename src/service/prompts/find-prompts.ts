@@ -29,13 +29,13 @@ export async function listPrompts(
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
   const all = (await listing.store.prompts.published()).sort(byPublication);
-  const placeOf = (name: 'startingAfter' | 'endingBefore'): number => {
+  const cursorIndex = (name: 'startingAfter' | 'endingBefore'): number => {
     const at = all.findIndex(({ promptId }) => promptId === query[name]?.toLowerCase());
     if (at < 0) throw notFound(`${name} is not a published prompt`);
     return at;
   };
-  const end = endingBefore === undefined ? all.length : placeOf('endingBefore');
-  const start = startingAfter === undefined ? 0 : placeOf('startingAfter') + 1;
+  const end = endingBefore === undefined ? all.length : cursorIndex('endingBefore');
+  const start = startingAfter === undefined ? 0 : cursorIndex('startingAfter') + 1;
   const from = endingBefore === undefined ? start : Math.max(0, end - limit);
   const page = all.slice(from, Math.min(end, from + limit));
   return {
@@ -69,14 +69,14 @@ async function searchRows(
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
   const labels = await listing.store.labels.of(prompts.map(({ promptId }) => promptId));
-  const labelsOf = (prompt: PublishedRow): PromptLabel[] =>
+  const promptLabels = (prompt: PublishedRow): PromptLabel[] =>
     labels
       .filter(({ promptId }) => promptId === prompt.promptId)
       .map(({ label, promptVersionId }) => ({ label, promptVersionId }));
   return await Promise.all(
     prompts.map(async prompt => ({
       ...(await searchRow(listing, prompt, caller)),
-      labels: labelsOf(prompt),
+      labels: promptLabels(prompt),
     })),
   );
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { codeOf, hasNoSpace, messageOf, toError } from '../../files/error-utils.ts';
+import { errorCode, errorMessage, hasNoSpace, toError } from '../../files/error-utils.ts';
 import { whyLeftOut } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
@@ -99,9 +99,9 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
       accepted.set(file, definition);
       faulty.delete(file);
     } catch (error) {
-      const fault = `${messageOf(error)}\n${text}`;
+      const fault = `${errorMessage(error)}\n${text}`;
       // A file that was removed meanwhile is not a fault.
-      if (codeOf(error) === 'ENOENT' || faulty.get(file) === fault) return;
+      if (errorCode(error) === 'ENOENT' || faulty.get(file) === fault) return;
       faulty.set(file, fault);
       onError(toError(error));
     }

@@ -57,7 +57,7 @@ export async function publishPrompt(
     findings.fault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
     throw invalidPromptFile(findings);
   }
-  const version = newVersionOf({ ...definition, model: meantModel(definition, models) }, model);
+  const version = toNewVersion({ ...definition, model: meantModel(definition, models) }, model);
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
   const echoes = !definition.namesModel && model === undefined;
@@ -92,21 +92,21 @@ export async function refuseFaulty(
  *
  * @param defaultModel the model if the definition names none
  */
-export function newVersionOf(definition: PromptDefinition, defaultModel?: string): NewVersion {
+export function toNewVersion(definition: PromptDefinition, defaultModel?: string): NewVersion {
   const { slug, title, description, source } = definition;
   const model = defaultModel ?? definition.model;
-  const promptId = promptIdOf(slug);
-  const id = promptVersionIdOf(promptId, definition, defaultModel);
+  const promptId = promptIdForSlug(slug);
+  const id = hashVersion(promptId, definition, defaultModel);
   return { id, promptId, slug, title, description, model, source, parsed: parsedForm(definition) };
 }
 
 /** Returns the id of the prompt whose versions are files of this name. */
-export function promptIdOf(slug: string): string {
+export function promptIdForSlug(slug: string): string {
   return uuidFrom(`prompt\0${slug}`);
 }
 
 /** Returns the id of a version. Equal content, partials included, has the same id. */
-function promptVersionIdOf(
+function hashVersion(
   promptId: string,
   { source, partials }: Pick<PromptDefinition, 'source' | 'partials'>,
   defaultModel: string | undefined,
@@ -117,7 +117,7 @@ function promptVersionIdOf(
 }
 
 /** Returns the id of an unpublished version, which differs from that of the published version with equal content. */
-export function unlistedVersionIdOf(promptVersionId: string, model: string, config?: JsonObject): string {
+export function hashUnlistedVersion(promptVersionId: string, model: string, config?: JsonObject): string {
   const own = config === undefined ? '' : `\0config\0${JSON.stringify(config)}`;
   return uuidFrom(`unlisted\0${promptVersionId}\0${model}${own}`);
 }

@@ -1,7 +1,7 @@
 import { builtInText } from '../../prompts/built-in/built-in-texts.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
-import { newVersionOf } from './publish.ts';
+import { toNewVersion } from './publish.ts';
 
 /** The prompts of a new service. The simplest is published last, because lists show the newest first. */
 export const SAMPLES = ['sandbox', 'describe', 'postcard', 'hello'] as const;
@@ -15,7 +15,7 @@ export async function seedSamples(store: Store, clock: Clock): Promise<void> {
   for (const slug of SAMPLES) {
     const file = `${slug}.prompt`;
     const definition = await readDefinition(builtInText(file), file, { partials: {} });
-    await store.prompts.publish(newVersionOf(definition), clock.now());
+    await store.prompts.publish(toNewVersion(definition), clock.now());
   }
   await store.settings.once(SEEDED, () => 'yes');
 }

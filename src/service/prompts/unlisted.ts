@@ -8,11 +8,11 @@ import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';
 import {
-  newVersionOf,
+  hashUnlistedVersion,
   type PublishContext,
-  promptIdOf,
+  promptIdForSlug,
   refuseFaulty,
-  unlistedVersionIdOf,
+  toNewVersion,
 } from './publish.ts';
 
 /** The prompt to run without publishing: a prompt file, or a published version by its id, prompt id or slug. */
@@ -78,7 +78,7 @@ export async function ensureUnlistedVersion(
     : await readRunnable(context, request);
   const ownModel = request.model ?? (definition.namesModel ? meantModel(definition, models) : undefined);
   if (ownModel === undefined) checkModelExists(models, defaultModel, 'the setting `model`: ');
-  const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
+  const version = toNewVersion(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, ownModel ?? defaultModel ?? version.model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return { ...unlistedVersion(unlisted), notes };
@@ -105,7 +105,7 @@ async function readRunnable(
 }
 
 function withModel(version: NewVersion, model: string, config: JsonObject | undefined): NewVersion {
-  return { ...version, model, id: unlistedVersionIdOf(version.id, model, config) };
+  return { ...version, model, id: hashUnlistedVersion(version.id, model, config) };
 }
 
 async function storedVersion(store: Store, request: UnlistedRequest): Promise<StoredVersion> {
@@ -113,7 +113,7 @@ async function storedVersion(store: Store, request: UnlistedRequest): Promise<St
   const version =
     slug === undefined
       ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
-      : await store.prompts.latest(promptIdOf(slug));
+      : await store.prompts.latest(promptIdForSlug(slug));
   if (version) return version;
   throw new UnlistedFault('UNKNOWN_PROMPT', `the prompt ${slug ?? id} is not published on this machine`);
 }

@@ -1,9 +1,9 @@
 import {
   IDEMPOTENCY_KEY_HEADER,
+  parseTraceparent,
   type Run,
   type RunListQuery,
   TRACEPARENT_HEADER,
-  traceparentOf,
 } from '../../wire/index.ts';
 import { invalidRequest, notFound, Refusal } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
@@ -85,7 +85,7 @@ export const runRoutes = [
       const { id, outcome } = await answerCreation(services, caller, body, {
         idempotencyKey,
         digest: bodyDigest,
-        traceparent: traceparentOf(headers[TRACEPARENT_HEADER]),
+        traceparent: parseTraceparent(headers[TRACEPARENT_HEADER]),
         memory,
       });
       if (!outcome) {
@@ -157,14 +157,14 @@ async function shownRun(
   runId: string,
 ): Promise<Run> {
   const run = await requireRun(services.store, caller.userId, runId);
-  memory.takeForAnswer(textSizeOf(run.outputs));
+  memory.takeForAnswer(totalTextSize(run.outputs));
   return runView(run, services, origin);
 }
 
 /** Returns true if the answer fits into memory. Never throws for it, because the client would create the run again. */
 function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
-    memory.takeForAnswer(textSizeOf(outputs));
+    memory.takeForAnswer(totalTextSize(outputs));
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;
@@ -172,7 +172,7 @@ function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boole
   }
 }
 
-function textSizeOf(outputs: readonly StoredOutput[]): number {
+function totalTextSize(outputs: readonly StoredOutput[]): number {
   return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -59,7 +59,7 @@ export class CommandRunner implements Runner {
   async detach(start: () => Promise<DetachedRun>): Promise<void> {
     this.#startDetached = start;
     this.#detached = await start().catch((error: unknown) => {
-      throw new Refusal('UNAVAILABLE', `no run was made: ${messageOf(error)}`);
+      throw new Refusal('UNAVAILABLE', `no run was made: ${errorMessage(error)}`);
     });
   }
 

@@ -1,5 +1,5 @@
 import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answer-count.ts';
-import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from '../../models/catalogue/prices.ts';
+import { findPricing, PRICE_TABLE_DATE, type PricingOptions } from '../../models/catalogue/prices.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { BUILT_IN_MODELS } from '../../models/entry.ts';
 import type { AccessFault } from '../../models/providers/providers.ts';
@@ -10,7 +10,7 @@ import { dollars, type Money } from '../../wire/money.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { UsedRun } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
-import { checkRequestInputs, requireRunnable, settingsOf } from './run-request.ts';
+import { checkRequestInputs, mergeSettings, requireRunnable } from './run-request.ts';
 
 interface Tokens {
   /** Tokens of the prompt, cached ones included. */
@@ -71,7 +71,7 @@ export function createCosts(sources: CostsOptions) {
       for (let start = 0; start < runIds.length; start += COSTS_PAGE_SIZE) {
         for (const run of await store.runs.usage(userId, runIds.slice(start, start + COSTS_PAGE_SIZE))) {
           const cost = runCost(run);
-          if (cost) ended.set(run.id, { ...cost, ...(await standardCostOf(cost, models)) });
+          if (cost) ended.set(run.id, { ...cost, ...(await estimateStandardCost(cost, models)) });
         }
       }
       return ended;
@@ -98,8 +98,8 @@ async function estimateCost(
   const { textInputs, images: loaded, runOptions } = checked;
   const pictures = loaded.map(() => 'a picture');
   const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
-  const options = settingsOf(definition, runOptions, model);
-  const pricing = await pricingOf(model, { providerBatch, runOptions: options });
+  const options = mergeSettings(definition, runOptions, model);
+  const pricing = await findPricing(model, { providerBatch, runOptions: options });
   const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
   const answers = answerCount(options);
   const limit = wholeNumber(options['maxOutputTokens']);
@@ -114,7 +114,7 @@ async function estimateCost(
     /** True if only answers show what a run costs. */
     ...(pricing === undefined && model.declared?.cost !== undefined && { learns: true }),
     /** The requested price class, if the model has a price but none for that class. */
-    ...(pricing === undefined && (await pricingOf(model)) && { unpricedTier: options['serviceTier'] }),
+    ...(pricing === undefined && (await findPricing(model)) && { unpricedTier: options['serviceTier'] }),
     /** The cost of the prompt's own tokens, which the run costs at least. */
     promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
     /** The number of requested answers; costs are compared per answer. */
@@ -158,13 +158,13 @@ function runCost({ usage, promptModel, status, credits }: UsedRun): RunCost | un
 }
 
 /** Returns the standard price of the tokens of a run whose cost is unknown; empty if there is none. */
-async function standardCostOf(
+async function estimateStandardCost(
   { model, tokens, cost }: RunCost,
   models: ModelTable,
 ): Promise<Pick<RunCost, 'standardCost'>> {
   if (cost !== null || tokens === null) return {};
   const entry = models.get(model);
-  const pricing = entry && (await pricingOf(entry));
+  const pricing = entry && (await findPricing(entry));
   return pricing === undefined ? {} : { standardCost: pricing.cost(tokens, 0) };
 }
 

@@ -59,7 +59,7 @@ export async function answerCreation(
   { idempotencyKey, digest, traceparent, memory }: CreationOptions,
 ): Promise<CreationAnswer> {
   const { clock, inputs, syncWindowMs } = services;
-  const idempotency = idempotencyOf(idempotencyKey, digest);
+  const idempotency = toIdempotency(idempotencyKey, digest);
   const findRepeated = () => repeatedRun(services, caller, idempotency);
   // Looked up first, because fetching or refusing pictures must not prevent a repeated creation from finding its run.
   const repeated = (body.inputs.imageInputs ?? []).length > 0 ? await findRepeated() : undefined;
@@ -208,7 +208,7 @@ function differentBody(): Refusal {
 const MAX_KEY_LENGTH = 255;
 
 /** Returns the stored form of a creation's `Idempotency-Key`; undefined if none was sent. */
-function idempotencyOf(key: string | undefined, digest: () => string): Idempotency | undefined {
+function toIdempotency(key: string | undefined, digest: () => string): Idempotency | undefined {
   if (key === undefined) return undefined;
   if (key === '' || key.length > MAX_KEY_LENGTH) {
     throw invalidRequest(`${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_KEY_LENGTH} characters`);

@@ -1,7 +1,7 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
+import { errorMessage } from '../../files/error-utils.ts';
 import { textOrJson } from '../../files/json-fields.ts';
-import { chargeOf } from '../../models/catalogue/prices.ts';
+import { calculateCharge } from '../../models/catalogue/prices.ts';
 import {
   type EngineJob,
   type EngineOutput,
@@ -11,7 +11,7 @@ import {
   refusedWith,
 } from '../../models/engine.ts';
 import type { Engines } from '../../models/engines.ts';
-import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/entry.ts';
+import { type ModelEntry, nearShutdown, shutdownNote } from '../../models/entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
@@ -22,7 +22,7 @@ import type { Definitions } from '../prompts/definitions.ts';
 import { isStoreUnavailable } from '../store/errors.ts';
 import type { Idempotency, QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
 import type { InputFiles } from './input-files.ts';
-import { settingsOf } from './run-request.ts';
+import { mergeSettings } from './run-request.ts';
 import { stoppedRun } from './stopped-run.ts';
 import { type ChargedResult, type OutcomeStorage, storeOutcome } from './store-outcome.ts';
 import type { TextFeed } from './text-feed.ts';
@@ -76,7 +76,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return await store(await runEngine({ ...options, onNotice, onAsked }, run, signal));
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
-      return await store(failedWith(`the run could not be executed: ${messageOf(error)}`));
+      return await store(failedWith(`the run could not be executed: ${errorMessage(error)}`));
     }
   };
 }
@@ -100,7 +100,7 @@ async function runEngine(
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
   if (model.guessed === 'key') onNotice(guessNotice(model));
-  const shutdown = shutdownOf(model, clock.now());
+  const shutdown = nearShutdown(model, clock.now());
   if (shutdown) onNotice(shutdownNote(shutdown));
   const refused = model.engine === 'program' ? await programFault(options, run) : undefined;
   if (refused !== undefined) return refused;
@@ -110,7 +110,7 @@ async function runEngine(
   if (model.engine === 'program') options.programs.add(run.id);
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
   const { runOptions } = job;
-  const charge = await chargeOf(model, result, { runOptions, providerBatch: batched !== undefined });
+  const charge = await calculateCharge(model, result, { runOptions, providerBatch: batched !== undefined });
   const { output } = definition;
   const check = (text: string) => tasks.do('checkOutput', { output, text }, { userId: run.userId, signal });
   const checked = changesAnswer(output) && !result.failed ? await checkedResult(result, check) : result;
@@ -143,7 +143,7 @@ async function engineJob(
     select: (text, expressions) => tasks.do('select', { text, expressions }, task),
     model,
     prompt,
-    runOptions: settingsOf(definition, runOptions, model),
+    runOptions: mergeSettings(definition, runOptions, model),
     json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
     // A checked answer may differ from the streamed text.
     onText: changesAnswer(output) ? undefined : texts.emitterFor(run),

@@ -77,7 +77,7 @@ export class HeldResults {
     return {
       check: error => {
         if (lost) throw lost;
-        const keeper = keeperOf(error);
+        const keeper = findUnavailableStore(error);
         if (keeper === undefined) return;
         awaited = keeper;
         const now = this.#clock.now();
@@ -107,7 +107,7 @@ export class HeldResults {
 }
 
 /** Returns the store that a fault concerns; undefined for a fault of another kind. */
-function keeperOf(error: unknown): typeof DATABASE | undefined {
+function findUnavailableStore(error: unknown): typeof DATABASE | undefined {
   if (error instanceof DatabaseUnavailableError) return DATABASE;
   return error instanceof MediaUnavailableError ? OBJECTS : undefined;
 }

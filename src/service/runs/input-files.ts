@@ -20,7 +20,7 @@ export function inputFiles(
   runs: Store['runs'],
   clock: Clock,
 ) {
-  const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
+  const inputName = (runId: string, index: number): string => `${runId}/${index}`;
   // The next sweep finds files that were not removed because the object store was unavailable.
   const removeAll = async (runIds: readonly string[]): Promise<void> => {
     for (const runId of runIds) await blobs.remove(runId).catch(ignoreUnavailableStore);
@@ -28,7 +28,7 @@ export function inputFiles(
   return {
     async save(runId: string, images: readonly LoadedImage[]): Promise<void> {
       await Promise.all(
-        images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes, image.mediaType)),
+        images.map((image, index) => blobs.write(inputName(runId, index), image.bytes, image.mediaType)),
       );
     },
     /** Writes large texts to disk and returns the request to store. */
@@ -52,7 +52,7 @@ export function inputFiles(
     load: async (runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> =>
       await Promise.all(
         mediaTypes.map(async (mediaType, index) => {
-          const bytes = await blobs.open(nameOf(runId, index));
+          const bytes = await blobs.open(inputName(runId, index));
           if (!bytes) throw new Error(`picture ${index + 1} of its inputs is no longer there`);
           return { mediaType, bytes: await buffer(bytes) };
         }),

@@ -9,7 +9,7 @@ import {
 import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
 import type { Access } from '../../models/providers/access.ts';
 import { explainFault, type RequestEffect, retryWhileBusy } from '../../models/providers/fault.ts';
-import { keyOf } from '../../models/providers/providers.ts';
+import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
 import { isJsonOutput } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
@@ -18,7 +18,7 @@ import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { checkedRun, type RunServices } from './create-run.ts';
-import { requireAccess, requireRunnable, settingsOf } from './run-request.ts';
+import { mergeSettings, requireAccess, requireRunnable } from './run-request.ts';
 
 /** Runs that are answered by provider batches. */
 export type ProviderBatches = ReturnType<typeof createProviderBatches>;
@@ -54,7 +54,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         );
       }
       requireAccess(services, model);
-      const access = { provider, key: keyOf(provider, env), env };
+      const access = { provider, key: readProviderKey(provider, env), env };
       const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
       return retryPatiently(batches, access, { model, sleep });
     },
@@ -75,14 +75,14 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const job: PromptJob = {
         model,
         prompt,
-        runOptions: settingsOf(definition, runOptions, model),
+        runOptions: mergeSettings(definition, runOptions, model),
         json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
         signal,
         sleep,
       };
       const { provider } = model;
       if (!provider) throw invalidRequest(`the model ${model.model} has no provider`);
-      const { body } = await buildRequest(job, { provider, key: keyOf(provider, env), env });
+      const { body } = await buildRequest(job, { provider, key: readProviderKey(provider, env), env });
       return body ?? new Uint8Array();
     },
     /** Makes a creation with this key take the answer instead of asking the provider, until `withdraw`. */

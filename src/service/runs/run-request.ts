@@ -140,7 +140,7 @@ function accepted(key: string, known: readonly string[]): string {
 }
 
 /** Returns the prompt's `config` with the run options, which arrive as text, in the form that `config` would have them in. */
-export function settingsOf(
+export function mergeSettings(
   { config }: Pick<PromptDefinition, 'config'>,
   runOptions: Readonly<Record<string, string>>,
   { provider }: Pick<ModelEntry, 'provider'>,

@@ -15,14 +15,14 @@ export type UnstoredRuns = ReturnType<typeof unstoredRuns>;
  * next start must not ask it again.
  */
 export function unstoredRuns(folder: string) {
-  const nameOf = (runId: string) => path.join('unstored-runs', runId);
-  const has = (runId: string) => existsSync(path.join(folder, nameOf(runId)));
+  const markName = (runId: string) => path.join('unstored-runs', runId);
+  const has = (runId: string) => existsSync(path.join(folder, markName(runId)));
   return {
     has,
-    add: (runId: string) => replaceFile({ folder, name: nameOf(runId) }, ''),
+    add: (runId: string) => replaceFile({ folder, name: markName(runId) }, ''),
     /** Removes the mark of a run that has ended. */
     remove: async (runId: string): Promise<void> => {
-      if (has(runId)) await rm(path.join(folder, nameOf(runId)));
+      if (has(runId)) await rm(path.join(folder, markName(runId)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, hasNoSpace } from '../../files/error-utils.ts';
+import { errorCode, hasNoSpace } from '../../files/error-utils.ts';
 import { makeFolderBelow } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import type { Blobs } from './blobs.ts';
@@ -8,7 +8,7 @@ import { DiskFullError } from './errors.ts';
 
 /** Returns blobs that are files below a directory, which the first write creates. */
 export function blobFiles(directory: string): Blobs {
-  const fileOf = (name: string): string => path.join(directory, name);
+  const blobFile = (name: string): string => path.join(directory, name);
   return {
     async write(name, bytes) {
       const file = { folder: directory, name };
@@ -21,14 +21,14 @@ export function blobFiles(directory: string): Blobs {
     },
     async open(name, range) {
       try {
-        const file = await open(fileOf(name));
+        const file = await open(blobFile(name));
         return file.createReadStream(range && { start: range.from, end: range.to });
       } catch (error) {
-        if (codeOf(error) === 'ENOENT') return undefined;
+        if (errorCode(error) === 'ENOENT') return undefined;
         throw error;
       }
     },
-    remove: name => rm(fileOf(name), { recursive: true, force: true }),
+    remove: name => rm(blobFile(name), { recursive: true, force: true }),
     writtenBefore: time => writtenBefore(directory, time),
   };
 }

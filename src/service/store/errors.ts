@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { DataDirectoryError } from '../../files/data-directory.ts';
-import { hasNoSpace, messageOf } from '../../files/error-utils.ts';
+import { errorMessage, hasNoSpace } from '../../files/error-utils.ts';
 
 /** A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL. */
 export class DatabaseUrlError extends Error {
@@ -59,7 +59,7 @@ const NO_ROOM = 64 * 1024;
 
 /** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
 function isDiskFull(dataDir: string, cause: unknown): boolean {
-  const message = messageOf(cause);
+  const message = errorMessage(cause);
   if (/disk is full/.test(message) || hasNoSpace(cause)) return true;
   try {
     const { bavail, bsize } = statfsSync(dataDir);
@@ -75,7 +75,7 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
   const isFull = isDiskFull(dataDir, cause);
   const what = isFull
     ? fullDisk(`the data directory ${dataDir}`, cause)
-    : `the data directory ${dataDir} can't be used: ${messageOf(cause)}; make it writable, free space on its disk`;
+    : `the data directory ${dataDir} can't be used: ${errorMessage(cause)}; make it writable, free space on its disk`;
   return new DataDirectoryError(`${what}, or set PROMPTRUN_DATA_DIR to another directory`, {
     cause,
     isDiskFull: isFull,
@@ -83,12 +83,12 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
 }
 
 function fullDisk(directory: string, cause: unknown): string {
-  return `the disk of ${directory} is full (${messageOf(cause)}); free space on it`;
+  return `the disk of ${directory} is full (${errorMessage(cause)}); free space on it`;
 }
 
 /** Explains a fault of a running service to its operator, who can then no longer choose another data directory. */
 export function storeFaultText(dataDir: string, error: unknown): string {
-  return isDiskFull(dataDir, error) ? fullDisk(`the data directory ${dataDir}`, error) : messageOf(error);
+  return isDiskFull(dataDir, error) ? fullDisk(`the data directory ${dataDir}`, error) : errorMessage(error);
 }
 
 /** Wraps an error of the database or of the disk in the same way; returns any other error unchanged. */
@@ -100,7 +100,7 @@ export function storeFault(dataDir: string, error: unknown): unknown {
 /** Returns the error for a platform on which no SQLite can be loaded. */
 export function noSqlite(cause: unknown): DataDirectoryError {
   const { platform, arch, versions } = process;
-  const [reason = ''] = messageOf(cause).split('\n');
+  const [reason = ''] = errorMessage(cause).split('\n');
   return new DataDirectoryError(
     `Node ${versions.node} has no SQLite, and the one bundled with promptrun can't be loaded on ${platform} ${arch}: ${reason.trim()}; use Node 22.13 or newer, which includes it`,
     { cause },

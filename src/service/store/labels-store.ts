@@ -54,7 +54,7 @@ async function move(db: Db, { slug, label, promptVersionId, by, at }: LabelChang
     .executeTakeFirst();
   if (!prompt) return { missing: 'prompt' };
   const promptId = prompt.id;
-  if (promptVersionId !== undefined && !(await isVersionOf(db, promptId, promptVersionId))) {
+  if (promptVersionId !== undefined && !(await hasVersion(db, promptId, promptVersionId))) {
     return { missing: 'version' };
   }
   const former = await db
@@ -81,7 +81,7 @@ async function move(db: Db, { slug, label, promptVersionId, by, at }: LabelChang
   return { previous };
 }
 
-async function isVersionOf(db: Db, promptId: string, id: string): Promise<boolean> {
+async function hasVersion(db: Db, promptId: string, id: string): Promise<boolean> {
   const version = await db
     .selectFrom('promptVersions')
     .select('id')

@@ -67,8 +67,8 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
         ])
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .execute();
-      const pendingOf = (promptId: string): number => runWrites?.pendingUses(promptId) ?? 0;
-      return prompts.map(prompt => ({ ...prompt, uses: prompt.uses + pendingOf(prompt.promptId) }));
+      const countPending = (promptId: string): number => runWrites?.pendingUses(promptId) ?? 0;
+      return prompts.map(prompt => ({ ...prompt, uses: prompt.uses + countPending(prompt.promptId) }));
     },
     /** Makes the version the latest of its prompt; returns false if it is already. */
     publish: (version: NewVersion, now: number) => writer.write(db => publish(db, version, now)),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import { codeOf } from '../../files/error-utils.ts';
+import { errorCode } from '../../files/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import type { Tables } from './tables.ts';
 
@@ -107,7 +107,7 @@ export class Writer {
       try {
         return await this.#db.transaction().execute(run);
       } catch (error) {
-        if (!COLLISIONS.includes(codeOf(error)) || attempt === ATTEMPTS) throw error;
+        if (!COLLISIONS.includes(errorCode(error)) || attempt === ATTEMPTS) throw error;
         await sleep(Math.random() * MAX_WRITE_PAUSE_MS);
       }
     }

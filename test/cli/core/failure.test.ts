@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { exitCodeOfHttp, failureOf } from '../../../src/cli/core/failure.ts';
+import { exitCodeOfHttp, toFailure } from '../../../src/cli/core/failure.ts';
 import { configError, Interrupted, notFoundError, usageError, waitTimeout } from '../../../src/cli/errors.ts';
 import {
   InvalidRequestError,
@@ -29,7 +29,7 @@ describe('the exit code', () => {
     [2, Object.assign(new Error('x'), { code: 'UNUSABLE_STORE' })],
     [1, Object.assign(new Error('x'), { code: 'CANNOT_LISTEN' })],
   ])('%i: %s', (exitCode, error) => {
-    expect(failureOf(error).exitCode).toBe(exitCode);
+    expect(toFailure(error).exitCode).toBe(exitCode);
   });
 
   it.each(Object.entries(ERROR_HTTP_STATUS).map(([status, http]) => ({ status, http })))(

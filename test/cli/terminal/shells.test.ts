@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isWritable, readingFrom, shellOf, shellWord } from '../../../src/cli/terminal/command-line.ts';
+import { detectShell, isWritable, readingFrom, shellWord } from '../../../src/cli/terminal/command-line.ts';
 import { windowsProgram } from '../../../src/files/programs/programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
@@ -37,7 +37,7 @@ describe('the shell of a command', () => {
     ['win32', { POWERSHELL_DISTRIBUTION_CHANNEL: 'MSI:Windows 10' }, 'powershell'],
     ['win32', {}, 'windows-powershell'],
   ] as const)('on %s with %j is %s', (platform, env, shell) => {
-    expect(shellOf(env, platform)).toBe(shell);
+    expect(detectShell(env, platform)).toBe(shell);
   });
 });
 
@@ -97,7 +97,7 @@ describe('a word of a command line', () => {
   });
 
   it('is written so that either shell of Windows reads it, if its environment is not known', () => {
-    expect(shellOf(undefined, 'win32')).toBe('any-of-windows');
+    expect(detectShell(undefined, 'win32')).toBe('any-of-windows');
     expect(shellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe('"C:\\My files\\a.prompt"');
   });
 

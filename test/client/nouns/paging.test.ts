@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pagesOf } from '../../../src/client/nouns/paging.ts';
+import { iteratePages } from '../../../src/client/nouns/paging.ts';
 
 it('stops at a list that never ends, and holds one page at a time', async () => {
   let sent = 0;
@@ -12,7 +12,7 @@ it('stops at a list that never ends, and holds one page at a time', async () => 
     cursorOf: (row: string) => row,
   };
   const read = async (): Promise<void> => {
-    for await (const { rows } of pagesOf(list, {})) expect(rows).toHaveLength(1);
+    for await (const { rows } of iteratePages(list, {})) expect(rows).toHaveLength(1);
   };
   await expect(read()).rejects.toThrow("the service's list of runs did not end within 10000 pages");
   expect(sent).toBe(10_000);

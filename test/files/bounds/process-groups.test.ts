@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isGroupOf, parseMembers } from '../../../src/files/bounds/process-groups.ts';
+import { hasLed, parseMembers } from '../../../src/files/bounds/process-groups.ts';
 
 const NOW = Date.UTC(2024, 0, 10);
 const ago = (ms: number): number => NOW - ms;
@@ -22,5 +22,5 @@ it.each([
   ['of another group', 11, 60_000, false],
 ])('takes a group with a member %s for %i: %i ms, %s', (_, group, ms, isIt) => {
   const leader = { pid: 10, began: ago(60_000), ended: ago(20_000) };
-  expect(isGroupOf(leader, [{ group, began: ago(ms) }])).toBe(isIt);
+  expect(hasLed(leader, [{ group, began: ago(ms) }])).toBe(isIt);
 });

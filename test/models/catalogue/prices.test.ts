@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chargeOf } from '../../../src/models/catalogue/prices.ts';
+import { calculateCharge } from '../../../src/models/catalogue/prices.ts';
 import type { ProviderUsage } from '../../../src/models/engine.ts';
 import type { ModelEntry, Price, Provider } from '../../../src/models/entry.ts';
 import { providerAt } from '../job.ts';
@@ -23,7 +23,7 @@ async function dollars(
     credits: 2,
     ...(model.price && { price: model.price }),
   };
-  const charge = await chargeOf(entry, { outputs: [], tokens: 1, failed: false, usage }, more);
+  const charge = await calculateCharge(entry, { outputs: [], tokens: 1, failed: false, usage }, more);
   const cost = charge?.cost ?? null;
   return cost === null ? null : cost / 1e8;
 }

@@ -4,9 +4,9 @@ import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import {
   isReasoningModel,
-  maximumOf,
   modelTarget,
   optionsLeftOut,
+  providerMaximum,
 } from '../../../src/models/providers/requests/unsupported-options.ts';
 
 const ENV = { AZURE_RESOURCE_NAME: 'mine', AWS_REGION: 'eu-west-1' };
@@ -116,7 +116,7 @@ it.each<[string, number | undefined]>([
   ['ollama/llama3.2', undefined],
 ])('the highest temperature of %s is %s', (name, max) => {
   const target = modelTarget(modelOf(name));
-  expect(target && maximumOf(target, 'temperature')).toBe(max);
+  expect(target && providerMaximum(target, 'temperature')).toBe(max);
 });
 
 it.each<[string, boolean | undefined]>([

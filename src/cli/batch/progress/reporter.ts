@@ -1,6 +1,6 @@
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { failureOf } from '../../core/failure.ts';
+import { toFailure } from '../../core/failure.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RowPlace } from '../../inputs/rows/row.ts';
 import { wantsJson } from '../../outputs/json.ts';
@@ -17,7 +17,7 @@ export function reportRow(
   { row, line, id }: RowPlace,
   { error, candidates }: { readonly error: unknown; readonly candidates?: readonly RunRow[] | undefined },
 ): void {
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   reportFailure(
     ctx.io,
     {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { spendingText, spentProperties } from '../../creation/spending-text.ts';
@@ -56,7 +56,7 @@ async function writeBatchReport(ctx: Context, file: string, page: string): Promi
   try {
     await writeNamedFile(ctx, file, page);
   } catch (error) {
-    throw unwritable(error, usageError(`--html: ${file} can't be written: ${messageOf(error)}`));
+    throw unwritable(error, usageError(`--html: ${file} can't be written: ${errorMessage(error)}`));
   }
   ctx.io.note(`note: wrote the page to ${file}`);
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileIn } from '../../../files/writing/write-below.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { failureOf } from '../../core/failure.ts';
+import { toFailure } from '../../core/failure.ts';
 import { Spending, type Totals } from '../../creation/spending.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
@@ -37,14 +37,14 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
         else rows.set(row.id, row);
       }
     }
-    if (fault !== undefined && !existsSync(journalOf(file, cwd))) throw fault;
+    if (fault !== undefined && !existsSync(journalPath(file, cwd))) throw fault;
   } catch (error) {
     throw fileFault(error, file, 'report');
   }
   return [...rows.values()];
 }
 
-function journalOf(results: string, cwd: string): string {
+function journalPath(results: string, cwd: string): string {
   return `${path.resolve(cwd, results)}.journal`;
 }
 
@@ -61,7 +61,7 @@ export async function readUnfinished(
   cwd: string,
   rows: readonly ResultsLine[],
 ): Promise<Unfinished | undefined> {
-  const { facts } = await readJournal(fileIn(journalOf(results, cwd)));
+  const { facts } = await readJournal(fileIn(journalPath(results, cwd)));
   if (facts === undefined) return undefined;
   const count = facts['rows'];
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };
@@ -93,7 +93,7 @@ export async function readSpending(ctx: Context, lines: readonly ResultsLine[]):
       await spending.readCredits(ctx.signal);
     } catch (error) {
       ctx.signal.throwIfAborted();
-      if (lacksCredits) ctx.io.note(`note: could not read the credits: ${failureOf(error).message}`);
+      if (lacksCredits) ctx.io.note(`note: could not read the credits: ${toFailure(error).message}`);
     }
   }
   add(undefined);

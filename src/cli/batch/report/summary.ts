@@ -1,7 +1,7 @@
 import { LinkFault } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { failureOf } from '../../core/failure.ts';
+import { toFailure } from '../../core/failure.ts';
 import { resumeAtCapHint } from '../../creation/caps.ts';
 import { listSince } from '../../creation/in-doubt.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
@@ -94,7 +94,7 @@ function interruptionError(
 
 /** Returns the error for rows that a fault postponed, which `--resume` runs. */
 function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
-  const { message, hints, ...failure } = failureOf(fault);
+  const { message, hints, ...failure } = toFailure(fault);
   const left = notDone === null ? 'the other rows are left' : `${counted(notDone, 'row')} left`;
   return new CliError(`${message}; ${left}`, {
     ...failure,

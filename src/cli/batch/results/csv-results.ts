@@ -17,7 +17,7 @@ import {
   readResultsTable,
   sameCells,
   type TableRow,
-  tableRowOf,
+  toTableRow,
 } from './csv-table.ts';
 import { cutAt, openResultsFile, refuseReplaced } from './jsonl-results.ts';
 import {
@@ -51,7 +51,7 @@ const CSV_PIECE_LENGTH = 64 * 1024;
 export class CsvResults implements ResultsFile {
   readonly states = new Map<string, ResultState>();
   readonly existed: boolean;
-  readonly journalPart = tableRowOf;
+  readonly journalPart = toTableRow;
   readonly #file: string;
   #handle: FileHandle;
   /** Earlier results that the journal lacks, because they ended before its batch began. */
@@ -114,7 +114,7 @@ export class CsvResults implements ResultsFile {
   /** Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one that can't be appended to. */
   async #restart(name: string): Promise<void> {
     const all = [...this.#unclaimed, ...this.#kept.values()];
-    this.#columns = columnsOf(all, { own: [], outputs: 0, excel: this.#excel });
+    this.#columns = mergeColumns(all, { own: [], outputs: 0, excel: this.#excel });
     await this.#replace(all);
     this.#handle = await openResultsFile(this.#file, name, { resume: true });
     this.#size = (await this.#handle.stat()).size;
@@ -144,7 +144,7 @@ export class CsvResults implements ResultsFile {
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
-    const adding = this.#writing.then(() => this.#add(row.id, tableRowOf(line, row)));
+    const adding = this.#writing.then(() => this.#add(row.id, toTableRow(line, row)));
     this.#writing = adding.catch(() => {});
     await adding.catch((error: unknown) => {
       throw fileUnwritable(this.#file, error);
@@ -197,7 +197,7 @@ export class CsvResults implements ResultsFile {
   }
 
   async #writeAll(target: FileHandle, all: readonly (TableRow | BytePosition)[]): Promise<void> {
-    const columns = columnsOf(all, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
+    const columns = mergeColumns(all, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
     let piece = headerLine(columns);
     for (const kept of all) {
       const parts = 'cells' in kept ? lineParts(columns, kept) : await this.#partsAt(kept, columns);
@@ -248,7 +248,7 @@ function rowState({ row, values, earlierRunIds }: TableRow): ResultState {
 }
 
 /** Returns all columns of the results, those of `before` first. */
-function columnsOf(all: readonly (TableRow | BytePosition)[], before: Columns): Columns {
+function mergeColumns(all: readonly (TableRow | BytePosition)[], before: Columns): Columns {
   const own = new Set(before.own);
   let { outputs } = before;
   for (const kept of all) {

@@ -24,7 +24,7 @@ export interface TableRow {
 /** The last column, present if a row was run again. */
 const EARLIER_COLUMN = 'earlierRunIds';
 
-export function tableRowOf(
+export function toTableRow(
   { runId, runStatus, error, outputs, earlierRunIds }: ResultsLine,
   { row, cells = {} }: { readonly row: number; readonly cells?: Cells },
 ): TableRow {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { AppendLog } from '../../../files/writing/append-log.ts';
 import {
   fileIn,
@@ -134,7 +134,7 @@ export async function openResultsFile(
 /** Returns the error for a file of results that can't be created or opened. */
 export function openFault(error: unknown, file: string, name: string): CliError {
   if (error instanceof PathFault) throw error;
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === 'EEXIST') return existsAlready(name);
   return code === 'ENOENT'
     ? usageError(`--out: no such directory: ${path.dirname(file)}`)

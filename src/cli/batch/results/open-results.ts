@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { isTypo, suggest } from '../../../files/nearest.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
 import { checkBelow, fileIn, makeDirectory } from '../../../files/writing/write-below.ts';
@@ -80,7 +80,7 @@ export async function lockResults({ clock }: Context, file: string, name: string
   try {
     release = await waitForLock(fileIn(file), clock, DYING_MS);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw openFault(error, file, name);
+    if (errorCode(error) === 'ENOENT') throw openFault(error, file, name);
     throw fileUnwritable(`${name}.lock`, error);
   }
   if (release === undefined) {

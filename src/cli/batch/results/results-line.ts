@@ -1,5 +1,5 @@
 import { parseJson } from '../../../files/json.ts';
-import { countOf } from '../../../files/json-fields.ts';
+import { asCount } from '../../../files/json-fields.ts';
 import { isJsonObject, listAt } from '../../../wire/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { dollars, type Money, money } from '../../../wire/money.ts';
@@ -117,17 +117,17 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
     runId: runId ?? null,
     runStatus,
     outputs: listAt(value['outputs']).filter(isJsonObject) as unknown as OutputItem[],
-    tokens: numberOf(tokens),
-    credits: numberOf(credits),
-    cost: numberOf(cost),
-    seconds: numberOf(seconds),
+    tokens: numberOrNull(tokens),
+    credits: numberOrNull(credits),
+    cost: numberOrNull(cost),
+    seconds: numberOrNull(seconds),
     error: typeof error === 'string' ? error : null,
     ...(earlier.length > 0 && { earlierRunIds: earlier }),
     ...(isJsonObject(inputs) && { inputs: inputs as unknown as LineInputs }),
   };
 }
 
-function numberOf(value: unknown): number | null {
+function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
@@ -165,7 +165,7 @@ function runOfLine({
   cost,
 }: Pick<ResultsLine, 'runId'> & Partial<ResultsLine>): EarlierRun[] {
   if (runId === null) return [];
-  const spent = { tokens: countOf(tokens), credits: creditsIn(credits), cost: costIn(cost) };
+  const spent = { tokens: asCount(tokens), credits: creditsIn(credits), cost: costIn(cost) };
   return [{ runId, ...spent }];
 }
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -46,7 +46,7 @@ function standardOutput(ctx: Context): LineStream {
 }
 
 function unwritten(what: string, cause: unknown): CliError {
-  return new CliError(`${what}: ${messageOf(cause)}`, {
+  return new CliError(`${what}: ${errorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: ['No more runs were started. The journal of the batch names those that were made.'],
@@ -56,7 +56,7 @@ function unwritten(what: string, cause: unknown): CliError {
 
 async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFile> {
   const special = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch((error: unknown) => {
-    throw usageError(`--out: ${stream} can't be written: ${messageOf(error)}`);
+    throw usageError(`--out: ${stream} can't be written: ${errorMessage(error)}`);
   });
   const write = (data: string | Uint8Array): Promise<boolean> =>
     special.write(data).catch((error: unknown) => {

@@ -18,7 +18,7 @@ export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string }
 /** Checks the flags against each other before anything is read or sent. @throws {CliError} exit 2 */
 export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
   const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
-  const destination = destinationOf(ctx, flags.out);
+  const destination = readDestination(ctx, flags.out);
   refuseWithoutResume(flags);
   refuseUnusableOut(ctx, flags, destination);
   refuseOtherReaders(flags);
@@ -57,7 +57,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
 }
 
 /** Returns the file, device or pipe that `--out` names; neither for standard output, under any of its names. */
-function destinationOf({ cwd }: Context, name: string | undefined): Pick<BatchOptions, 'out' | 'stream'> {
+function readDestination({ cwd }: Context, name: string | undefined): Pick<BatchOptions, 'out' | 'stream'> {
   if (name === undefined || (isStandardOutput(cwd, name) && !isTable(name)))
     return { out: undefined, stream: undefined };
   const stream = isSpecial(path.resolve(cwd, name)) ? name : undefined;

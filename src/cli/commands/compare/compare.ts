@@ -8,7 +8,7 @@ import {
 } from '../../comparing/expectations.ts';
 import { presentComparison } from '../../comparing/present-comparison.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
-import { variantsOf } from '../../comparing/variants.ts';
+import { createVariants } from '../../comparing/variants.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
@@ -22,7 +22,7 @@ import { buildRunBody } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { pacedConnections } from '../../jobs/paced-connection.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
-import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
+import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { checkWritableFile } from '../../outputs/saving/writable.ts';
@@ -69,9 +69,9 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
   const options = parseOptions(flags.option);
   const { text, images } = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
   const common = { text, images: await openImages(commandLineImages(ctx), images), options };
-  const connectionOf = pacedConnections(ctx, rate);
-  for (const target of targets) budget.checkCostCap(await connectionOf(target));
-  const variants = await variantsOf(ctx, connectionOf, targets, modelList(flags.model));
+  const openConnection = pacedConnections(ctx, rate);
+  for (const target of targets) budget.checkCostCap(await openConnection(target));
+  const variants = await createVariants(ctx, openConnection, targets, modelList(flags.model));
   for (const { connection, promptVersionId } of variants) {
     await checkOptions(ctx, connection, promptVersionId, options);
   }
@@ -85,7 +85,7 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
   const providerBatch = usesProviderBatch(ctx, flags);
   if (providerBatch) {
     for (const { connection, promptVersionId } of variants) {
-      await batchProviderOf(connection, promptVersionId);
+      await findBatchProvider(connection, promptVersionId);
     }
     for (const expectation of judged) await judge.checkBatch(expectation);
   }

@@ -2,7 +2,7 @@ import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../
 import type { ModelsReport } from '../../../models/catalogue/report-models.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { type Failure, failureOf } from '../../core/failure.ts';
+import { type Failure, toFailure } from '../../core/failure.ts';
 import { ageText } from '../../core/time.ts';
 import { TimeIsUp } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -83,7 +83,7 @@ async function checkConfiguration(
     return { check: passed('configuration', addressText(address, key?.source)), connection };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
-    return { check: failed('configuration', failureOf(error)), connection: undefined };
+    return { check: failed('configuration', toFailure(error)), connection: undefined };
   }
 }
 
@@ -138,7 +138,7 @@ function cacheChangeText(
 const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you need one.';
 
 function failedService({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
-  const { message, hints, exitCode } = failureOf(error);
+  const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
     const refused = failed('key', { message, hints, exitCode });
     return [passed('reachability', `${baseUrl} answered`), refused, skipped('cache')];

@@ -33,7 +33,7 @@ async function block(token: Token, layout: GuideLayout): Promise<string> {
   const { columns, paint } = layout;
   switch (token.type) {
     case 'heading':
-      return wrapAnsi(paint.bold(inline(childrenOf(token), layout)), columns);
+      return wrapAnsi(paint.bold(inline(childTokens(token), layout)), columns);
     case 'code':
       return indentedCode(token as Tokens.Code, layout);
     case 'list':
@@ -42,7 +42,7 @@ async function block(token: Token, layout: GuideLayout): Promise<string> {
       return tableText(token as Tokens.Table, layout);
     case 'blockquote':
       return indentItem(
-        await blocks(childrenOf(token), indentedLayout(layout, GUIDE_INDENT), '\n\n'),
+        await blocks(childTokens(token), indentedLayout(layout, GUIDE_INDENT), '\n\n'),
         ' '.repeat(GUIDE_INDENT),
       );
     case 'space':
@@ -50,11 +50,11 @@ async function block(token: Token, layout: GuideLayout): Promise<string> {
     case 'html':
       return '';
     default:
-      return wrapAnsi(inline(childrenOf(token), layout), columns);
+      return wrapAnsi(inline(childTokens(token), layout), columns);
   }
 }
 
-function childrenOf(token: Token): readonly Token[] {
+function childTokens(token: Token): readonly Token[] {
   return 'tokens' in token && token.tokens !== undefined ? token.tokens : [];
 }
 
@@ -78,14 +78,14 @@ function inlineText(token: Token, layout: GuideLayout): string {
   const { paint } = layout;
   switch (token.type) {
     case 'strong':
-      return paint.bold(inline(childrenOf(token), layout));
+      return paint.bold(inline(childTokens(token), layout));
     case 'em':
-      return paint.italic(inline(childrenOf(token), layout));
+      return paint.italic(inline(childTokens(token), layout));
     case 'codespan':
       return paint.cyan((token as Tokens.Codespan).text);
     case 'link': {
       const { href } = token as Tokens.Link;
-      const text = inline(childrenOf(token), layout);
+      const text = inline(childTokens(token), layout);
       const place = /^https?:/u.test(href) ? href : layout.leadsTo(href);
       return place === undefined || place === text ? text : `${text} (${paint.cyan(place)})`;
     }
@@ -134,10 +134,10 @@ async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): P
 
 /** Returns the width of each column; undefined if their longest words don't fit side by side. */
 function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
-  const widths = widestOf(rows, stringWidth);
-  const least = widestOf(rows, longestWord);
+  const widths = columnMaxima(rows, stringWidth);
+  const least = columnMaxima(rows, longestWord);
   const room = columns - GUIDE_INDENT * (widths.length - 1);
-  for (let excess = sumOf(widths) - room; excess > 0; excess -= 1) {
+  for (let excess = total(widths) - room; excess > 0; excess -= 1) {
     const shrinkable = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = Math.max(...shrinkable);
     if (widest === 0) return undefined;
@@ -147,7 +147,7 @@ function columnWidths(rows: readonly (readonly string[])[], columns: number): nu
 }
 
 /** Returns the largest measure of each column's cells. */
-function widestOf(rows: readonly (readonly string[])[], measure: (cell: string) => number): number[] {
+function columnMaxima(rows: readonly (readonly string[])[], measure: (cell: string) => number): number[] {
   const count = Math.max(...rows.map(row => row.length));
   return Array.from({ length: count }, (_, index) => Math.max(...rows.map(row => measure(row[index] ?? ''))));
 }
@@ -156,7 +156,7 @@ function longestWord(cell: string): number {
   return Math.max(...cell.split(/\s+/u).map(word => stringWidth(word)));
 }
 
-function sumOf(widths: readonly number[]): number {
+function total(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 

@@ -4,7 +4,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
-import { type Agreement, agreementData, agreementLines, agreementOf } from '../../judging/agreement.ts';
+import { type Agreement, agreementData, agreementLines, measureAgreement } from '../../judging/agreement.ts';
 import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { printPaid } from '../../outputs/results.ts';
@@ -21,7 +21,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
   const gate = kappaGate(flags);
   const options = judgeCheckOptions(ctx, labels, flags);
   const check = await checkJudge(ctx, options);
-  const agreement = agreementOf(check.judged);
+  const agreement = measureAgreement(check.judged);
   await printPaid(ctx, check.budget.newRuns, out => printAgreement(out, agreement));
   for (const line of check.budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   const fault = worstFault(check);

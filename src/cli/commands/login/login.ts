@@ -1,14 +1,14 @@
 import { NotFoundError, UnauthorizedError } from '../../../client/errors.ts';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { failureOf } from '../../core/failure.ts';
+import { toFailure } from '../../core/failure.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
 import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
-import { readingFrom, shellOf } from '../../terminal/command-line.ts';
+import { detectShell, readingFrom } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { LOGIN } from './spec.ts';
 
@@ -52,14 +52,14 @@ async function acceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
 }
 
 function wrongAddress(error: NotFoundError, { baseUrl }: LoginTarget): CliError {
-  const { message, ...failure } = failureOf(error);
+  const { message, ...failure } = toFailure(error);
   const hints = [`There may be no service at ${baseUrl}: check --base-url. Nothing was stored.`];
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
 /** Returns the error for a key that was not typed. The profile may not exist yet, so the hint names none. */
 function refusedKey(error: UnauthorizedError): CliError {
-  const { message, ...failure } = failureOf(error);
+  const { message, ...failure } = toFailure(error);
   const hints = ['Nothing was stored. Repeat the command with another key.'];
   return new CliError(message, { ...failure, hints, cause: error });
 }
@@ -110,7 +110,7 @@ async function askForAddress(ctx: Context): Promise<string> {
       checkedBaseUrl(answer, 'the address', ctx.globals.insecureHttp);
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return errorMessage(error);
     }
   };
   return prompter.text(
@@ -154,7 +154,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   if (!ctx.interactive) {
     throw usageError(
       "login can't ask for the key here",
-      `Give it on standard input: ${readingFrom('key.txt', repeated, shellOf(ctx.env))}`,
+      `Give it on standard input: ${readingFrom('key.txt', repeated, detectShell(ctx.env))}`,
     );
   }
   const prompter = await ctx.prompter();

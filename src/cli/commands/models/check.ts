@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
-import { errorsOf } from '../../outputs/provider-fault.ts';
+import { joinErrors } from '../../outputs/provider-fault.ts';
 import { printPaid } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { resolveTarget } from '../../targets/target.ts';
@@ -87,7 +87,7 @@ export async function modelsCheck(
 async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
   const { loadModels } = await import('../../../models/catalogue/table.ts');
   const problems: string[] = [];
-  const onProblem = (problem: Error): void => void problems.push(messageOf(problem));
+  const onProblem = (problem: Error): void => void problems.push(errorMessage(problem));
   const table = await loadModels({ ...ctx, watch: false, onProblem });
   const unknown = names.find(name => table.get(name) === undefined);
   if (unknown !== undefined) throw usageError(table.explainMissing(unknown));
@@ -147,7 +147,7 @@ async function runModelCheck(
     return ended({
       status: hasFailed ? 'failed' : 'answered',
       runId,
-      answer: hasFailed ? errorsOf(created.run) : textOfOutputs(outputs),
+      answer: hasFailed ? joinErrors(created.run) : textOfOutputs(outputs),
       cost: cost === undefined ? null : dollars(cost),
     });
   } catch (error) {
@@ -156,7 +156,7 @@ async function runModelCheck(
     return ended({
       status: isCapped ? 'capped' : 'failed',
       runId: null,
-      answer: messageOf(error),
+      answer: errorMessage(error),
       cost: null,
     });
   }

@@ -11,7 +11,7 @@ import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
-import { shellOf, shellWord } from '../../terminal/command-line.ts';
+import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
 import type { PROMPTS_CHECK } from './spec.ts';
@@ -31,7 +31,7 @@ export async function promptsCheck(
   const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   refuseFolders(ctx, files);
-  const { findings, unread } = await findingsOf(ctx, files, models);
+  const { findings, unread } = await checkFiles(ctx, files, models);
   const lines = (): string => findingLines(ctx, findings);
   await present(ctx, findings, { terminal: lines, plain: lines });
   const faults = findings.filter(({ severity }) => severity === 'fault');
@@ -43,7 +43,7 @@ export async function promptsCheck(
 function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
   const folder = names.find(name => isDirectory(path.resolve(cwd, name)));
   if (folder === undefined) return;
-  const files = `${shellWord(withoutTrailingSlashes(folder), shellOf(env))}/*.prompt`;
+  const files = `${shellWord(withoutTrailingSlashes(folder), detectShell(env))}/*.prompt`;
   throw usageError(
     `${folder} is a directory`,
     `Check its prompt files with: promptrun prompts check ${files}`,
@@ -57,7 +57,7 @@ interface CheckedFiles {
   readonly unread: readonly CliError[];
 }
 
-async function findingsOf(
+async function checkFiles(
   ctx: Context,
   files: readonly string[],
   needsModel: boolean,

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-below.ts';
 import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
@@ -12,7 +12,7 @@ import { present } from '../../outputs/present.ts';
 import { exampleCommand } from '../../outputs/prompt-details.ts';
 import { unwritableReason } from '../../outputs/saving/writable.ts';
 import { definitionOfFile } from '../../targets/prompt-definition.ts';
-import { adviseWith, shellOf, shellWord } from '../../terminal/command-line.ts';
+import { adviseWith, detectShell, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 import { runFileTask } from '../../testing/cases/run-file-task.ts';
@@ -23,7 +23,7 @@ type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 
 /** Writes a prompt file to start from and its test file, or converts both from another format. */
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
-  const stem = await stemOf(file);
+  const stem = await withoutExtension(file);
   const { prompt, test, models } = await newFileTexts(ctx, stem, flags);
   const written = {
     prompt: `${stem}.prompt`,
@@ -37,7 +37,7 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
   };
   await writeAll(ctx, texts, flags);
   await present(ctx, written, { plain: () => plainRows(Object.values(written).map(path => [path])) });
-  const shell = shellOf(ctx.env);
+  const shell = detectShell(ctx.env);
   const shown = shellWord(written.prompt, shell);
   const [from, named] =
     written.models === undefined
@@ -94,7 +94,7 @@ function promptNumber(written: string): number {
 }
 
 /** Returns a path without `.prompt`. */
-async function stemOf(file: string): Promise<string> {
+async function withoutExtension(file: string): Promise<string> {
   const { ext, name } = path.parse(file);
   if (name === '' || (ext !== '' && ext !== '.prompt')) {
     throw usageError(`${JSON.stringify(file)} is not the name of a prompt file`, 'It ends in .prompt.');
@@ -124,7 +124,7 @@ async function writeAll(
     }
   } catch (error) {
     if (!force) await Promise.all(written.map(file => rm(file, { force: true })));
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === undefined || error instanceof PathFault) throw error;
     const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
     const why = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { textOrNothing } from '../../../files/json-fields.ts';
 import type { InvalidPromptFile } from '../../../prompts/findings.ts';
 import type { LocalStore } from '../../../service/local-store.ts';
@@ -106,7 +106,9 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
         return published;
       } catch (error) {
         if (error instanceof ValidationError) throw refusedFile(error, shownPath(ctx, file));
-        throw codeOf(error) === 'INVALID_PROMPT_FILE' ? faultyFile(ctx, error as InvalidPromptFile) : error;
+        throw errorCode(error) === 'INVALID_PROMPT_FILE'
+          ? faultyFile(ctx, error as InvalidPromptFile)
+          : error;
       }
     },
     async unpublish(slug) {

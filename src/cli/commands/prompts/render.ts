@@ -20,7 +20,7 @@ import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { withPromptFile } from '../../targets/git/revision.ts';
 import { definitionOfFile, definitionOfVersion } from '../../targets/prompt-definition.ts';
-import { promptFileOf } from '../../targets/prompt-file.ts';
+import { findPromptFile } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 import type { PROMPTS_RENDER } from './spec.ts';
@@ -29,7 +29,7 @@ export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
 
 /** Shows the messages that a model would get. */
 export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
-  const file = promptFileOf(ctx, prompt, 'command line');
+  const file = findPromptFile(ctx, prompt, 'command line');
   if (file === undefined) requireLocalService(ctx, 'prompts render');
   const supplied = await collectTypedInputs(ctx, {
     inputs: flags.input,
@@ -41,7 +41,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
       ? await definitionOfVersion(ctx, (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId)
       : await withPromptFile(ctx, file, content => definitionOfFile(ctx, content));
   if (definition === undefined) throw notFoundError(`the prompt "${oneLine(prompt)}" does not exist`);
-  const preview = await previewOf(ctx, definition, supplied);
+  const preview = await createPreview(ctx, definition, supplied);
   await present(ctx, preview, {
     terminal: () => visible(messagesText(preview)),
     plain: () => messagesText(preview),
@@ -51,7 +51,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
 
 type TypedInputs = Awaited<ReturnType<typeof collectTypedInputs>>;
 
-async function previewOf(
+async function createPreview(
   ctx: Context,
   definition: PromptDefinition,
   supplied: TypedInputs,

@@ -14,7 +14,7 @@ import { present } from '../../outputs/present.ts';
 import { checkDirectory } from '../../outputs/saving/writable.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
-import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
+import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { serviceWords, shellWord } from '../../terminal/command-line.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -35,7 +35,7 @@ export async function promptsSkill(
   const skills = [];
   let clash: CliError | undefined;
   for (const prompt of prompts) {
-    const skill = await skillOf(ctx, prompt);
+    const skill = await createSkill(ctx, prompt);
     const first = skills.find(other => other.name === skill.name);
     if (first !== undefined) {
       clash ??= usageError(
@@ -66,11 +66,11 @@ function skillsFolder({ cwd }: Context, to: string | undefined): FileBelow {
     : { folder: path.resolve(cwd, to), name: '.' };
 }
 
-async function skillOf(ctx: Context, prompt: string) {
+async function createSkill(ctx: Context, prompt: string) {
   const connection = await connectionFor(ctx, prompt);
   const version = await readNamed(ctx, connection, prompt);
   const row = await findSearchRow(connection, version, ctx.signal);
-  const file = promptFileOf(ctx, prompt, 'command line');
+  const file = findPromptFile(ctx, prompt, 'command line');
   const definition = file && (await definitionOfVersion(ctx, version.promptVersionId));
   const slug =
     file === undefined
@@ -162,7 +162,7 @@ function skillText({ name, title, description, config, options, command }: Skill
   const inputs = text.filter(({ key }) => isTypeableKey(key));
   const required = inputs.filter(field => field.required);
   const words = [
-    ...required.flatMap(field => ['-i', `${field.key}=${literalValue(exampleOf(field))}`]),
+    ...required.flatMap(field => ['-i', `${field.key}=${literalValue(exampleValue(field))}`]),
     ...images.flatMap((_, index) => ['--image', `image${images.length === 1 ? '' : index + 1}.png`]),
   ];
   const does = plainLine(description) || plainLine(title) || name;
@@ -224,7 +224,7 @@ function descriptionSuffix(description: string | undefined): string {
 }
 
 /** Returns an example value that is valid for the input. */
-function exampleOf({ default: value, choices, key }: TextField): string {
+function exampleValue({ default: value, choices, key }: TextField): string {
   return value ?? choices?.[0] ?? `your ${key}`;
 }
 

@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue } from '../../outputs/json.ts';
-import { quotedWord, type Shell, shellOf, shellWord } from '../../terminal/command-line.ts';
+import { detectShell, quotedWord, type Shell, shellWord } from '../../terminal/command-line.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -36,7 +36,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
     io.note('note: it prints a key on its first start; create more with: promptrun keys create');
   }
   const address = `${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
-  const shell = shellOf(ctx.env);
+  const shell = detectShell(ctx.env);
   if (shell !== 'posix') {
     io.err(windowsCommand(address, shell));
     return EXIT.ok;

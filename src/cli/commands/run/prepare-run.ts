@@ -1,5 +1,5 @@
 import { isPassingFault } from '../../../client/http/retry.ts';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
@@ -19,9 +19,9 @@ import {
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
+import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
-import { shellOf } from '../../terminal/command-line.ts';
+import { detectShell } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
@@ -94,7 +94,7 @@ function checkFlags(ctx: Context, target: string | undefined, { ask, model, opti
   if (ask === true && !ctx.interactive) {
     throw usageError('--ask needs a terminal to ask on, without --no-input and CI');
   }
-  const isFile = target !== undefined && promptFileOf(ctx, target, 'command line') !== undefined;
+  const isFile = target !== undefined && findPromptFile(ctx, target, 'command line') !== undefined;
   if (model !== undefined && !isFile) requireLocalService(ctx, '--model');
   parseOptions(option);
 }
@@ -118,7 +118,7 @@ async function withConfig(
     return { promptVersionId, config, mayBePrompt: false };
   } catch (error) {
     if (isNeeded || ctx.signal.aborted || !isPassingFault(error)) throw error;
-    ctx.io.note(`note: the inputs were not checked: ${oneLine(messageOf(error))}`);
+    ctx.io.note(`note: the inputs were not checked: ${oneLine(errorMessage(error))}`);
     return named;
   }
 }
@@ -162,7 +162,7 @@ function reportRepetition(
   answers: QuestionAnswers,
 ): void {
   if (target !== undefined && answers.text.length + answers.images.length === 0) return;
-  const command = repeatCommand(runArgv(ctx.globals, name, flags, answers), shellOf(ctx.env));
+  const command = repeatCommand(runArgv(ctx.globals, name, flags, answers), detectShell(ctx.env));
   if (command !== undefined) ctx.io.note(`To repeat it: ${command}`);
 }
 

@@ -59,8 +59,8 @@ async function withInputsHint(
   if (!(error instanceof ValidationError) || target === undefined) return error;
   if (await connection.costs?.accessFault(request.promptVersionId)) return error;
   const { advise } = connection;
-  const { failureOf } = await import('../../core/failure.ts');
-  const { message, ...failure } = failureOf(error);
+  const { toFailure } = await import('../../core/failure.ts');
+  const { message, ...failure } = toFailure(error);
   const hints = [`Its inputs: ${advise('prompts', 'get', target)}`];
   return new CliError(message, { ...failure, hints, cause: error });
 }
@@ -128,7 +128,7 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
   }
   const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId).catch(
     async (fault: unknown) => {
-      throw await withDetailsOf(refusal, fault);
+      throw await addRefusalDetails(refusal, fault);
     },
   );
   if (prepared.validate) {
@@ -139,11 +139,11 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
 }
 
 /** Adds the `data` of a service's refusal to the fault that is reported instead. */
-async function withDetailsOf(refusal: NotFoundError, fault: unknown): Promise<unknown> {
+async function addRefusalDetails(refusal: NotFoundError, fault: unknown): Promise<unknown> {
   if (!(fault instanceof CliError)) return fault;
-  const { failureOf } = await import('../../core/failure.ts');
-  const { message, ...failure } = failureOf(fault);
-  const { data, details } = failureOf(refusal);
+  const { toFailure } = await import('../../core/failure.ts');
+  const { message, ...failure } = toFailure(fault);
+  const { data, details } = toFailure(refusal);
   return new CliError(message, { ...failure, data, details, cause: refusal });
 }
 
@@ -182,8 +182,8 @@ async function startOnce(
 /** Adds the run id to an error that hides the result of a started run: it is paid for and can be fetched later. */
 async function withRunId({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
-  const { failureOf } = await import('../../core/failure.ts');
-  const { message, status, exitCode, data, hints, details } = failureOf(error);
+  const { toFailure } = await import('../../core/failure.ts');
+  const { message, status, exitCode, data, hints, details } = toFailure(error);
   return new CliError(message, {
     status,
     exitCode,

@@ -19,7 +19,7 @@ import { wantsJson } from '../../outputs/json.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
-import { shellOf, shellWord } from '../../terminal/command-line.ts';
+import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 
@@ -35,20 +35,20 @@ interface RunsListRequest {
 
 /** Checks the flags as the service would. @throws {CliError} USAGE_ERROR naming the flag */
 function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
-  const limit = limitOf(flags);
+  const limit = readLimit(flags);
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
     throw usageError('--starting-after and --ending-before exclude each other', 'Give one of the two.');
   }
   const query = {
-    startingAfter: cursorOf(flags.startingAfter, '--starting-after'),
-    endingBefore: cursorOf(flags.endingBefore, '--ending-before'),
+    startingAfter: checkCursor(flags.startingAfter, '--starting-after'),
+    endingBefore: checkCursor(flags.endingBefore, '--ending-before'),
     status: flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
     ...parsePeriod(flags, now),
   };
   return { limit, query: withoutUndefined(query) };
 }
 
-function limitOf({ limit, all }: RunsListFlags): number {
+function readLimit({ limit, all }: RunsListFlags): number {
   if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : DEFAULT_LIST_LIMIT;
   if (all === true) throw usageError('--all and --limit exclude each other', 'Give one of the two.');
   if (!/^\d{1,15}$/u.test(limit) || Number(limit) < 1) {
@@ -57,7 +57,7 @@ function limitOf({ limit, all }: RunsListFlags): number {
   return Number(limit);
 }
 
-function cursorOf(cursor: string | undefined, flag: string): string | undefined {
+function checkCursor(cursor: string | undefined, flag: string): string | undefined {
   if (cursor === undefined || isUuid(cursor)) return cursor;
   throw usageError(
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
@@ -111,7 +111,7 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   const request = runsListRequest(flags, ctx.clock.now());
   const connection = await ctx.connection();
   const promptVersions =
-    flags.prompt === undefined ? undefined : await versionsOf(ctx, connection, flags.prompt);
+    flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
   const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !wantsJson(ctx);
   const query = {
     ...request,
@@ -126,11 +126,16 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
     cells: row => plainRunCells(ctx, row),
     nothing: 'no runs',
   });
-  if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, shellOf(ctx.env))}`);
+  if (rest !== undefined)
+    ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, detectShell(ctx.env))}`);
 }
 
 /** Returns all versions of a prompt, or the one that the name refers to. @throws {CliError} exit 4 if the prompt doesn't exist */
-async function versionsOf(ctx: Context, connection: Connection, name: string): Promise<ReadonlySet<string>> {
+async function findVersions(
+  ctx: Context,
+  connection: Connection,
+  name: string,
+): Promise<ReadonlySet<string>> {
   const named = await resolvePrompt(ctx, connection, name);
   const { signal } = ctx;
   return askOfPrompt(connection, named, signal, async ({ promptId, promptVersionId }) => {

@@ -1,6 +1,6 @@
 import { NotFoundError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
-import { failureOf } from '../../core/failure.ts';
+import { toFailure } from '../../core/failure.ts';
 import type { CreatedRun } from '../../creation/creation.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
@@ -50,7 +50,7 @@ export async function askOfRun<T>(
         `Ask there with: ${command}`,
       );
     }
-    const { message, ...failure } = failureOf(error);
+    const { message, ...failure } = toFailure(error);
     const hints = [`The id asked for: ${oneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
     throw new CliError(message, { ...failure, hints, cause: error });
   }

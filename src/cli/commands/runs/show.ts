@@ -12,7 +12,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/time.ts';
 import { present } from '../../outputs/present.ts';
-import { warningsOf } from '../../outputs/provider-fault.ts';
+import { listWarnings } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
 import { checkRunsNamed, namedRun, readRun } from './named-run.ts';
@@ -31,7 +31,7 @@ export async function runsShow(
   const row = await findRunRow(ctx, connection, run.runId);
   const usage = shownUsage((await connection.costs?.of([run.runId]))?.get(run.runId));
   const { warnings: _, ...own } = run;
-  const warnings = warningsOf(run);
+  const warnings = listWarnings(run);
   const facts = { ...row, ...own, ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
   await present(ctx, facts, {
     terminal: () => terminalDetails(ctx, connection, facts),

@@ -42,7 +42,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     allowOutside: ctx.globals.allowOutside,
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
-    repeating: repeatingOf(flags),
+    repeating: readRepeatOptions(flags),
     baseline: baselineFile(flags),
     gate: testGate(flags),
     caps: parseCaps(flags),
@@ -92,7 +92,7 @@ function testGate({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
 /** Default maximum number of runs of a case with `--sure`. */
 const DEFAULT_MAX_REPEAT = 100;
 
-function repeatingOf({ repeat, sure = false, maxRepeat }: TestFlags): RepeatOptions {
+function readRepeatOptions({ repeat, sure = false, maxRepeat }: TestFlags): RepeatOptions {
   if (maxRepeat !== undefined && !sure) throw usageError('--max-repeat needs --sure');
   return {
     repeat: repeat === undefined ? undefined : parseRuns('--repeat', repeat),

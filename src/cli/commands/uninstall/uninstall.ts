@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { installedFile, installedText } from '../../../files/installed/installed-file.ts';
 import { executablePath, isSingleFile } from '../../../files/installed/single-file.ts';
 import { placesToUnpack } from '../../../files/installed/unpacked-file.ts';
@@ -11,7 +11,7 @@ import { counted } from '../../core/counted.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { type Shell, shellOf, shellWord } from '../../terminal/command-line.ts';
+import { detectShell, type Shell, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 import {
@@ -58,7 +58,7 @@ export async function uninstall(
     ctx.io.note(`Removed ${counted(plan.items.length, 'thing')}.`);
   }
   for (const line of plan.left) ctx.io.note(`left: ${oneLine(line)}`);
-  ctx.io.note(`To remove the package itself: ${packageRemoval(shellOf(ctx.env))}`);
+  ctx.io.note(`To remove the package itself: ${packageRemoval(detectShell(ctx.env))}`);
 }
 
 async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<void> {
@@ -95,7 +95,7 @@ async function removeAll(items: readonly Item[]): Promise<void> {
     try {
       await remove();
     } catch (error) {
-      faults.push(`${place}: ${messageOf(error)}`);
+      faults.push(`${place}: ${errorMessage(error)}`);
     }
   }
   if (faults.length === 0) return;

@@ -1,4 +1,4 @@
-import { type GroupUsage, measureOf, UsageSum, usageKey } from '../../../client/usage.ts';
+import { chooseMeasure, type GroupUsage, UsageSum, usageKey } from '../../../client/usage.ts';
 import { textOrNothing } from '../../../files/json-fields.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
@@ -52,12 +52,12 @@ async function groupedRuns(
   by: Grouping,
   period: Period,
 ): Promise<Map<string, UsageSum>> {
-  const nameOf = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
+  const groupName = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
   const groups = new Map<string, UsageSum>();
   const buffer = rowBuffer<string>('runs');
   const query = { ...period, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
-    const key = textOrNothing(await nameOf(row));
+    const key = textOrNothing(await groupName(row));
     const sum = groups.get(key) ?? new UsageSum();
     if (!groups.has(key)) buffer.add([key]);
     groups.set(key, sum);
@@ -117,7 +117,7 @@ function plainUsageCells({ key, runs, failed, credits, tokens, cost, estimated }
 const USAGE_BAR_WIDTH = 10;
 
 function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
-  const measure = measureOf(rows);
+  const measure = chooseMeasure(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
   const most = rows.reduce((most, row) => Math.max(most, weight(row)), 0);
   const bar = (part: number): string =>

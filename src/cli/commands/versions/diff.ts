@@ -8,7 +8,7 @@ import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { present } from '../../outputs/present.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
-import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
+import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
 import {
   askOfPrompt,
   type NamedPrompt,
@@ -21,11 +21,11 @@ import { oneLine, visible } from '../../terminal/sanitise.ts';
 
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
 export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
-  if (versions.length > (promptFileOf(ctx, prompt, 'command line') === undefined ? 2 : 1))
+  if (versions.length > (findPromptFile(ctx, prompt, 'command line') === undefined ? 2 : 1))
     throw usageError('at most two versions can be compared, and a file counts as one');
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
-  const isFile = promptFileOf(ctx, prompt, 'command line') !== undefined;
+  const isFile = findPromptFile(ctx, prompt, 'command line') !== undefined;
   const { promptId, pair, count } = await chosenVersions(ctx, connection, named, { versions, isFile });
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });

@@ -4,7 +4,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { present } from '../../outputs/present.ts';
-import { promptFileOf } from '../../targets/prompt-file.ts';
+import { findPromptFile } from '../../targets/prompt-file.ts';
 import {
   askOfPrompt,
   howToFind,
@@ -23,7 +23,7 @@ export async function versionsLabel(
   { remove }: FlagsOf<typeof VERSIONS_LABEL.flags>,
 ): Promise<void> {
   const [version, label] = versionAndLabel(words, remove === true);
-  if (promptFileOf(ctx, prompt, 'command line') !== undefined) {
+  if (findPromptFile(ctx, prompt, 'command line') !== undefined) {
     throw usageError('a label belongs to a published prompt: give its slug, not a file');
   }
   const connection = await ctx.connection();
@@ -73,7 +73,7 @@ async function publishedPrompt(
   prompt: string,
 ): Promise<PromptSearchRow> {
   const named = await resolvePrompt(ctx, connection, prompt);
-  const rowOf = async ({ promptId }: { readonly promptId: string }): Promise<PromptSearchRow> => {
+  const findRow = async ({ promptId }: { readonly promptId: string }): Promise<PromptSearchRow> => {
     for await (const row of connection.client.prompts.all({}, { signal: ctx.signal })) {
       if (row.promptId === promptId.toLowerCase()) return row;
     }
@@ -82,7 +82,7 @@ async function publishedPrompt(
   const { promptId } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.prompts.get(promptId, { signal: ctx.signal }),
   );
-  return await rowOf({ promptId });
+  return await findRow({ promptId });
 }
 
 function labelChangeText(moved: {

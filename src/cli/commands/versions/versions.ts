@@ -6,7 +6,7 @@ import { ageText } from '../../core/time.ts';
 import { notFoundError } from '../../errors.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
-import { connectionFor, promptFileOf, shownPath } from '../../targets/prompt-file.ts';
+import { connectionFor, findPromptFile, shownPath } from '../../targets/prompt-file.ts';
 import { askOfPrompt, resolvePrompt, unlessNotFound } from '../../targets/prompt-name.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -29,7 +29,7 @@ async function publishedVersions(ctx: Context, prompt: string): Promise<readonly
   const listing = askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
-  const file = promptFileOf(ctx, prompt, 'command line');
+  const file = findPromptFile(ctx, prompt, 'command line');
   const published = file === undefined ? await listing : await unlessNotFound(listing);
   if (published !== undefined) return published.versions;
   throw notFoundError(

@@ -39,7 +39,7 @@ export async function* readCsv(
   text: AsyncIterable<string>,
   { name, delimiter }: { readonly name: string; readonly delimiter: string | undefined },
 ): AsyncGenerator<SourceRow> {
-  const [separator, whole] = delimiter === undefined ? await delimiterOf(text) : [delimiter, text];
+  const [separator, whole] = delimiter === undefined ? await detectDelimiter(text) : [delimiter, text];
   const { records, broken } = parseRecords(whole, separator);
   let header: CsvHeader | undefined;
   let line = 1;
@@ -72,7 +72,7 @@ export const DELIMITERS = [',', ';', '\t'] as const;
 const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
 
 /** Returns the separator in the header, and the text including the part that was read. */
-async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
+async function detectDelimiter(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
   const pieces = text[Symbol.asyncIterator]();
   let beginning = '';
   let piece = await pieces.next();

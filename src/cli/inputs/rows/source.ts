@@ -52,7 +52,7 @@ export async function openSource(ctx: Context, flags: SourceFlags, where = '--fr
   const { isFile } = await statFile(file, from, where);
   return {
     name: from,
-    format: format ?? formatOf(from, where),
+    format: format ?? guessFormat(from, where),
     delimiter,
     repeatable: isFile,
     open: signal => createReadStream(file, { signal }),
@@ -81,7 +81,7 @@ async function statFile(file: string, name: string, where: string): Promise<{ is
   return { isFile: stats.isFile() };
 }
 
-function formatOf(file: string, where: string): Format {
+function guessFormat(file: string, where: string): Format {
   switch (path.extname(file).toLowerCase()) {
     case '.csv':
     case '.tsv':

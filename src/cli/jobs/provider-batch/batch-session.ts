@@ -41,7 +41,7 @@ export interface BatchSessionParts {
 }
 
 /** Returns the provider of a version's model. @throws {CliError} if it has no batches, or can't be reached */
-export async function batchProviderOf(
+export async function findBatchProvider(
   { providerBatches }: Connection,
   promptVersionId: string,
 ): Promise<{ batches: ProviderBatches; provider: BatchProvider }> {

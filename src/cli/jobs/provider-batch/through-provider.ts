@@ -11,7 +11,7 @@ import { failedOutcome, type Job } from '../job.ts';
 import type { PlannedJob } from '../job-engine.ts';
 import { noteSecondPayments } from '../second-payments.ts';
 import { type AwaitedRow, BatchPacker, type PreparedRow, type ProviderBatchParts } from './batch-packer.ts';
-import { BatchSession, batchProviderOf } from './batch-session.ts';
+import { BatchSession, findBatchProvider } from './batch-session.ts';
 import { type BatchHandover, journalHandover, newHandover, readHandovers } from './handover.ts';
 
 /**
@@ -39,7 +39,7 @@ export async function* throughProviders(
   const handovers: { handover: VersionHandover; jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob> }[] =
     [];
   for (const [promptVersionId, jobs] of groups) {
-    const provider = await batchProviderOf(parts.connection, promptVersionId);
+    const provider = await findBatchProvider(parts.connection, promptVersionId);
     handovers.push({ handover: new VersionHandover({ ...parts, promptVersionId }, provider), jobs });
   }
   try {
@@ -63,7 +63,10 @@ class VersionHandover {
   /** The handovers whose results have not been collected. */
   readonly #open = new Set<BatchHandover>();
 
-  constructor(parts: ProviderBatchParts, { batches, provider }: Awaited<ReturnType<typeof batchProviderOf>>) {
+  constructor(
+    parts: ProviderBatchParts,
+    { batches, provider }: Awaited<ReturnType<typeof findBatchProvider>>,
+  ) {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;

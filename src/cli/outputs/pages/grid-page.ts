@@ -1,6 +1,7 @@
 import { builtText } from '../../../files/installed/installed-file.ts';
 import type { DiffPart } from '../../checks/check-tasks.ts';
 import {
+  countStates,
   flakyFirst,
   type Grid,
   type GridCell,
@@ -8,7 +9,6 @@ import {
   type GridRange,
   type GridRow,
   isBad,
-  statesOf,
   worstFirst,
 } from './grid.ts';
 import { type Html, html, htmlPage } from './html.ts';
@@ -18,9 +18,9 @@ export function gridPage(grid: Grid): string {
   const rows = flakyFirst(worstFirst(grid.rows));
   const columns = grid.columns.map(({ name }) => name);
   const body = html`<header><h1>${grid.title}</h1><p>${grid.facts.join(' · ')}</p>${rangesHtml(grid)}${reasonsHtml(grid)}${totals(grid)}</header>
-<nav>${statesOf(rows).map(
+<nav>${countStates(rows).map(
     ([state, count]) =>
-      html`<label><input type="checkbox" value="${state}" checked> <span class="${classOf(state)}">${state}</span> ${count}</label>`,
+      html`<label><input type="checkbox" value="${state}" checked> <span class="${stateClass(state)}">${state}</span> ${count}</label>`,
   )}<input type="search" placeholder="Filter by words" aria-label="Filter by words"><output>${rows.length} of ${rows.length}</output></nav>
 <main>${rows.map(row => rowHtml(row, columns))}</main>`;
   return htmlPage({
@@ -76,7 +76,7 @@ function summaryHtml(row: GridRow): Html {
   const hint = first === undefined ? '' : `${first[0]}: ${first[1].slice(0, 80)}`;
   const flaky = row.isFlaky ? [html` <span class="tag changed">flaky</span>`] : [];
   const place = row.place === undefined ? [] : [html` <small>${row.place}</small>`];
-  return html`<summary><span class="${classOf(row.state)}">${row.state}</span>${flaky} <b>${row.name}</b>${place} <small>${hint}</small></summary>`;
+  return html`<summary><span class="${stateClass(row.state)}">${row.state}</span>${flaky} <b>${row.name}</b>${place} <small>${hint}</small></summary>`;
 }
 
 function inputsHtml({ inputs }: GridRow): Html[] {
@@ -95,7 +95,7 @@ function cellHtml(cell: GridCell | undefined, column: string | undefined): Html 
   const heading = column === undefined ? [] : [html`<h3>${column}</h3>`];
   if (cell === undefined) return html`<section>${heading}</section>`;
   const state =
-    column === undefined ? [] : [html`<span class="${classOf(cell.state)}">${cell.state}</span> `];
+    column === undefined ? [] : [html`<span class="${stateClass(cell.state)}">${cell.state}</span> `];
   return html`<section>${heading}<p>${state}<small>${cell.facts.join(', ')}</small></p>${rangesHtml(cell)}${cell.parts.map(partHtml)}</section>`;
 }
 
@@ -124,7 +124,7 @@ function differenceHtml({ kind, text }: DiffPart): Html {
   return kind === 'note' ? html`<em>${text}</em>` : html`${text}`;
 }
 
-function classOf(state: GridRow['state']): string {
+function stateClass(state: GridRow['state']): string {
   if (state === 'changed') return 'tag changed';
   if (state === 'unchecked') return 'tag';
   return isBad(state) ? 'tag bad' : 'tag good';

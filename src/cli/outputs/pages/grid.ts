@@ -102,7 +102,7 @@ export function flakyFirst(rows: readonly GridRow[]): GridRow[] {
 }
 
 /** Counts the rows by state, worst first. */
-export function statesOf(rows: readonly GridRow[]): (readonly [GridState, number])[] {
+export function countStates(rows: readonly GridRow[]): (readonly [GridState, number])[] {
   const states = Object.keys(SEVERITY) as GridState[];
   return states
     .map(state => [state, rows.filter(row => row.state === state).length] as const)

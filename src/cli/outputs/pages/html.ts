@@ -44,8 +44,8 @@ export function htmlPage({ title, style, body, script }: PageParts): string {
     "default-src 'none'",
     'img-src data:',
     'media-src data:',
-    `style-src ${hashOf(style)}`,
-    `script-src ${hashOf(script)}`,
+    `style-src ${cspHash(style)}`,
+    `script-src ${cspHash(script)}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -63,6 +63,6 @@ ${body.text}
 `;
 }
 
-function hashOf(text: string): string {
+function cspHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

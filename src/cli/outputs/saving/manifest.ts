@@ -73,12 +73,12 @@ function manifestFile({ name, output, type, sourceUrl, sha256, size }: SavedFile
     ...(sourceUrl !== undefined && { sourceUrl }),
     sha256,
     size,
-    ...(sourceUrl !== undefined && { urlExpiresAt: isoTime(expiryOf(sourceUrl, endedAt)) }),
+    ...(sourceUrl !== undefined && { urlExpiresAt: isoTime(urlExpiry(sourceUrl, endedAt)) }),
   };
 }
 
 /** Returns the expiry in a signed URL, else 24 hours after the run's end; undefined if neither is known. */
-function expiryOf(url: string, endedAt: number | undefined): number | undefined {
+function urlExpiry(url: string, endedAt: number | undefined): number | undefined {
   const query = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams();
   const seconds = Number(query.get('expires') ?? query.get('Expires') ?? Number.NaN);
   if (Number.isSafeInteger(seconds) && seconds > 1e9 && seconds < 1e11) return seconds * 1000;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { NotFoundError } from '../../../client/errors.ts';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { dataText } from '../../../files/json-fields.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
@@ -51,7 +51,7 @@ function notSingle({ advise }: Connection, { runId }: Run, count: number): CliEr
 }
 
 function notWritten({ advise }: Connection, { runId }: Run, cause: unknown): CliError {
-  return new CliError(`the output was not written: ${messageOf(cause)}`, {
+  return new CliError(`the output was not written: ${errorMessage(cause)}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
     hints:

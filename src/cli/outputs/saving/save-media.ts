@@ -41,7 +41,7 @@ async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 /** Returns the extension for the content type or, if that is generic, for the bytes. */
 async function extensionFor(mediaType: string, item: OutputItem, beginning: Uint8Array): Promise<string> {
-  const known = extensionOf(mediaType);
+  const known = usualExtension(mediaType);
   if (known !== undefined) return known;
   const { fileTypeFromBuffer } = await import('file-type');
   const sniffed = await fileTypeFromBuffer(beginning);
@@ -66,7 +66,7 @@ const SAVED_EXTENSIONS: Readonly<Record<string, string>> = {
 const GENERIC_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary']);
 
 /** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
-function extensionOf(mediaType: string): string | undefined {
+function usualExtension(mediaType: string): string | undefined {
   const [, own] =
     /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];
   return own ?? (Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined);

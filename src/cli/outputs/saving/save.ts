@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { NotFoundError } from '../../../client/errors.ts';
-import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { dataText } from '../../../files/json-fields.ts';
 import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
@@ -76,10 +76,10 @@ const DISK_FAULTS = new Set(['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EPER
 export function failureFor(output: number, error: unknown): SaveFailure {
   return {
     output,
-    message: messageOf(error),
+    message: errorMessage(error),
     ...(error instanceof LinkFault && { link: error.link }),
     ...(error instanceof NotFoundError && { isGone: true }),
-    ...(DISK_FAULTS.has(codeOf(error) ?? '') && { isOnDisk: true }),
+    ...(DISK_FAULTS.has(errorCode(error) ?? '') && { isOnDisk: true }),
   };
 }
 
@@ -88,9 +88,9 @@ function whyNoDirectory(directory: string): string | undefined {
     makeDirectory(directory);
     return undefined;
   } catch (error) {
-    return ['EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')
+    return ['EEXIST', 'ENOTDIR'].includes(errorCode(error) ?? '')
       ? `${directory} is not a directory`
-      : messageOf(error);
+      : errorMessage(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -46,7 +46,7 @@ export async function openSpecialFile({ io }: Context, file: string): Promise<Sp
       handle.appendFile(data).then(
         () => true,
         (error: unknown) => {
-          if (codeOf(error) === 'EPIPE') return false;
+          if (errorCode(error) === 'EPIPE') return false;
           throw error;
         },
       ),

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { isDirectory, isLink, refuseDeviceName } from '../../../files/writing/write-below.ts';
 import { checkNamedForWriting } from '../../../files/writing/write-file.ts';
 import { type CliError, unwritable, usageError } from '../../errors.ts';
@@ -49,7 +49,7 @@ export function checkWritableFile(cwd: string, chosen: string, flag: string): vo
 }
 
 function directoryUnwritable(directory: string, flag: string, error: unknown): CliError {
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === undefined) throw error;
   const message = `${flag}: no files can be made in ${directory}: ${unwritableReason(code)}`;
   return unwritable(error, usageError(message));

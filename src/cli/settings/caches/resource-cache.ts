@@ -6,7 +6,7 @@ import { isJsonObject, listAt, type UncheckedObject } from '../../../wire/bounde
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { type AddressSources, resolveAddress, resolveKey, serviceOf } from '../config/address.ts';
+import { type AddressSources, resolveAddress, resolveKey, serviceKey } from '../config/address.ts';
 import { JsonFile, readCacheFile } from '../json-file.ts';
 
 /** Time limit of a refresh that a service asked for, in milliseconds. */
@@ -206,7 +206,7 @@ export async function cachedResources(
   options: { readonly askKeychain?: boolean } = {},
 ) {
   const address = resolveAddress(sources);
-  const service = serviceOf(address);
+  const service = serviceKey(address);
   const scope = address.embedded
     ? LOCAL_SCOPE
     : resourceScope(service, (await resolveKey(sources, address, options)).value);

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../../../client/errors.ts';
-import { baseUrlOf } from '../../../client/http/base-url.ts';
+import { normalizeBaseUrl } from '../../../client/http/base-url.ts';
 import type { Env } from '../../../files/env.ts';
 import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
 import type { GlobalOptions } from '../../core/types.ts';
@@ -64,7 +64,7 @@ export function resolveAddress(sources: AddressSources): Address {
 }
 
 /** Returns the name of a service in the journal and the caches: its base URL, or `local` for the embedded service. */
-export function serviceOf(address: Address): string {
+export function serviceKey(address: Address): string {
   return address.embedded ? 'local' : address.baseUrl.value;
 }
 
@@ -153,7 +153,7 @@ export function checkedBaseUrl(text: string, source: string, insecureHttp: boole
 
 function wellFormed(text: string, source: string): string {
   try {
-    return baseUrlOf(text);
+    return normalizeBaseUrl(text);
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
     throw configError(`${source}: ${error.message}`, 'Give it like https://prompts.example.com/v1.');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Env } from '../../../files/env.ts';
 import { sharedPath } from '../../core/paths.ts';
 import { usageError } from '../../errors.ts';
-import { shellOf, shellWord } from '../../terminal/command-line.ts';
+import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
 /** A repository in which git may be started. */
@@ -69,7 +69,7 @@ function checkRepository(top: string, env: Env): void {
   if (foreign === undefined || isSafeDirectory(top, env)) return;
   throw usageError(
     `${foreign} belongs to another user`,
-    `If you trust that repository: git config --global --add safe.directory ${shellWord(top, shellOf(env))}`,
+    `If you trust that repository: git config --global --add safe.directory ${shellWord(top, detectShell(env))}`,
   );
 }
 

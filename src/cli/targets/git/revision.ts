@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Env } from '../../../files/env.ts';
-import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { environmentWithoutKeys, findProgram, isBatchFile } from '../../../files/programs/programs.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -46,7 +46,7 @@ export async function withPromptFile<T>(
 export async function isRevision(ctx: Context, file: string, revision: string): Promise<boolean> {
   try {
     const { top } = findRepository(file, ctx.env);
-    await commitOf(gitIn(top, await gitEnvironment(ctx, top), ctx.signal), revision);
+    await resolveCommit(gitIn(top, await gitEnvironment(ctx, top), ctx.signal), revision);
     return true;
   } catch {
     return false;
@@ -64,7 +64,7 @@ async function checkOut(
   try {
     const { top, file } = findRepository(prompt, ctx.env);
     const git = gitIn(top, await gitEnvironment(ctx, top), ctx.signal);
-    const commit = await commitOf(git, revision);
+    const commit = await resolveCommit(git, revision);
     const own = path.posix.basename(file);
     let left = MAX_REVISION_BYTES;
     for (const [base, id] of filesToCheckOut(await siblingFiles(git, commit, file), own)) {
@@ -77,11 +77,11 @@ async function checkOut(
     ctx.signal.throwIfAborted();
     const hints =
       error instanceof CliError ? error.hints : ['Name a file that was committed and a revision of it.'];
-    throw usageError(`${name}: ${oneLine(messageOf(error))}`, ...hints);
+    throw usageError(`${name}: ${oneLine(errorMessage(error))}`, ...hints);
   }
 }
 
-async function commitOf(git: Git, revision: string): Promise<string> {
+async function resolveCommit(git: Git, revision: string): Promise<string> {
   // Older versions of git lack `--end-of-options`.
   if (revision.startsWith('-')) throw new Error(`${JSON.stringify(revision)} is not a revision`);
   const commit = String(await git(['rev-parse', '--verify', `${revision}^{commit}`])).trim();
@@ -187,7 +187,7 @@ async function gitEnvironment(ctx: Context, top: string): Promise<Record<string,
 
 function gitFault(error: unknown): Error {
   const { stderr, message, killed } = error as { stderr?: Buffer; message: string; killed?: boolean };
-  if (codeOf(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+  if (errorCode(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     return usageError('the file and the partials beside it are larger than 64 MiB in that revision');
   }
   if (killed === true) return usageError(`git took more than ${GIT_TIMEOUT_MS / 1000} s`);

@@ -16,16 +16,16 @@ const BLOCK_PICTURE_SIZE = { width: 48, height: 32 };
 const KITTY_CHUNK_LENGTH = 4096;
 
 /** Returns the protocol for pictures on standard output; undefined if the terminal is not known to support one. */
-export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undefined> {
+export async function detectGraphics(ctx: TerminalContext): Promise<Graphics | undefined> {
   const { env, io } = ctx;
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
   return (
-    (await protocolOf(env)) ??
+    (await detectProtocol(env)) ??
     (io.paint.level === 3 ? { draw: halfBlocks, maxSize: BLOCK_PICTURE_SIZE } : undefined)
   );
 }
 
-async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undefined> {
+async function detectProtocol(env: TerminalContext['env']): Promise<Graphics | undefined> {
   // A multiplexer would swallow the sequences or draw the picture in the wrong place.
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');

@@ -2,7 +2,7 @@ import { usageError } from '../../errors.ts';
 import { compareRates, type RateComparison, verdictText } from '../../statistics/comparison.ts';
 import { percentText } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly-equal.ts';
-import { type CaseRuns, rateOf } from '../../statistics/rates.ts';
+import { type CaseRuns, passRate } from '../../statistics/rates.ts';
 import { type EntryResult, modelLabel, type TestEntry } from '../result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 
@@ -44,7 +44,7 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
     const after = byEntry.get(entry)?.counted;
     if (before === undefined || after === undefined) continue;
     compared.push({ before, after });
-    changes.set(entry, { kind: changeOf(before, after), before });
+    changes.set(entry, { kind: compareCases(before, after), before });
   }
   for (const entry of added) {
     if (byEntry.get(entry)?.counted !== undefined) changes.set(entry, { kind: 'new', before: undefined });
@@ -62,8 +62,8 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
   };
 }
 
-function changeOf(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same' {
-  const [old, now] = [rateOf(before), rateOf(after)];
+function compareCases(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same' {
+  const [old, now] = [passRate(before), passRate(after)];
   if (areAllEqual([old, now])) return 'same';
   return now > old ? 'better' : 'worse';
 }
@@ -84,14 +84,15 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const models = [new Set(cases.map(({ model }) => model)), new Set(entries.map(({ model }) => model))];
   const isOneModel = models.every(({ size }) => size <= 1);
   // A baseline may come from another system.
-  const keyOf = ({ file, name, model }: CaseName): string =>
+  const caseKey = ({ file, name, model }: CaseName): string =>
     JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
   const open = new Map<string, BaselineCase[]>();
-  for (const testCase of cases) open.set(keyOf(testCase), [...(open.get(keyOf(testCase)) ?? []), testCase]);
+  for (const testCase of cases)
+    open.set(caseKey(testCase), [...(open.get(caseKey(testCase)) ?? []), testCase]);
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
   const added: TestEntry[] = [];
   for (const entry of entries) {
-    const before = open.get(keyOf(caseIdentity(entry)))?.shift();
+    const before = open.get(caseKey(caseIdentity(entry)))?.shift();
     if (before) pairs.push({ entry, before });
     else added.push(entry);
   }
@@ -127,5 +128,5 @@ function namesText(kind: string, names: readonly CaseName[]): string {
 export function changeText(change: CaseChange | undefined): string | undefined {
   if (change === undefined || change.kind === 'same') return undefined;
   if (change.before === undefined) return 'not in the baseline';
-  return `${change.kind} than before (${percentText(rateOf(change.before))})`;
+  return `${change.kind} than before (${percentText(passRate(change.before))})`;
 }

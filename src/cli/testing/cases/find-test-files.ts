@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { whyLeftOut } from '../../../files/named-file.ts';
 import { suggest } from '../../../files/nearest.ts';
 import type { Context } from '../../context.ts';
@@ -74,7 +74,7 @@ async function findNamed(
   if (name.trim() === '') throw usageError('the path of a test file or directory is empty');
   const place = path.resolve(ctx.cwd, name);
   const stats = await stat(place).catch((error: unknown) => {
-    const code = codeOf(error) ?? '';
+    const code = errorCode(error) ?? '';
     if (code !== 'ENOENT') throw usageError(`${name} can't be read (${code})`);
     const meant = ['.prompt', '.test.yaml']
       .map(ending => name + ending)

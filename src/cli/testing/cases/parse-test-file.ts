@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles } from '../../../files/named-file.ts';
-import { type YamlEntries, type YamlEntry, type YamlValue, yamlOf } from '../../../files/yaml.ts';
+import { toYamlValue, type YamlEntries, type YamlEntry, type YamlValue } from '../../../files/yaml.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
@@ -13,7 +13,7 @@ import type { ReadingContext, TestFileOptions } from './reading-context.ts';
 import { runFileTask } from './run-file-task.ts';
 import { judgeFor, readPass, readTransform } from './shared-fields.ts';
 import type { TestCase, TestFile } from './test-case.ts';
-import { faultIn, fieldsOf } from './test-values.ts';
+import { faultIn, readMapFields } from './test-values.ts';
 
 const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'judge', 'pass', 'cases'];
 const MAX_CASES = 100_000;
@@ -41,7 +41,7 @@ export async function parseTestFile(
     texts: new Map(),
   };
   try {
-    const root = yamlOf(await runFileTask(ctx, 'readYaml', { text, file: name }), 1, name);
+    const root = toYamlValue(await runFileTask(ctx, 'readYaml', { text, file: name }), 1, name);
     return await readContent(inFolder, root, file, target);
   } catch (error) {
     throw error instanceof FileFault ? faultIn(error, error.what) : error;
@@ -54,7 +54,7 @@ async function readContent(
   file: string,
   target?: string,
 ): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
-  const fields = fieldsOf(root, 'a test file', FILE_KEYS);
+  const fields = readMapFields(root, 'a test file', FILE_KEYS);
   const listed = fields.get('cases');
   if (listed === undefined) throw faultIn(root, 'cases is missing');
   const common = {

@@ -10,7 +10,7 @@ import type { ReadingContext } from './reading-context.ts';
 import { MAX_REPEAT } from './repetitions.ts';
 import { judgeFor, readPass, readTransform } from './shared-fields.ts';
 import type { TestCase } from './test-case.ts';
-import { atValue, faultIn, fieldsOf, inputTextIn, numberIn, textIn } from './test-values.ts';
+import { atValue, faultIn, inputTextIn, numberIn, readMapFields, textIn } from './test-values.ts';
 
 const CASE_KEYS = [
   'name',
@@ -33,7 +33,7 @@ type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
 /** Reads a case. A fault that concerns only its inputs or expectations becomes part of it. */
 export async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
   if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
-  const fields = fieldsOf(value, 'a case', [...CASE_KEYS, ...(ctx.isAsPromptfoo ? [METADATA] : [])]);
+  const fields = readMapFields(value, 'a case', [...CASE_KEYS, ...(ctx.isAsPromptfoo ? [METADATA] : [])]);
   const name = fields.get('name');
   const expectations = fields.get('expect');
   const common = {
@@ -137,5 +137,5 @@ function readOptions(fields: YamlEntries): ReadonlyMap<string, string> {
 
 function fieldsUnder(fields: YamlEntries, key: string): YamlEntries {
   const entry = fields.get(key);
-  return entry ? fieldsOf(entry.value, key) : new Map();
+  return entry ? readMapFields(entry.value, key) : new Map();
 }

@@ -4,7 +4,7 @@ import { sharedPath } from '../../core/paths.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { expectationOf, KINDS } from '../expectations/expectation-kinds.ts';
+import { createExpectation, KINDS } from '../expectations/expectation-kinds.ts';
 import { ALL } from './pass-rule.ts';
 import { runFileTask } from './run-file-task.ts';
 import type { TestCase, TestFile } from './test-case.ts';
@@ -36,7 +36,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       images: [],
       options: new Map(),
       expect: expect.map(expectation =>
-        expectationOf(expectation.kind, foreignExpectation(expectation, tests), expectation),
+        createExpectation(expectation.kind, foreignExpectation(expectation, tests), expectation),
       ),
       repeat: 1,
       pass: ALL,

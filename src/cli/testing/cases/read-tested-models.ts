@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { ReadingContext } from './reading-context.ts';
 import { readTransform } from './shared-fields.ts';
 import type { TestedModel } from './test-case.ts';
-import { faultIn, fieldsOf, textIn } from './test-values.ts';
+import { faultIn, readMapFields, textIn } from './test-values.ts';
 
 /** Reads `model` or `models`. */
 export async function readTestedModels(
@@ -30,7 +30,7 @@ const PROMPTFOO_KEYS = [...MODEL_KEYS, GIVES_RESULTS, 'label'];
 
 async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: textIn(value, 'a model') };
-  const fields = fieldsOf(value, 'a model', ctx.isAsPromptfoo ? PROMPTFOO_KEYS : MODEL_KEYS);
+  const fields = readMapFields(value, 'a model', ctx.isAsPromptfoo ? PROMPTFOO_KEYS : MODEL_KEYS);
   const [model, config] = [fields.get('model'), fields.get('config')];
   if (model === undefined) throw faultIn(value, 'a model needs `model`');
   const settings = config?.value.json();

@@ -12,13 +12,13 @@ export type TargetCheck = (testFile: string, target: string) => boolean;
  */
 export function checkOfTargets(cwd: string, { named, directories }: FoundTests): TargetCheck {
   const places = [cwd, ...directories];
-  const folders = new Set([...places, ...places.flatMap(place => repositoryOf(place) ?? [])]);
+  const folders = new Set([...places, ...places.flatMap(place => nearestRepository(place) ?? [])]);
   return (testFile, target) => named.has(testFile) || [...folders].some(folder => isBelow(folder, target));
 }
 
 /** Returns the nearest parent folder with a `.git`. */
-function repositoryOf(folder: string): string | undefined {
+function nearestRepository(folder: string): string | undefined {
   if (existsSync(path.join(folder, '.git'))) return folder;
   const above = path.dirname(folder);
-  return above === folder ? undefined : repositoryOf(above);
+  return above === folder ? undefined : nearestRepository(above);
 }

@@ -22,7 +22,7 @@ export function atValue(value: YamlValue, error: unknown, reworded: (message: st
 }
 
 /** Returns the entries of a map. @throws {CliError} if it has an unknown key */
-export function fieldsOf(value: YamlValue, what: string, known?: readonly string[]): YamlEntries {
+export function readMapFields(value: YamlValue, what: string, known?: readonly string[]): YamlEntries {
   const entries = value.entries(what);
   const strange = entries.find(({ key }) => known?.includes(key) === false);
   if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));

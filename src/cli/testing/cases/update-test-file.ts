@@ -12,7 +12,7 @@ import {
   stringify,
   visit,
 } from 'yaml';
-import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
@@ -21,7 +21,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { checkDirectory } from '../../outputs/saving/writable.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
-import { shellOf, shellWord } from '../../terminal/command-line.ts';
+import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
 import { KINDS } from '../expectations/expectation-kinds.ts';
 import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
@@ -47,7 +47,7 @@ export function checkUpdatable(ctx: Context, file: string): void {
   const isReadOnly = (statSync(file).mode & 0o222) === 0;
   if (isReadOnly) {
     const shown = shownPath(ctx, file);
-    const shell = shellOf(ctx.env);
+    const shell = detectShell(ctx.env);
     const command = shell === 'posix' ? 'chmod u+w' : 'attrib -r';
     throw usageError(
       `--update: ${shown} is read-only`,
@@ -59,9 +59,9 @@ export function checkUpdatable(ctx: Context, file: string): void {
 
 /** Returns the error for a test file that could not be replaced; on Windows, another program may have it open. */
 export function updateFault(name: string, cause: unknown, platform = process.platform): unknown {
-  if (codeOf(cause) === undefined || cause instanceof PathFault) return cause;
-  const isOpen = platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(cause) ?? '');
-  return new CliError(`${name} was not updated: ${messageOf(cause)}`, {
+  if (errorCode(cause) === undefined || cause instanceof PathFault) return cause;
+  const isOpen = platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(errorCode(cause) ?? '');
+  return new CliError(`${name} was not updated: ${errorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: isOpen ? ['If another program has it open, close it there, and run the command again.'] : [],
@@ -135,7 +135,7 @@ function changeAt(
   const json = parseAnswerJson(text);
   if (kind === 'json' && 'fault' in json) return undefined;
   const value =
-    'value' in json && kind === 'json' ? onlyExpected(dataOf(document, place.node), json.value) : text;
+    'value' in json && kind === 'json' ? onlyExpected(nodeData(document, place.node), json.value) : text;
   const changed = valueChanges(document, place, value).reduceRight(withChange, source);
   return readsBackAs(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }
@@ -157,7 +157,7 @@ function expectationAt(
   let expectation: ReturnType<typeof expectationAt>;
   visit(document, {
     Map(_, map) {
-      const pair = map.items.find(({ key }) => startOf(key) === at);
+      const pair = map.items.find(({ key }) => nodeStart(key) === at);
       if (pair === undefined) return undefined;
       const kind = isScalar(pair.key) ? pair.key.value : undefined;
       if (kind === 'equals' || kind === 'json') {
@@ -173,11 +173,11 @@ function pairPlace({ key, value }: Pair, isInFlow: boolean): ValuePlace {
   return { key: key as Node, node: value as Node | null, isInFlow };
 }
 
-function startOf(node: unknown): number {
+function nodeStart(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? -1;
 }
 
-function dataOf(document: Document, node: Node | null): unknown {
+function nodeData(document: Document, node: Node | null): unknown {
   return node?.toJS(document) ?? null;
 }
 
@@ -202,7 +202,7 @@ interface ValueChange extends ValuePlace {
 /** Returns the changes that turn a value into another; in an object or list of the same size, only the differing parts. */
 function valueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
   const { node } = place;
-  if (isSameJson(dataOf(document, node), value)) return [];
+  if (isSameJson(nodeData(document, node), value)) return [];
   if (isMap(node) && isJsonObject(value) && node.items.length === Object.keys(value).length) {
     return node.items.flatMap(pair => {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
@@ -239,9 +239,9 @@ function yamlText(source: string, { key, value, isInFlow }: ValueChange): string
   }
   const isPlain = /^\S.*[^\n]\n?$/su.test(value) && !/[^\P{C}\n]|[^\S\n]\n/u.test(value);
   if (key === undefined || isInFlow || !isPlain) return JSON.stringify(value);
-  const column = startOf(key) - (source.lastIndexOf('\n', startOf(key)) + 1);
+  const column = nodeStart(key) - (source.lastIndexOf('\n', nodeStart(key)) + 1);
   const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
-  const [lineBreak] = /\r?\n/u.exec(source.slice(startOf(key))) ?? ['\n'];
+  const [lineBreak] = /\r?\n/u.exec(source.slice(nodeStart(key))) ?? ['\n'];
   return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`.replaceAll('\n', lineBreak);
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { JavaScript } from '../../checks/javascript.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import { faultIn, fieldsOf, inputTextIn, numberIn, textIn } from '../cases/test-values.ts';
+import { faultIn, inputTextIn, numberIn, readMapFields, textIn } from '../cases/test-values.ts';
 import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
 import {
   type ExpectationKind,
@@ -144,7 +144,7 @@ function commandText(argv: readonly string[]): string {
 }
 
 /** Reads an expectation of a kind. */
-export function expectationOf(
+export function createExpectation(
   name: keyof typeof KINDS,
   parts: ReturnType<(typeof KINDS.equals)['of']>,
   place: Pick<Expectation, 'line' | 'at'>,
@@ -171,7 +171,7 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
   const names = Object.keys(KINDS);
   const { isAsPromptfoo } = ctx;
   const modifiers = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG_KEY] : [])];
-  const all = fieldsOf(value, 'an expectation', [...names, ...modifiers]);
+  const all = readMapFields(value, 'an expectation', [...names, ...modifiers]);
   const fields = [...all].filter(([key]) => !modifiers.includes(key));
   if (fields.length === 0) {
     const hints = all.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
@@ -189,7 +189,7 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
     const name = key as keyof typeof KINDS;
     const reading = { ctx, key, inner, threshold, config, judge, isAsPromptfoo };
     const parts = await KINDS[name].read(entry.value, reading);
-    const expectation = expectationOf(name, parts, { line: entry.line, at: entry.offset });
+    const expectation = createExpectation(name, parts, { line: entry.line, at: entry.offset });
     return script ? onTransformed(expectation, script) : expectation;
   });
 }
@@ -200,7 +200,7 @@ export function judgeIn(
   { judgeRank: rank, isAsPromptfoo }: Pick<ExpectationsContext, 'judgeRank' | 'isAsPromptfoo'>,
 ): NamedJudge {
   if (!isAsPromptfoo || !value.isMap) return { model: textIn(value, 'judge'), rank };
-  const fields = fieldsOf(value, 'a judge', ['model', 'config']);
+  const fields = readMapFields(value, 'a judge', ['model', 'config']);
   const [model = value, config] = [fields.get('model')?.value, fields.get('config')?.value.json()];
   return { model: textIn(model, 'judge'), rank, ...(isJsonObject(config) && { judgeConfig: config }) };
 }

@@ -1,5 +1,5 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { CaseFault } from '../../errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
@@ -57,7 +57,7 @@ export const JSON_KINDS = {
       } catch (error) {
         if (error instanceof PastBound)
           throw new CaseFault(`jmespath ${quotedExcerpt(expression)}: ${error.message}`);
-        return { message: `${quotedExcerpt(expression)}: ${messageOf(error)}`, actual: text };
+        return { message: `${quotedExcerpt(expression)}: ${errorMessage(error)}`, actual: text };
       }
     },
   }),

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { faultIn, fieldsOf, textIn, wordIn } from '../cases/test-values.ts';
+import { faultIn, readMapFields, textIn, wordIn } from '../cases/test-values.ts';
 import type { JudgeRank } from './expectation.ts';
 import { expectationKind, quotedExcerpt, SCALAR_SCHEMA, TEXT_SCHEMA } from './expectation-kind.ts';
 
@@ -103,7 +103,7 @@ ${answer}
  * Returns a judge's reply without the thoughts that some local models write before it. A second end of thoughts may come
  * from the answer that is judged, so such a reply stays as it is.
  */
-function verdictOf(reply: string): string {
+function withoutThoughts(reply: string): string {
   const [thoughts = '', verdict, ...more] = reply.split('</think>');
   const hasThoughts =
     verdict !== undefined && more.length === 0 && thoughts.trimStart().startsWith('<think>');
@@ -112,7 +112,7 @@ function verdictOf(reply: string): string {
 
 /** Parses a judge's reply. @throws {CliError} PROTOCOL_ERROR if it is neither yes nor no */
 export function rubricVerdict(reply: string): { readonly passes: boolean; readonly reason: string } {
-  const [, word, rest = ''] = /^[^\p{L}]*(yes|no)\b([\s\S]*)$/iu.exec(verdictOf(reply)) ?? [];
+  const [, word, rest = ''] = /^[^\p{L}]*(yes|no)\b([\s\S]*)$/iu.exec(withoutThoughts(reply)) ?? [];
   if (word === undefined) {
     throw new CliError('the judge answered neither yes nor no', {
       status: 'PROTOCOL_ERROR',
@@ -127,12 +127,12 @@ export function rubricVerdict(reply: string): { readonly passes: boolean; readon
 /** Returns the score after the yes or no of a reply; undefined if there is none. */
 function scoreIn(reply: string): number | undefined {
   const [, score] =
-    /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu.exec(verdictOf(reply)) ?? [];
+    /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu.exec(withoutThoughts(reply)) ?? [];
   return score === undefined ? undefined : Number(score);
 }
 
 function readLlm(value: YamlValue): Llm {
-  const fields = fieldsOf(value, 'llm', ['prompt', 'systemPrompt', 'model', 'modelId', 'choices']);
+  const fields = readMapFields(value, 'llm', ['prompt', 'systemPrompt', 'model', 'modelId', 'choices']);
   const [prompt, systemPrompt, ownModel, modelId] = ['prompt', 'systemPrompt', 'model', 'modelId'].map(
     key => {
       const entry = fields.get(key);
@@ -153,7 +153,7 @@ function readLlm(value: YamlValue): Llm {
 }
 
 function readScoredChoice(value: YamlValue): Llm['choices'][number] {
-  const fields = fieldsOf(value, 'a choice', ['choice', 'score']);
+  const fields = readMapFields(value, 'a choice', ['choice', 'score']);
   const [choice, score] = [fields.get('choice'), fields.get('score')];
   if (choice === undefined || score === undefined) throw faultIn(value, 'a choice needs choice and score');
   const worth = score.value.json();

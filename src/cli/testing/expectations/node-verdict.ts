@@ -16,7 +16,7 @@ export function nodeArgv(
     : ['node', '-e', fileCheck(), file, exported, about];
 }
 
-/** Code that ends with the verdict of a function, called `verdictOf`. */
+/** Code that defines `endWithVerdict`, which ends the process with the verdict of a function. */
 const VERDICT = `
 const { output, context, threshold, isAsPromptfoo } = JSON.parse(text);
 const { writeSync } = require('node:fs');
@@ -25,7 +25,7 @@ const end = (code, why) => {
   self.exit(code);
 };
 globalThis.console = { ...console, log: (...all) => writeSync(2, all.join(' ') + '\\n') };
-const verdictOf = async check => {
+const endWithVerdict = async check => {
   const result = await check(output, context, self);
   if (typeof result === 'boolean') return end(result ? 0 : 1, result ? '' : 'gives false');
   if (typeof result === 'number') {
@@ -47,7 +47,7 @@ const [file, name, text] = self.argv.slice(1);${nodeLoader()}${VERDICT}
 (async () => {
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;
-  await verdictOf(name === '' ? all : (loaded[name] ?? all[name]));
+  await endWithVerdict(name === '' ? all : (loaded[name] ?? all[name]));
 })().catch(error => end(2, String(error?.message ?? error)));`.trim();
 
 /** Runs an expression or the body of a function, which promptfoo gives `process.mainModule.require`. */
@@ -60,5 +60,5 @@ for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) 
   const line = code.trim();
   const declares = !code.includes('\\n') && /^(?:const|let|var)\\s/.test(line);
   const body = code.includes('\\n') ? code : declares ? 'return eval(' + JSON.stringify(line) + ')' : 'return ' + line;
-  await verdictOf(new Function('output', 'context', 'process', body));
+  await endWithVerdict(new Function('output', 'context', 'process', body));
 })().catch(error => end(2, String(error?.message ?? error)));`.trim();

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProcessTree, type ProgramEnd } from '../../../files/bounds/process-tree.ts';
 import type { Env } from '../../../files/env.ts';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { environmentWithoutKeys } from '../../../files/programs/programs.ts';
 import { within } from '../../../net/signals.ts';
 import { usageError } from '../../errors.ts';
@@ -82,7 +82,7 @@ async function runProgram(
     return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: printed.text };
   } catch (error) {
     signal.throwIfAborted();
-    throw usageError(`the command ${JSON.stringify(argv[0])} can't be started: ${messageOf(error)}`);
+    throw usageError(`the command ${JSON.stringify(argv[0])} can't be started: ${errorMessage(error)}`);
   } finally {
     await tree?.end();
   }

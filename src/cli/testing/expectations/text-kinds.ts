@@ -1,4 +1,4 @@
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
 import {
   type ExpectationKind,
@@ -48,7 +48,7 @@ export const TEXT_KINDS = {
         // oxlint-disable-next-line require-unicode-regexp -- promptfoo compiles patterns without the flag
         return isAsPromptfoo ? new RegExp(pattern) : regularExpression(pattern);
       } catch (error) {
-        throw faultIn(value, `matches: ${messageOf(error)}`);
+        throw faultIn(value, `matches: ${errorMessage(error)}`);
       }
     },
     text: ({ source }) => `/${source}/`,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { appendToNamedFile } from '../../../files/writing/write-file.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -58,7 +58,7 @@ export async function writeJobSummary(
   try {
     await appendToNamedFile(file, gridMarkdown(testsGrid(results, material), MAX_SUMMARY));
   } catch (error) {
-    note(`note: the job summary can't be written: ${messageOf(error)}`);
+    note(`note: the job summary can't be written: ${errorMessage(error)}`);
   }
 }
 

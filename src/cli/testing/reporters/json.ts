@@ -1,6 +1,6 @@
-import { countOf } from '../../../files/json-fields.ts';
+import { asCount } from '../../../files/json-fields.ts';
 import type { Totals } from '../../creation/spending.ts';
-import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
+import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { passData } from '../cases/pass-rule.ts';
 import { type EntryResult, modelLabel, type Repetition, statusTotals } from '../result.ts';
@@ -51,14 +51,14 @@ function rateData(summary: RateSummary | undefined): object {
 function countedData(counted: CaseRuns | undefined): object {
   if (counted === undefined) return { passed: null, runs: null, rate: null, interval: null, flaky: false };
   const { passed, runs } = counted;
-  return { passed, runs, rate: rateOf(counted), interval: intervalOf(counted), flaky: isFlaky(counted) };
+  return { passed, runs, rate: passRate(counted), interval: rateInterval(counted), flaky: isFlaky(counted) };
 }
 
 function repetitionData({ run, seconds, mismatches, fault }: Repetition): object {
   return {
     runId: run?.runId ?? null,
     runStatus: run?.runStatus ?? null,
-    tokens: countOf(run?.tokens) ?? null,
+    tokens: asCount(run?.tokens) ?? null,
     outputs: run?.outputs ?? [],
     seconds,
     mismatches,

@@ -6,7 +6,7 @@ import { type BaselineComparison, baselineLines } from '../baseline/compare-with
 import { entryName, statusTotals } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
-import { detailsOf } from './text-report.ts';
+import { failureDetails } from './text-report.ts';
 
 /**
  * Renders the results as JUnit XML: `failure` for a mismatch or a failed run, `error` for a case that could not be run. The
@@ -71,7 +71,7 @@ function testCase(result: ReportedResult): Html {
     return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks were left out"/>\n    </testcase>\n`;
   }
   const details = xml(
-    detailsOf(result)
+    failureDetails(result)
       .map(({ mark, text }) => mark + text)
       .join('\n'),
   );

@@ -1,7 +1,7 @@
 import type { GridRange } from '../../outputs/pages/grid.ts';
 import { caseDifferenceInterval, pointsText, type RateComparison } from '../../statistics/comparison.ts';
 import { type Interval, intervalText, passRateText, percentText } from '../../statistics/interval.ts';
-import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
+import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
 import { neededText, requiredRate } from '../cases/pass-rule.ts';
 import type { EntryResult } from '../result.ts';
@@ -30,11 +30,11 @@ export function caseRanges(
   const { pass } = entry.testCase;
   const { passed, runs } = counted;
   const isRepeated = runs > 1 || status === 'undecided';
-  const interval = intervalOf(counted);
+  const interval = rateInterval(counted);
   const rate: GridRange = {
     label: 'passed',
     text: `${passRateText(passed, runs, interval)}, ${neededText(pass, runs)}`,
-    value: rateOf(counted),
+    value: passRate(counted),
     interval,
     min: 0,
     mark: requiredRate(pass, runs),
@@ -46,7 +46,7 @@ export function caseRanges(
 function changeRanges(after: CaseRuns, change: CaseChange | undefined, isRepeated: boolean): GridRange[] {
   const { before, kind } = change ?? {};
   if (before === undefined || (kind === 'same' && !isRepeated && before.runs === 1)) return [];
-  const difference = rateOf(after) - rateOf(before);
+  const difference = passRate(after) - passRate(before);
   return [differenceRange({ difference, interval: caseDifferenceInterval(before, after) })];
 }
 

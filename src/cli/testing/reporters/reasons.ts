@@ -5,7 +5,7 @@ import { differences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';
 import { furtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
 import { passRateText } from '../../statistics/interval.ts';
-import { intervalOf, isFlaky } from '../../statistics/rates.ts';
+import { isFlaky, rateInterval } from '../../statistics/rates.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { changeText } from '../baseline/compare-with-baseline.ts';
 import { neededText } from '../cases/pass-rule.ts';
@@ -58,7 +58,9 @@ function rateSummary({ counted, entry, status, repetitions }: EntryResult): stri
   }
   const { passed, runs } = counted;
   const needed = status === 'passed' ? '' : `, ${neededText(entry.testCase.pass, runs)}`;
-  return [`${passRateText(passed, runs, intervalOf(counted))}${isFlaky(counted) ? ', flaky' : ''}${needed}`];
+  return [
+    `${passRateText(passed, runs, rateInterval(counted))}${isFlaky(counted) ? ', flaky' : ''}${needed}`,
+  ];
 }
 
 /** Returns a text on an undecided case with the runs that would probably decide it. */

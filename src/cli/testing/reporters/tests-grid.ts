@@ -1,4 +1,4 @@
-import { countOf, dataText, textOrNothing } from '../../../files/json-fields.ts';
+import { asCount, dataText, textOrNothing } from '../../../files/json-fields.ts';
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
@@ -76,14 +76,14 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
 function columnTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
   const { passed, failed, faults } = statusTotals(results);
   const seconds = sumOfSeconds(results.map(result => result.seconds));
-  const spent = budget.totals(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
+  const spent = budget.totals(listRunIds(results.flatMap(({ repetitions }) => repetitions)));
   return [
     ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
     ...spentCells(spent, { withCredits: budget.mentionsCredits }),
   ];
 }
 
-function runIdsOf(repetitions: readonly Repetition[]): string[] {
+function listRunIds(repetitions: readonly Repetition[]): string[] {
   return repetitions.flatMap(({ run }) => run?.runId ?? []);
 }
 
@@ -117,7 +117,7 @@ function caseGridRow(
 
 function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
   const { status, seconds, repetitions, summary, change, reasons } = result;
-  const { cost } = material.budget.totals(runIdsOf(repetitions));
+  const { cost } = material.budget.totals(listRunIds(repetitions));
   const tokens = repetitions
     .map(({ run }) => tokensOfFailed(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens)
     .filter(count => count !== undefined);
@@ -141,7 +141,7 @@ function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
 
 /** Returns the sum of the runs' tokens, or each of them if one is not a count. */
 function tokensTexts(tokens: readonly unknown[]): string[] {
-  const counts = tokens.map(countOf).filter(count => count !== undefined);
+  const counts = tokens.map(asCount).filter(count => count !== undefined);
   const isSum = counts.length > 0 && counts.length === tokens.length;
   const shown = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
   return shown.map(count => counted(textOrNothing(count), 'token'));

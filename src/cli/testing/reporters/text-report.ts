@@ -38,7 +38,7 @@ export function treeReport(
 
 /** Returns the details of a result in colours, below a legend if they have a difference. */
 function paintedDetails(result: ReportedResult, paint: ChalkInstance): string[] {
-  const details = detailsOf(result);
+  const details = failureDetails(result);
   const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
   const lines = details.map(({ mark, text }) => colours[mark](mark + text));
   const hasDifference = details.some(({ mark }) => mark === '- ');
@@ -58,7 +58,7 @@ export function linesReport(results: readonly ReportedResult[], summary: TestSum
   const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
     const name = visible(`${entry.file.name}: ${entryName(entry)}`);
-    const details = detailsOf(result).map(({ mark, text }) => `    ${mark}${text}`);
+    const details = failureDetails(result).map(({ mark, text }) => `    ${mark}${text}`);
     return [`${STATUS_WORDS[status]} ${name}${passedRate(result)} (${seconds.toFixed(1)} s)`, ...details];
   });
   const rates = summary.isRepeated || summary.baseline ? summaryLines(summary).map(visible) : [];
@@ -84,7 +84,7 @@ const MAX_DIFFERENCE_LINES = 40;
 const SHORT_LENGTH = 2000;
 
 /** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
-export function detailsOf({ status, summary, mergedReasons }: ReportedResult): DetailLine[] {
+export function failureDetails({ status, summary, mergedReasons }: ReportedResult): DetailLine[] {
   if (status === 'passed') return [];
   return [...(summary === '' ? [] : detailLines(summary, '')), ...mergedReasons.flatMap(partLines)];
 }

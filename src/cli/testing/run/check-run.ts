@@ -2,7 +2,7 @@ import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { type Failure, failureOf } from '../../core/failure.ts';
+import { type Failure, toFailure } from '../../core/failure.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
@@ -59,7 +59,7 @@ export async function checkRun(
     return { ...shown, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
-    return { ...shown, mismatches, fault: faultOfCase(failureOf(error)), ...(isLeft && { isLeft }) };
+    return { ...shown, mismatches, fault: faultOfCase(toFailure(error)), ...(isLeft && { isLeft }) };
   }
 }
 

@@ -14,11 +14,11 @@ export interface KeyedEntry {
 
 /** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
 export function contentKey({ entry: { file, model }, request, declaration }: KeyedEntry): string {
-  return digestOf([
+  return hashContent([
     file.target,
     request.promptVersionId,
     model ?? null,
-    ...inputsOf(request),
+    ...sortedInputs(request),
     ...(declaration === undefined ? [] : [declaration]),
   ]);
 }
@@ -28,16 +28,16 @@ export function contentKey({ entry: { file, model }, request, declaration }: Key
  * name, its inputs and options stand for it.
  */
 export function nameKey({ entry: { file, testCase, model, tested }, request }: KeyedEntry): string {
-  const name = testCase.isNumbered ? inputsOf(request) : testCase.name;
-  return digestOf([file.file, name, model ?? null, tested?.number ?? null]);
+  const name = testCase.isNumbered ? sortedInputs(request) : testCase.name;
+  return hashContent([file.file, name, model ?? null, tested?.number ?? null]);
 }
 
-function digestOf(content: readonly unknown[]): string {
+function hashContent(content: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
 /** Returns the texts, images and options of a request, in an order that doesn't depend on how they were written. */
-function inputsOf({ text, images, options }: RunRequest): unknown[] {
+function sortedInputs({ text, images, options }: RunRequest): unknown[] {
   return [
     [...text].toSorted(byKey),
     images.map(image => (image.kind === 'url' ? image.url : image.sha256)),

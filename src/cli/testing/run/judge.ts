@@ -12,9 +12,9 @@ import type { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
+import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { providerFaultOf, providerReasons } from '../../outputs/provider-fault.ts';
+import { findProviderFault, providerReasons } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { ModelQuestion } from '../expectations/expectation.ts';
@@ -119,7 +119,7 @@ export class Judge {
   /** @throws {CliError} USAGE_ERROR if the model's provider has no batches */
   async checkBatch(named: RequestedModel): Promise<void> {
     const { promptVersionId } = await this.#version(this.#chosen(named));
-    await batchProviderOf(await this.#local(), promptVersionId);
+    await findBatchProvider(await this.#local(), promptVersionId);
   }
 
   /** Adds the estimate of a question to a forecast. */
@@ -192,7 +192,7 @@ export class Judge {
     });
     if (created.kind === 'running') throw new Error('a run that was waited for still goes on');
     const { run } = created;
-    const fault = providerFaultOf(connection, run);
+    const fault = findProviderFault(connection, run);
     await log.end(creation, fault === undefined ? run.runId : null);
     if (fault) throw fault;
     return run;

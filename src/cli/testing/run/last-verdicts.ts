@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { parseJson } from '../../../files/json.ts';
 import { openForAppend } from '../../../files/writing/append-log.ts';
 import { waitForLock } from '../../../files/writing/lock.ts';
@@ -26,12 +26,12 @@ export interface JudgedEntry {
 /** Keeps verdicts for `--failed`. If they can't be written, only a note says so. */
 export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[]): Promise<void> {
   const text = judged
-    .map(({ prepared, verdict }) => `${JSON.stringify({ ids: idsOf(prepared), verdict })}\n`)
+    .map(({ prepared, verdict }) => `${JSON.stringify({ ids: caseIds(prepared), verdict })}\n`)
     .join('');
   try {
     await appendVerdicts(ctx, verdictFile(ctx), text);
   } catch (error) {
-    ctx.io.note(`note: --failed won't know these results: ${messageOf(error)}`);
+    ctx.io.note(`note: --failed won't know these results: ${errorMessage(error)}`);
   }
 }
 
@@ -43,11 +43,11 @@ export async function lastFailures(
   ctx: Context,
 ): Promise<(prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean> {
   const verdicts = new Map<unknown, unknown>();
-  for (const { ids, verdict } of linesOf(await readVerdictsText(verdictFile(ctx)))) {
+  for (const { ids, verdict } of parseVerdictLines(await readVerdictsText(verdictFile(ctx)))) {
     for (const id of ids) verdicts.set(id, verdict);
   }
   return (prepared, { isReplay } = { isReplay: ctx.isReplay }) => {
-    const known = idsOf(prepared, isReplay).find(id => verdicts.has(id));
+    const known = caseIds(prepared, isReplay).find(id => verdicts.has(id));
     return known !== undefined && verdicts.get(known) !== 'passed';
   };
 }
@@ -69,18 +69,18 @@ async function appendVerdicts({ clock }: Context, file: FileBelow, text: string)
     } finally {
       await handle.close();
     }
-    await replaceFile(file, latestOf(await readVerdictsText(file)), 0o600);
+    await replaceFile(file, keepLatest(await readVerdictsText(file)), 0o600);
   } finally {
     release();
   }
 }
 
 /** Returns the latest verdict of each case, without the oldest if they take more than half of the space. */
-function latestOf(text: string): string {
+function keepLatest(text: string): string {
   const seen = new Set<unknown>();
   const kept: string[] = [];
   let size = 0;
-  for (const line of linesOf(text).toReversed()) {
+  for (const line of parseVerdictLines(text).toReversed()) {
     const isLatest = line.ids.some(id => !seen.has(id));
     for (const id of line.ids) seen.add(id);
     if (!isLatest) continue;
@@ -92,7 +92,7 @@ function latestOf(text: string): string {
   return kept.toReversed().join('');
 }
 
-function linesOf(text: string): { readonly ids: readonly unknown[]; readonly verdict: unknown }[] {
+function parseVerdictLines(text: string): { readonly ids: readonly unknown[]; readonly verdict: unknown }[] {
   return text.split('\n').flatMap(source => {
     const line = parseJson(source);
     if (!isJsonObject(line) || !Array.isArray(line['ids'])) return [];
@@ -113,7 +113,7 @@ async function readVerdictsText(file: FileBelow): Promise<string> {
  * Returns the ids of a case at its service, the best known first: that of its name, which stays the same if the case is
  * edited, then that of its content, which stays the same if it is renamed.
  */
-function idsOf(
+function caseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
   isReplay = connection.recorder?.mode === 'replay',
 ): string[] {

@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../../context.ts';
-import { failureOf } from '../../core/failure.ts';
+import { toFailure } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 import type { InputWay } from '../../inputs/check.ts';
@@ -9,7 +9,7 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
-import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
+import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../result.ts';
 import { contentKey, type KeyedEntry, nameKey, roughKey } from './entry-keys.ts';
@@ -73,7 +73,7 @@ export async function prepareEntries(
       }
     } catch (error) {
       ctx.signal.throwIfAborted();
-      faults.push({ file: file.file, name: file.name, fault: failureOf(error) });
+      faults.push({ file: file.file, name: file.name, fault: toFailure(error) });
     }
   }
   return { entries: chosenEntries(entries.filter(({ entry }) => !isFaulty(entry.file))), faults };
@@ -94,7 +94,7 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
     throw usageError(`${where}: its cases use each other's answers, so they can't run in a batch`);
   }
   for (const { connection, request } of oneOfEachVersion(entries)) {
-    await batchProviderOf(connection, request.promptVersionId);
+    await findBatchProvider(connection, request.promptVersionId);
   }
 }
 
@@ -174,7 +174,7 @@ async function placedInputs(
 }
 
 function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
-  const { message, ...failure } = failureOf(error);
+  const { message, ...failure } = toFailure(error);
   return new CliError(`${file.name}:${testCase.line}: ${message}`, { ...failure, cause: error });
 }
 

@@ -126,9 +126,9 @@ export class QuestionRounds {
 }
 
 /** Returns rounds whose questions are jobs in the journal of the test. */
-export function roundsOf(requests: ResumableRequests): QuestionRounds {
+export function createJournaledRounds(requests: ResumableRequests): QuestionRounds {
   const counts = new Map<string, number>();
-  const idOf = (asker: string, request: RunRequest): string => {
+  const questionId = (asker: string, request: RunRequest): string => {
     // The version differs with the judge, whose answer must not be taken for another's.
     const content = `${request.promptVersionId}-${requestDigest(request)}`;
     const question = `${asker}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
@@ -137,7 +137,7 @@ export function roundsOf(requests: ResumableRequests): QuestionRounds {
   };
   return new QuestionRounds(async questions => {
     const jobs = questions.map(({ asker, request, estimatedCredits, settle }, index) => {
-      const id = idOf(asker, request);
+      const id = questionId(asker, request);
       return { id, row: index + 1, estimatedCredits, request: async () => request, settle, isQuestion: true };
     });
     await requests.run(jobs, async (job, result) => job.settle(result));
@@ -145,7 +145,7 @@ export function roundsOf(requests: ResumableRequests): QuestionRounds {
 }
 
 /** Returns the id of the repetition's job for its own id or that of a question about it. */
-export function askerOf(id: string): string {
+export function askerId(id: string): string {
   return id.split('/', 1)[0] ?? id;
 }
 

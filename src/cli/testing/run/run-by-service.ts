@@ -3,7 +3,7 @@ import type { Budget } from '../../creation/budget.ts';
 import { concurrencyFor } from '../../jobs/paced-connection.ts';
 import { withResumeJournal } from '../../jobs/resume-journal.ts';
 import { StopControl } from '../../jobs/stop-control.ts';
-import { type MediaContent, mediaOf } from '../../outputs/media-content.ts';
+import { fetchRunMedia, type MediaContent } from '../../outputs/media-content.ts';
 import type { EntryResult } from '../result.ts';
 import type { TestOptions } from '../test-options.ts';
 import type { Judge } from './judge.ts';
@@ -42,7 +42,7 @@ export async function runEntriesByService(
     results.push(...ran);
     if (!options.outputs.some(({ reporter }) => reporter === 'html')) continue;
     const runs = ran.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
-    const content = await mediaOf(connection, runs, { forPage: true, signal: ctx.signal });
+    const content = await fetchRunMedia(connection, runs, { forPage: true, signal: ctx.signal });
     for (const [url, medium] of content) tests.media.set(url, medium);
   }
   return results;

@@ -8,7 +8,7 @@ import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import { askerOf, roundsOf } from './question-rounds.ts';
+import { askerId, createJournaledRounds } from './question-rounds.ts';
 import { jobsInTurn, Turns } from './turns.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {}
@@ -36,7 +36,7 @@ export async function runEntries(
     .flatMap(prepared => repetitionJobs(prepared, checks))
     .map((job, index) => ({ ...job, row: index + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
-  const requests = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
+  const requests = await ResumableRequests.open(ctx, connection, id => ids.has(askerId(id)), options);
   if (options.resume) await resumeJudging(ctx, ids, options);
   for (const job of jobs) {
     const { fault } = job.prepared.entry.testCase;
@@ -125,7 +125,7 @@ async function checkTogether(
   unchecked: readonly Answered[],
   checks: RepetitionChecks,
 ): Promise<void> {
-  const rounds = roundsOf(requests);
+  const rounds = createJournaledRounds(requests);
   await Promise.all(unchecked.map(answered => rounds.during(() => checks.check(answered, { rounds }))));
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;

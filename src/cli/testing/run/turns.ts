@@ -1,4 +1,4 @@
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/json.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
@@ -39,7 +39,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   const byPlace = new Map<string, T[]>();
   for (const one of all) {
     const { turn } = one.testCase;
-    const place = turn && placeOf(one, turn.prompt, turn.index);
+    const place = turn && turnKey(one, turn.prompt, turn.index);
     if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
   }
   const needed = new Set(chosen);
@@ -47,7 +47,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   for (const one of needed) {
     const { turn } = one.testCase;
     for (const index of turn?.after ?? []) {
-      const earlier = turn && byPlace.get(placeOf(one, turn.prompt, index));
+      const earlier = turn && byPlace.get(turnKey(one, turn.prompt, index));
       for (const other of earlier ?? []) {
         // An answer in a variable may be any model's.
         if (other.testCase.turn?.storesAs !== undefined || testedModelKey(other) === testedModelKey(one))
@@ -58,7 +58,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   return needed;
 }
 
-function placeOf({ file }: CaseOfFile, prompt: number, index: number): string {
+function turnKey({ file }: CaseOfFile, prompt: number, index: number): string {
   return JSON.stringify([file.file, prompt, index]);
 }
 
@@ -173,7 +173,7 @@ export class Turns {
     const config = tested?.config;
     const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, { model, config });
     const inputs = new Map(
-      [...request.text].map(([name, value]) => [name, textOf(rendered.vars[name], value)]),
+      [...request.text].map(([name, value]) => [name, renderedText(rendered.vars[name], value)]),
     );
     const asked = {
       ...prepared,
@@ -217,7 +217,7 @@ export class Turns {
       usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
     const [rendered] = await renderNunjucks(this.#ctx, template.text, [given]).catch((error: unknown) => {
       this.#ctx.signal.throwIfAborted();
-      throw refuse(messageOf(error));
+      throw refuse(errorMessage(error));
     });
     if (rendered?.fault !== undefined) throw refuse(rendered.fault);
     return rendered ?? { text: '', vars: given };
@@ -257,6 +257,6 @@ function isFilledIn(value: JsonValue | undefined): value is JsonValue {
 }
 
 /** Returns a filled-in variable as the text of an input; another value than a text leaves the input as it was. */
-function textOf(value: JsonValue | undefined, before: string): string {
+function renderedText(value: JsonValue | undefined, before: string): string {
   return typeof value === 'string' ? value : before;
 }

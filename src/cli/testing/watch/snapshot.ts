@@ -37,7 +37,7 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const prompts = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
   const partials = new Map<string, ReadonlySet<string>>();
-  for (const prompt of new Set(prompts)) partials.set(prompt, await partialsOf(prompt));
+  for (const prompt of new Set(prompts)) partials.set(prompt, await findPartials(prompt));
   const all = new Set([
     ...(await findPresentTests(ctx, options)).files,
     ...files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]),
@@ -67,7 +67,7 @@ async function fingerprint(file: string, former: Fingerprint | undefined): Promi
 }
 
 /** Returns the partials of a prompt file, including nested and missing ones. */
-async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
+async function findPartials(prompt: string): Promise<ReadonlySet<string>> {
   const partials = new Set<string>();
   const left = prompt.endsWith('.prompt') ? [prompt] : [];
   for (let file = left.pop(); file !== undefined; file = left.pop()) {

@@ -144,10 +144,10 @@ function noteChange(
   const deleted = [...changed].filter(file => !present.includes(file));
   const isWithoutCases = count === 0 && !hasFault && present.some(isYaml);
   const none = isWithoutCases ? ', but none of its cases' : '';
-  const namesOf = (files: readonly string[]): string => files.map(file => sharedPath(cwd, file)).join(', ');
+  const joinPaths = (files: readonly string[]): string => files.map(file => sharedPath(cwd, file)).join(', ');
   const parts = [
-    ...(present.length > 0 ? [`${namesOf(present)} changed`] : []),
-    ...(deleted.length > 0 ? [`${namesOf(deleted)} deleted`] : []),
+    ...(present.length > 0 ? [`${joinPaths(present)} changed`] : []),
+    ...(deleted.length > 0 ? [`${joinPaths(deleted)} deleted`] : []),
   ];
   io.note(visible(`${parts.join(', ')}${count === 0 ? none : `: ${counted(count, 'case')}`}`));
 }

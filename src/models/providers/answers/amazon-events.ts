@@ -17,7 +17,7 @@ const MIN_EVENT_BYTES = 16;
  */
 export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const codec = new EventStreamCodec(toUtf8, fromUtf8);
-  for await (const bytes of framesOf(body)) {
+  for await (const bytes of readFrames(body)) {
     const { headers, body: payload } = codec.decode(bytes);
     const text = toUtf8(payload);
     const isEvent = headers[':message-type']?.value === 'event';
@@ -35,7 +35,7 @@ export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGener
 }
 
 /** Cuts a stream into events, each of which begins with its own length. */
-async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
   let buffered = 0;
   let wanted = 4;

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import type { EngineJob } from '../../engine.ts';
 import { boundedBody, readBody, TooLong } from '../../outgoing/read-body.ts';
@@ -143,7 +143,7 @@ function eventIn(data: string): Readonly<Record<string, unknown>> {
 function readingFault(error: unknown): unknown {
   if (error instanceof ProviderFault) return error;
   if (error instanceof TooLong) return unreadableBecause(error.message);
-  if (error instanceof SyntaxError) return unreadableBecause(messageOf(error));
+  if (error instanceof SyntaxError) return unreadableBecause(errorMessage(error));
   return brokenOff();
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { Access } from '../access.ts';
 import { retryWhileBusy } from '../fault.ts';
@@ -28,7 +28,9 @@ export async function awaitDrawing(
     } catch (error) {
       patient.signal.throwIfAborted();
       const { what, more } =
-        error instanceof ProviderFault ? error : new ProviderFault(`did not return it: ${messageOf(error)}`);
+        error instanceof ProviderFault
+          ? error
+          : new ProviderFault(`did not return it: ${errorMessage(error)}`);
       const { advice } = more;
       throw new ProviderFault(`accepted the request for a picture, but ${what}`, {
         advice,

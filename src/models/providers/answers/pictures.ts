@@ -1,5 +1,5 @@
 import type { Env } from '../../../files/env.ts';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { imageType } from '../../../files/image-type.ts';
 import { isSameOrigin } from '../../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
@@ -69,7 +69,7 @@ async function pictureOutput(
     return { type: 'error', message: `${message}; ${PAID}` };
   } catch (error) {
     signal.throwIfAborted();
-    const message = `the picture the model made could not be fetched: ${messageOf(error)}`;
+    const message = `the picture the model made could not be fetched: ${errorMessage(error)}`;
     return { type: 'error', message: `${message}; ${PAID}` };
   }
 }

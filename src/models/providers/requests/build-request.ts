@@ -18,7 +18,7 @@ import {
 } from './capture-request.ts';
 import { CLIENTS, type Extras, type ModelId, type ProviderInterface, sharedEffort } from './clients.ts';
 import { drawingCall, drawingNotes } from './drawing.ts';
-import { type JsonForm, jsonFormOf } from './json-form.ts';
+import { chooseJsonForm, type JsonForm } from './json-form.ts';
 import { clientMessages } from './messages.ts';
 import { callOptions, clientNotes, leftOutNote, type SortedOptions, sortOptions } from './options.ts';
 import { geminiFields, mergeFields, snakeCased } from './request-body.ts';
@@ -55,7 +55,7 @@ export async function buildRequest(
   const { model } = job;
   const { provider } = access;
   const modelId: ModelId = { provider: provider.name, id: model.id ?? model.model };
-  const api: ProviderInterface = CLIENTS[interfaceOf(access)];
+  const api: ProviderInterface = CLIENTS[chooseInterface(access)];
   const sorted = sortOptions(job.runOptions, model, refused);
   if (model.modality === 'image') {
     const { aspectRatio, ...others } = sorted.others;
@@ -64,13 +64,13 @@ export async function buildRequest(
     const drawing = { ...sorted, others: { ...others, ...drawn } };
     return await buildChat(job, access, { api, modelId, sorted: drawing, json: { strict: false } });
   }
-  const attempt = await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api) });
+  const attempt = await buildChat(job, access, { api, modelId, sorted, json: chooseJsonForm(job, api) });
   if (job.json === undefined || !attempt.lacksFormat) return attempt;
-  return await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api, 'words') });
+  return await buildChat(job, access, { api, modelId, sorted, json: chooseJsonForm(job, api, 'words') });
 }
 
 /** Returns the interface; OpenAI's own client serves its own address, and the one in its variable. */
-function interfaceOf({ provider: { name, engine, baseUrl } }: Access): InterfaceName | 'openai-chat' {
+function chooseInterface({ provider: { name, engine, baseUrl } }: Access): InterfaceName | 'openai-chat' {
   if (engine !== 'openai') return engine;
   const isOfficial = /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname);
   return name === 'openai' || isOfficial ? 'openai-chat' : 'openai';

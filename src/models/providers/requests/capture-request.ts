@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import type { Access } from '../access.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderRequest } from '../send-request.ts';
@@ -41,7 +41,9 @@ export async function captureRequest(
   } catch (error) {
     // A client that rejects the dummy response has made its request already.
     if (captured.length === 0) {
-      throw new ProviderFault(`'s client can't make this request: ${messageOf(error)}`, { isRefused: true });
+      throw new ProviderFault(`'s client can't make this request: ${errorMessage(error)}`, {
+        isRefused: true,
+      });
     }
   }
   const [request] = captured;

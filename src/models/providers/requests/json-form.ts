@@ -24,7 +24,7 @@ const ANY_OBJECT = { type: 'object' } as const;
  *
  * @param way how to ask; default as models.yaml or the provider's interface says
  */
-export function jsonFormOf(
+export function chooseJsonForm(
   job: PromptJob,
   api: ProviderInterface,
   way: WayToAsk = wayToAsk(job.model, api),

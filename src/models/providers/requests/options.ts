@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { textOrJson } from '../../../files/json-fields.ts';
 import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../../entry.ts';
-import { maximumOf, modelTarget, optionsLeftOut } from './unsupported-options.ts';
+import { modelTarget, optionsLeftOut, providerMaximum } from './unsupported-options.ts';
 
 /** The options of a run, sorted by who handles them. */
 export interface SortedOptions {
@@ -64,7 +64,7 @@ function typedOption(key: OptionName, value: unknown): unknown {
 
 function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
   const target = modelTarget(model);
-  const maximum = target && maximumOf(target, key);
+  const maximum = target && providerMaximum(target, key);
   if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
   notes.push({ option: key, note: maximumNote(model, key, maximum) });
   return maximum;

@@ -158,7 +158,7 @@ export function unsupportedOptions(
 }
 
 /** Returns a provider's own maximum of an option, if it is lower than the general one. */
-export function maximumOf(
+export function providerMaximum(
   { id, interface: engine }: ModelTarget,
   option: OptionName | 'maxOutputTokens',
 ): number | undefined {

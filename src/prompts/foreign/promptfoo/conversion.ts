@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { PastBound } from '../../../files/bounds/past-bound.ts';
-import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault.ts';
 import {
   excessText,
@@ -269,7 +269,7 @@ export class Conversion {
       return content;
     } catch (error) {
       if (error instanceof FileFault || error instanceof PastBound) throw error;
-      throw refuse(codeOf(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${messageOf(error)}`);
+      throw refuse(errorCode(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${errorMessage(error)}`);
     }
   }
 

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { type FilePosition, faultAt } from '../../../files/file-fault.ts';
 
 /** Returns the entries of a folder, and with `**` those of its folders too. */
@@ -8,7 +8,7 @@ export function entriesBelow(folder: string, pattern: string, at: FilePosition):
   try {
     return readdirSync(folder, { recursive: pattern.includes('**'), withFileTypes: true });
   } catch (error) {
-    throw faultAt(at, `${pattern} can't be read: ${messageOf(error)}`);
+    throw faultAt(at, `${pattern} can't be read: ${errorMessage(error)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { FileFault } from '../../../files/file-fault.ts';
 import { nameOfStep } from '../../../files/json.ts';
-import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
-import { type YamlNode, type YamlPair, yamlNodeOf } from '../../../files/yaml-node.ts';
+import { toYamlValue, type YamlValue } from '../../../files/yaml.ts';
+import { parseYamlNode, type YamlNode, type YamlPair } from '../../../files/yaml-node.ts';
 
 /** A YAML text with its parsed document. */
 export interface ParsedText {
@@ -15,7 +15,7 @@ export interface ParsedText {
  * @throws {FileFault} if it is not YAML, is nested too deeply, or its references add too much
  */
 export function parseWithReferences(text: string, file: string): YamlValue {
-  return resolveReferences({ text, root: yamlNodeOf(text, 1, file) }, file);
+  return resolveReferences({ text, root: parseYamlNode(text, 1, file) }, file);
 }
 
 /**
@@ -24,7 +24,11 @@ export function parseWithReferences(text: string, file: string): YamlValue {
  * @throws {FileFault} if the references add too much
  */
 export function resolveReferences({ text, root }: ParsedText, file: string): YamlValue {
-  return yamlOf(root && text.includes(REFERENCE_KEY) ? new References(root, file).root() : root, 1, file);
+  return toYamlValue(
+    root && text.includes(REFERENCE_KEY) ? new References(root, file).root() : root,
+    1,
+    file,
+  );
 }
 
 const REFERENCE_KEY = '$ref';

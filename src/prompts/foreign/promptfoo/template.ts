@@ -59,7 +59,7 @@ function closingPiece(open: string[]): Piece | undefined {
 /** Opens a block with `if`, or continues one with `elif`. */
 function conditionPiece(tag: BlockTag, open: string[]): Piece | undefined {
   const { word, name } = tag;
-  const helper = helperOf(tag);
+  const helper = conditionHelper(tag);
   if (name === undefined || helper === undefined) return undefined;
   const isFirst = word === 'if';
   if (isFirst) open.push(helper);
@@ -68,7 +68,7 @@ function conditionPiece(tag: BlockTag, open: string[]): Piece | undefined {
 }
 
 /** Returns our helper for a condition; undefined for `not` with a comparison, which negates the name alone. */
-function helperOf({ not, operator }: BlockTag): string | undefined {
+function conditionHelper({ not, operator }: BlockTag): string | undefined {
   if (operator === undefined) return not === undefined ? 'if' : 'unless';
   if (not !== undefined) return undefined;
   return operator === '!=' ? 'unlessEquals' : 'ifEquals';

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { describeImage } from '../../../prompts/render/describe-image.ts';
 import { ApiError } from '../api-error.ts';
 import { parseBodyHere } from '../parse-body.ts';
@@ -23,7 +23,7 @@ function replyTo({ id, job }: Order): ThreadReply {
   try {
     return { id, result: performJob(job) };
   } catch (error) {
-    if (!(error instanceof ApiError)) return { id, fault: messageOf(error) };
+    if (!(error instanceof ApiError)) return { id, fault: errorMessage(error) };
     const { status, message } = error;
     return { id, refusal: { status, message } };
   }

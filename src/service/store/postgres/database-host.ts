@@ -18,7 +18,7 @@ const PROBE_MS = 4000;
 /** PostgreSQL's type id of 64-bit integers. Those of the store all fit into a JavaScript number. */
 const INT8 = 20;
 
-function parserOf(oid: number, format: 'text' | 'binary'): unknown {
+function chooseParser(oid: number, format: 'text' | 'binary'): unknown {
   return oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format);
 }
 
@@ -55,7 +55,7 @@ export class DatabaseHost {
     this.#pool = new pg.Pool({
       query_timeout: QUERY_TIMEOUT_MS,
       connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
-      types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
+      types: { getTypeParser: chooseParser as typeof pg.types.getTypeParser },
       max: MAX_POOL_CONNECTIONS,
       Client: class extends pg.Client {
         constructor(config?: pg.ClientConfig) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext, rootCertificates } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import type { Env } from '../../../files/env.ts';
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { DatabaseUrlError } from '../errors.ts';
 
 /** One of the servers of a database. */
@@ -50,7 +50,7 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
     /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/is.exec(text.trim()) ?? [];
   const user = authority.slice(0, authority.lastIndexOf('@') + 1);
   const names = authority.slice(user.length).split(',');
-  const urls = names.map(name => urlOf(`${scheme}${user}${name}${rest}`, names.length > 1));
+  const urls = names.map(name => parseDatabaseUrl(`${scheme}${user}${name}${rest}`, names.length > 1));
   const [first] = urls;
   if (!first) throw notPostgres();
   const parameters = first.searchParams;
@@ -64,7 +64,7 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   };
 }
 
-function urlOf(text: string, isOneOfMany: boolean): URL {
+function parseDatabaseUrl(text: string, isOneOfMany: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isNamed = url && (url.hostname !== '' || (!isOneOfMany && url.pathname.length > 1));
   if (!isNamed) throw notPostgres();
@@ -102,14 +102,14 @@ function hostName({ hostname, port }: URL): string {
 }
 
 function poolConfig(url: URL, env: Env): HostAddress['config'] {
-  const ssl = tlsOf(url, env);
+  const ssl = readTls(url, env);
   const plain = new URL(url);
   for (const name of OWN_PARAMETERS) plain.searchParams.delete(name);
   return { connectionString: plain.href, ...(ssl !== undefined && { ssl }) };
 }
 
 /** Returns the TLS options like libpq; undefined if the URL sets none. */
-function tlsOf({ hostname, searchParams }: URL, env: Env): boolean | ConnectionOptions | undefined {
+function readTls({ hostname, searchParams }: URL, env: Env): boolean | ConnectionOptions | undefined {
   const mode = searchParams.get('sslmode');
   const [root, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map(name =>
     certificateIn(searchParams, name),
@@ -161,6 +161,6 @@ function certificateIn(parameters: URLSearchParams, name: string): string | unde
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new DatabaseUrlError(`${name} in the database URL can't be read: ${messageOf(error)}`);
+    throw new DatabaseUrlError(`${name} in the database URL can't be read: ${errorMessage(error)}`);
   }
 }

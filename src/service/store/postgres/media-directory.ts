@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
-import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { createFile } from '../../../files/writing/write-file.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
@@ -29,15 +29,15 @@ export async function checkMediaDirectory(
       'the instances on this database keep media in a directory that they share; give it to this one too, with --media-dir',
     );
   }
-  const mark = await markOf(directory, shared).catch((error: unknown) => {
+  const mark = await createMark(directory, shared).catch((error: unknown) => {
     if (error instanceof DataDirectoryError) throw error;
-    throw new DataDirectoryError(`the media directory ${directory} can't be used: ${messageOf(error)}`);
+    throw new DataDirectoryError(`the media directory ${directory} can't be used: ${errorMessage(error)}`);
   });
   const { value } = await settings.once(MEDIA_DIRECTORY, () => mark);
   if (value !== mark) throw anotherDirectory(directory);
 }
 
-async function markOf(directory: string, shared: string | undefined): Promise<string> {
+async function createMark(directory: string, shared: string | undefined): Promise<string> {
   const { mode } = await stat(directory);
   // Windows has no modes, and reports one that allows everybody to write.
   if (process.platform !== 'win32' && (mode & WRITABLE_BY_ALL) !== 0) {
@@ -64,7 +64,7 @@ async function readMark(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

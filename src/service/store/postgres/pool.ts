@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { resultWithin, serviceClock } from '../../core/clock.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { DatabaseHost } from './database-host.ts';
@@ -173,7 +173,7 @@ async function losesStatements(primary: Primary): Promise<boolean> {
     }
     return false;
   } catch (error) {
-    if (!STATEMENT_FAULTS.includes(codeOf(error))) throw error;
+    if (!STATEMENT_FAULTS.includes(errorCode(error))) throw error;
     return true;
   } finally {
     // Closes the connections, and the statement with them.

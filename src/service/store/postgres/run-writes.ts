@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { Batches } from '../batches.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
 import { IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE, writeNewRun } from '../runs/run-creation.ts';
@@ -109,7 +109,7 @@ async function endAll(db: Db, writer: Writer, items: readonly Ending[]): Promise
 function fallBackIfRefused(error: unknown): undefined {
   if (error instanceof DatabaseUnavailableError) throw error;
   // Refusals have a code: a unique key, a serialisation failure, a deadlock, or one invalid item among several.
-  if (codeOf(error) === undefined) throw error;
+  if (errorCode(error) === undefined) throw error;
 }
 
 /** Returns the statement that creates all runs of a user or none. @param locked the way in which it waits for a locked user */

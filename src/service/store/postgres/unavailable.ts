@@ -1,4 +1,4 @@
-import { messageOf } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
 import { isAboutCertificate } from '../../../net/fault.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
 
@@ -17,7 +17,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError || isAboutCertificate(error)) return true;
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string') return UNAVAILABLE_CODE.test(code) || NETWORK.test(code);
-  return LOST.test(messageOf(error));
+  return LOST.test(errorMessage(error));
 }
 
 /** Returns the reason of a fault in a few words. Node's error for a name with several addresses has only a code. */
@@ -26,7 +26,7 @@ export function databaseFaultReason(error: unknown): string {
     return databaseFaultReason(error.cause);
   }
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  const reason = messageOf(error) || (typeof code === 'string' ? code : 'no answer');
+  const reason = errorMessage(error) || (typeof code === 'string' ? code : 'no answer');
   if (!isAboutCertificate(error)) return reason;
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
     ? `${reason}; use a name that the certificate has, or sslmode=verify-ca with sslrootcert=<file>`

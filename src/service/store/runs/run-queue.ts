@@ -33,7 +33,7 @@ const queued = sql<boolean>`status = 'queued'`;
 /** Returns the run queue: queued runs, and running ones with their workers. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
   const take = async (db: Db, turns: ReadonlyMap<number, number>, claim: Claim) => {
-    const oldestOf = ([userId, count]: readonly [number, number]) =>
+    const selectOldest = ([userId, count]: readonly [number, number]) =>
       queuedRuns(db, claim)
         .select('id')
         .where('userId', '=', userId)
@@ -41,7 +41,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
         .limit(count)
         .$if(shared, query => query.forUpdate().skipLocked());
     const [first, ...others] = [...turns].map(turn =>
-      db.selectFrom(oldestOf(turn).as('oldest')).select('id'),
+      db.selectFrom(selectOldest(turn).as('oldest')).select('id'),
     );
     if (!first) return [];
     // A CTE is evaluated once; a subselect may be evaluated for each row, with different results.
@@ -77,7 +77,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
         .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest'), fn.countAll<number>().as('count')])
         .groupBy('userId')
         .execute();
-      const turns = turnsOf(waiting, claim);
+      const turns = allotTurns(waiting, claim);
       const runs = turns.size === 0 ? [] : await writer.write(db => take(db, turns, claim));
       const left = waiting.reduce((sum, { count }) => sum + count, 0) - runs.length;
       return { runs, moreLeft: left > 0 };
@@ -106,14 +106,14 @@ interface UserQueue {
 }
 
 /** Returns the number of runs to claim for each user. The user with the fewest running comes first, then the longest waiting. */
-function turnsOf(waiting: readonly UserQueue[], { room, running }: Claim): ReadonlyMap<number, number> {
+function allotTurns(waiting: readonly UserQueue[], { room, running }: Claim): ReadonlyMap<number, number> {
   const turns = new Map<number, number>();
-  const runningOf = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
+  const countRunning = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
   for (let claimed = 0; ; claimed += 1) {
     const [next] = waiting
       .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
-      .sort((a, b) => runningOf(a.userId) - runningOf(b.userId) || a.oldest - b.oldest);
-    if (!next || (claimed >= room && runningOf(next.userId) > 0)) return turns;
+      .sort((a, b) => countRunning(a.userId) - countRunning(b.userId) || a.oldest - b.oldest);
+    if (!next || (claimed >= room && countRunning(next.userId) > 0)) return turns;
     turns.set(next.userId, (turns.get(next.userId) ?? 0) + 1);
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { renameOver } from '../../../files/writing/rename.ts';
 import { syncDirectory } from '../../../files/writing/write-below.ts';
 import { placeNew } from '../../../files/writing/write-file.ts';
@@ -117,7 +117,7 @@ export async function putStoreAside(
   const aside = file.replace(/\.db$/, `-aside-${time}.db`);
   for (const suffix of DATABASE_FILE_SUFFIXES) {
     await renameOver(`${file}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     });
   }
   await syncDirectory(path.dirname(file));

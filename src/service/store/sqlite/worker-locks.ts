@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../files/error-utils.ts';
 import { makeDirectory } from '../../../files/writing/write-below.ts';
 import type { Clock } from '../../core/clock.ts';
 import { writtenBefore } from '../blob-files.ts';
@@ -24,13 +24,13 @@ const FRESH_MS = 60_000;
  */
 export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
   const directory = path.join(dataDir, FOLDER);
-  const fileOf = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
+  const lockFile = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
   const name = `${kind === 'command' ? COMMAND : ''}${randomUUID()}`;
   let lock: Promise<SqliteDatabase> | undefined;
 
   return {
     async register() {
-      lock ??= takeWorkerLock(fileOf(name)).catch((error: unknown) => {
+      lock ??= takeWorkerLock(lockFile(name)).catch((error: unknown) => {
         lock = undefined;
         throw error;
       });
@@ -38,20 +38,20 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
       return name;
     },
     kindOf: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
-    isAlive: async (worker: string) => worker === name || (await isLocked(fileOf(worker))),
+    isAlive: async (worker: string) => worker === name || (await isLocked(lockFile(worker))),
     /** Returns true if another process uses the store. */
-    others: () => isInUse(dataDir, fileOf(name)),
+    others: () => isInUse(dataDir, lockFile(name)),
     async sweep() {
       for (const old of await writtenBefore(directory, clock.now() - FRESH_MS)) {
         const file = path.join(directory, old);
-        if (isLock(old) && file !== fileOf(name) && !(await isLocked(file))) await removeIfClosed(file);
+        if (isLock(old) && file !== lockFile(name) && !(await isLocked(file))) await removeIfClosed(file);
       }
     },
     async release() {
       if (!lock) return;
       (await lock).close();
       lock = undefined;
-      await removeIfClosed(fileOf(name));
+      await removeIfClosed(lockFile(name));
     },
   };
 }
@@ -91,7 +91,7 @@ async function isLocked(file: string): Promise<boolean> {
 /** Removes a lock file. On Windows, one that another process has open is left to a later sweep. */
 async function removeIfClosed(file: string): Promise<void> {
   await rm(file, { force: true }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EBUSY') throw error;
+    if (errorCode(error) !== 'EBUSY') throw error;
   });
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { ProcessTree } from '../../../../files/bounds/process-tree.ts';
-import { messageOf } from '../../../../files/error-utils.ts';
+import { errorMessage } from '../../../../files/error-utils.ts';
 import { environmentWithoutKeys } from '../../../../files/programs/programs.ts';
 import { within } from '../../../../net/signals.ts';
 import type { Context } from '../../../context.ts';
@@ -70,7 +70,7 @@ export async function programOutput(
     const { child, ended } = tree;
     const [printed, faults] = [new Beginning(child.stdout, maximum), new Beginning(child.stderr, maximum)];
     child.stdin.end(input);
-    const end = await endOf(ended, printed, ctx.signal);
+    const end = await awaitProgramEnd(ended, printed, ctx.signal);
     if (end === undefined) throw refuse(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
     await tree.end();
     if (end.code !== 0)
@@ -78,16 +78,20 @@ export async function programOutput(
     return await printed.read();
   } catch (error) {
     ctx.signal.throwIfAborted();
-    throw messageOf(error).startsWith(what)
+    throw errorMessage(error).startsWith(what)
       ? error
-      : refuse(`can't be started with ${argv[0]}: ${messageOf(error)}`);
+      : refuse(`can't be started with ${argv[0]}: ${errorMessage(error)}`);
   } finally {
     await tree?.end();
   }
 }
 
 /** Returns the end of a program; undefined if it takes too long without printing anything. */
-async function endOf<T>(ended: Promise<T>, printed: Beginning, signal: AbortSignal): Promise<T | undefined> {
+async function awaitProgramEnd<T>(
+  ended: Promise<T>,
+  printed: Beginning,
+  signal: AbortSignal,
+): Promise<T | undefined> {
   for (;;) {
     const { length } = printed;
     const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => untilOver(ended, over));

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../files/error-utils.ts';
+import { errorMessage } from '../../../../files/error-utils.ts';
 import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../../prompts/foreign/converted.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
@@ -71,7 +71,7 @@ export async function promptsByTemplate(
   const all = cases.map(({ vars, turn }) => ({ ...vars, ...(turn?.conversation && { _conversation: [] }) }));
   const rendered = await renderNunjucks(ctx, template.text, all).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
-    throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${messageOf(error)}`);
+    throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${errorMessage(error)}`);
   });
   const prompts = rendered.map(({ text, fault }) => ({ text, fault }));
   return await promptsOfTexts(prompts, template, name);

@@ -67,7 +67,7 @@ interface PromptfooFile {
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
-  const converted = await convertAllPrompts(ctx, config, await converterOf(ctx, config));
+  const converted = await convertAllPrompts(ctx, config, await createConverter(ctx, config));
   reportUnsupported(ctx, converted, skipUnsupported);
   const [first] = converted;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
@@ -101,7 +101,10 @@ interface Converter {
 
 type Outputs = Readonly<Record<string, string>>;
 
-async function converterOf(ctx: Context, { file, name, allowCommands }: PromptfooFile): Promise<Converter> {
+async function createConverter(
+  ctx: Context,
+  { file, name, allowCommands }: PromptfooFile,
+): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../../models/entry.ts');
   const { describedNames } = await import('../../../../models/catalogue/described-names.ts');
@@ -117,7 +120,7 @@ async function converterOf(ctx: Context, { file, name, allowCommands }: Promptfo
       taken: taken.models,
       takenProviders: taken.providers,
       programOutputs,
-      env: environmentOf(text, ctx),
+      env: namedEnvironment(text, ctx),
     };
     return { text, file: name, options };
   };
@@ -144,7 +147,7 @@ async function convertAllPrompts(
     // Nothing is started if the rest can't be carried out.
     reportUnsupported(ctx, [first], skipUnsupported);
     for (const program of first.testPrograms) {
-      programOutputs[program.name] ??= await outputOf(ctx, program, { file, name });
+      programOutputs[program.name] ??= await runTestProgram(ctx, program, { file, name });
     }
     first = await convert.first(programOutputs);
   }
@@ -159,7 +162,7 @@ async function convertAllPrompts(
     // The bodies of requests may differ from prompt to prompt.
     const programs = made.flatMap(({ testPrograms = [] }) => testPrograms);
     for (const program of programs) {
-      programOutputs[program.name] ??= await outputOf(ctx, program, { file, name });
+      programOutputs[program.name] ??= await runTestProgram(ctx, program, { file, name });
     }
     all.push(...(programs.length > 0 ? await convert.more(numbers, programOutputs) : made));
   }
@@ -167,7 +170,7 @@ async function convertAllPrompts(
 }
 
 /** Returns what a program prints, or what code or Nunjucks makes. */
-async function outputOf(
+async function runTestProgram(
   ctx: Context,
   program: TestProgram,
   { file, name }: Pick<PromptfooFile, 'file' | 'name'>,
@@ -189,7 +192,7 @@ const PROMPTS_AT_ONCE = 64;
 const MAX_PROGRAM_ROUNDS = 5;
 
 /** Returns the environment variables that a text names in `{{env.…}}`. */
-function environmentOf(text: string, { env }: Context): Record<string, string> {
+function namedEnvironment(text: string, { env }: Context): Record<string, string> {
   const names = [...text.matchAll(/\{\{\s*env\.(\w+)\s*\}\}/gu)].map(([, name = '']) => name);
   return Object.fromEntries(
     names.flatMap(name => (Object.hasOwn(env, name) ? [[name, env[name] ?? '']] : [])),

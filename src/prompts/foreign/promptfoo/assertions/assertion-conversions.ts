@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../files/error-utils.ts';
+import { errorMessage } from '../../../../files/error-utils.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
 import { textOrJson, textOrNothing } from '../../../../files/json-fields.ts';
 
@@ -75,7 +75,7 @@ function faultOfPattern(pattern: string): string | undefined {
     void new RegExp(pattern);
     return undefined;
   } catch (error) {
-    return `has a pattern that is not one of JavaScript: ${messageOf(error)}`;
+    return `has a pattern that is not one of JavaScript: ${errorMessage(error)}`;
   }
 }
 

@@ -5,7 +5,7 @@ import { type Conversion, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';
 import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './provider.ts';
-import { jmespathOf, responseTransform } from './response-transform.ts';
+import { responseTransform, toJmespath } from './response-transform.ts';
 
 const ADDRESS_SETTINGS = [
   'url',
@@ -211,7 +211,7 @@ function answerFields(
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
   if (parser.startsWith('file://')) throw new NoEquivalent(response ?? at, 'its transform is a file');
-  const output = response && !usesCode ? jmespathOf(parser) : undefined;
+  const output = response && !usesCode ? toJmespath(parser) : undefined;
   if (isJudge && response && output === undefined) {
     throw new NoEquivalent(response, 'it judges, and code reads its answer');
   }

@@ -93,7 +93,7 @@ export function claudeAgentCall(
   conversion.noteKeys(config, { known, unsupported: CLAUDE_UNSUPPORTED_KEYS }, " of a provider's config");
   const value = (key: string): JsonValue | undefined => config.get(key)?.json();
   const mcp = config.get('mcp');
-  const mcpServers = mcp ? serversOf(mcp.json()) : {};
+  const mcpServers = mcp ? toSdkServers(mcp.json()) : {};
   if (mcp && mcpServers === undefined) conversion.note(mcp, "`mcp` of a provider's config has no equivalent");
   if (conversion.leftOut > before) return undefined;
   const set = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
@@ -135,7 +135,7 @@ function listed(value: JsonValue | undefined): string[] {
 }
 
 /** Returns the servers as the SDK takes them; undefined if one needs more than a command or an address. */
-function serversOf(mcp: JsonValue): JsonObject | undefined {
+function toSdkServers(mcp: JsonValue): JsonObject | undefined {
   const [several, one] = ['servers', 'server'].map(key => ownValue(mcp, key));
   const servers = [...(isJsonList(several) ? several : []), ...(one === undefined ? [] : [one])];
   const entries: [string, JsonValue][] = [];

@@ -17,7 +17,7 @@ function transformBody(code: string): string {
 }
 
 /** Returns a path such as `json.a.b[0]` as JMESPath; an empty text for the whole answer. */
-export function jmespathOf(transform: string): string | undefined {
+export function toJmespath(transform: string): string | undefined {
   const path = transform
     .trim()
     .replace(/^\(\s*json\s*(?:,\s*\w+\s*)*\)\s*=>\s*/u, '')

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../files/error-utils.ts';
+import { errorMessage } from '../../../../files/error-utils.ts';
 import { type FilePosition, faultAt } from '../../../../files/file-fault.ts';
 import { assertionInCell } from '../assertions/assertions.ts';
 import type { Conversion, SourceText } from '../conversion.ts';
@@ -21,7 +21,7 @@ export async function readTestTable(
 ): Promise<ConfiguredTest[]> {
   const top = { file, line: 1, column: 1 };
   const rows = await parseTable(text).catch((error: unknown) => {
-    throw faultAt(top, `the table can't be read: ${messageOf(error)}`);
+    throw faultAt(top, `the table can't be read: ${errorMessage(error)}`);
   });
   return rows.map(({ record, info }) => {
     for (const key of Object.keys(record)) {
