@@ -1,5 +1,7 @@
-import { spawn } from '@lydell/node-pty';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { type IPty, spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
+import { isPosix } from '../system.ts';
 
 export interface TerminalOptions {
   readonly file: string;
@@ -30,8 +32,6 @@ export type Key = keyof typeof KEYS;
 
 /** The longest a test waits for the screen to show something, in milliseconds. */
 const DEADLINE_MS = 60_000;
-/** The last output may come after the news of the exit by some 50 ms. */
-const QUIET_MS = 120;
 
 /** A command on a real terminal, and what a person would see on its screen. */
 export interface TestTerminal {
@@ -67,21 +67,22 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
   });
   const watchers = new Set<() => void>();
   let raw = '';
-  let lastData = 0;
   let exited: number | undefined;
   const changed = () => {
     for (const watcher of watchers) watcher();
   };
-  child.onData(data => {
+  const show = (data: string) => {
     raw += data;
-    lastData = Date.now();
     screen.write(data, changed);
-  });
+  };
   // The terminal answers what a program asks it: its size, where the cursor is.
   screen.onData(answer => child.write(answer));
-  child.onExit(({ exitCode, signal }) => {
-    exited = signal === undefined || signal === 0 ? exitCode : 128 + signal;
-    changed();
+  onEnd(child, show, code => {
+    // The screen draws in order what it is sent.
+    screen.write('', () => {
+      exited = code;
+      changed();
+    });
   });
 
   const line = (at: number) => screen.buffer.active.getLine(at);
@@ -109,13 +110,9 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
         if (isSo()) {
           stop();
           resolve();
-        } else if (exited !== undefined && !what.startsWith('the exit')) {
-          setTimeout(() => {
-            if (!watchers.has(look)) return;
-            stop();
-            if (isSo()) resolve();
-            else reject(new Error(`exited with ${exited} without ${what}; the screen:\n${text()}`));
-          }, QUIET_MS);
+        } else if (exited !== undefined) {
+          stop();
+          reject(new Error(`exited with ${exited} without ${what}; the screen:\n${text()}`));
         }
       };
       const deadline = setTimeout(() => {
@@ -146,12 +143,47 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
     kill: signal => child.kill(signal),
     exit: async () => {
       await until(() => exited !== undefined, 'the exit');
-      // Nothing may have been drawn yet.
-      lastData = Date.now();
-      while (Date.now() - lastData < QUIET_MS) {
-        await new Promise(resolve => setTimeout(resolve, QUIET_MS));
-      }
       return exited ?? -1;
     },
   };
+}
+
+/** A byte that no program of the tests writes, and that a terminal ignores. */
+const END_MARK = '\0';
+
+/** Calls `show` with each piece of a program's output, and then `end` with its exit code: after all of its output. */
+function onEnd(child: IPty, show: (data: string) => void, end: (code: number) => void): void {
+  let code: number | undefined;
+  const programSide = isPosix ? openProgramSide(child) : undefined;
+  child.onData(data => {
+    if (code === undefined || !data.includes(END_MARK)) return show(data);
+    show(data.replace(END_MARK, ''));
+    if (programSide !== undefined) closeSync(programSide);
+    end(code);
+  });
+  child.onExit(({ exitCode, signal }) => {
+    code = signal === undefined || signal === 0 ? exitCode : 128 + signal;
+    if (programSide === undefined) end(code);
+    else writeMark(programSide);
+  });
+}
+
+/**
+ * Opens the side of the terminal that its program writes to. Once nobody has it open, Node stops reading at the next pause,
+ * although some output has not been read; node-pty stops 200 ms after the exit at the latest.
+ */
+function openProgramSide(child: IPty): number {
+  Reflect.set(child, '_emittedClose', true); // so that node-pty reports the exit and closes nothing
+  const { O_WRONLY, O_NOCTTY, O_NONBLOCK } = constants;
+  return openSync(String(Reflect.get(child, 'ptsName')), O_WRONLY | O_NOCTTY | O_NONBLOCK);
+}
+
+/** Writes the mark behind all output of the program, once there is room. */
+function writeMark(programSide: number): void {
+  try {
+    writeSync(programSide, END_MARK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    setImmediate(() => writeMark(programSide));
+  }
 }
