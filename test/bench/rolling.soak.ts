@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, startPostgres } from '../support/databases/postgres.ts';
+import { startPostgres } from '../support/databases/postgres.ts';
+import { freePort } from '../support/free-port.ts';
 
 const INSTANCES = 3;
 const CALLERS = 20;

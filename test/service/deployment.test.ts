@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import type { RunPage } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { freePort } from '../support/databases/postgres.ts';
+import { freePort } from '../support/free-port.ts';
 import { TestService } from '../support/local-service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

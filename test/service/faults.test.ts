@@ -8,6 +8,7 @@ import { withStore } from '../../src/service/local-store.ts';
 import { healthRoutes } from '../../src/service/routes/health.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run } from '../../src/wire/index.ts';
+import { freePort } from '../support/free-port.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
@@ -115,14 +116,6 @@ test('a port that is taken is named, with what to do', async () => {
   }
   other.close();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}
 
 describe('a disk that is full while the service runs', () => {
   const fullDisk = (dataDir: string): string =>

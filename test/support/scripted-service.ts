@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { freePort } from './free-port.ts';
 
 /**
  * Starts a service on a free loopback port that expects these calls, in this order, and answers each as scripted:
@@ -137,9 +138,7 @@ export function html(httpStatus: number, text = '<html><body>Bad Gateway</body><
 
 /** Returns the base URL of a port nobody listens on. */
 export async function deadBaseUrl(): Promise<string> {
-  const service = await scriptedService();
-  await service.close();
-  return service.baseUrl;
+  return `http://127.0.0.1:${await freePort()}/v1`;
 }
 
 export class ScriptedService {

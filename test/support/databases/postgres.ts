@@ -9,10 +9,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../certificates/loopback-certificate.ts';
+import { freePort } from '../free-port.ts';
 import { OURS } from '../temporary.ts';
 
 /** The directory of the server's programs in Debian's packages, which is not on the path. */
@@ -165,13 +165,4 @@ export function userFor(directory: string): string[] {
   execFileSync('chown', ['-R', 'nobody', directory]);
   chmodSync(directory, 0o755);
   return ['setpriv', '--reuid=nobody', '--clear-groups', '--'];
-}
-
-/** Returns a port of the loopback address that nobody listens on just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
