@@ -125,7 +125,6 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
       next.child.kill('SIGTERM');
       expect((await next.ended).code).toBe(0);
     },
-    60_000,
   );
 });
 

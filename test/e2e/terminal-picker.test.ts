@@ -25,6 +25,8 @@ const row = (title: string, description: string) => ({
   publishedAt: '2025-01-02T03:04:05.000Z',
 });
 
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+
 const search = (q: string, ...rows: object[]) => ({
   expect: { method: 'GET', path: '/prompts/publish', query: { q } },
   answer: success({ rows }),
@@ -34,8 +36,8 @@ const search = (q: string, ...rows: object[]) => ({
 describe('run without a target on a terminal', () => {
   it('finds a prompt, with --ask a version and run options, and says how to repeat it', async () => {
     const versions = [
-      { promptVersionId: VERSION_ID, publishedAt: '2024-01-02T03:04:05.000Z', isLatest: true },
-      { promptVersionId: OLDER_ID, publishedAt: '2023-01-02T03:04:05.000Z' },
+      { promptVersionId: VERSION_ID, publishedAt: daysAgo(800), isLatest: true },
+      { promptVersionId: OLDER_ID, publishedAt: daysAgo(1200) },
     ];
     const models = [
       {

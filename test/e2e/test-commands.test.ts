@@ -31,10 +31,12 @@ function testCommands(...commands: readonly string[]): {
 }
 
 describe.runIf(process.platform === 'linux')('a program that a test file names', () => {
-  it('judges the answer, sees no key, and leaves nothing running', () => {
+  it('judges the answer, sees no key, and leaves nothing running', async () => {
+    // Longer than any test sleeps, and of this test alone.
+    const sleeps = [1, 2].map(nth => `sleep ${process.pid}${1000 + nth}`);
     const { status, stdout } = testCommands(
       '[grep, a]',
-      `"sleep 4177 & setsid sleep 4178 & exit 0"`,
+      `"${sleeps[0]} & setsid ${sleeps[1]} & exit 0"`,
       `"! env | grep -q -e OPENAI_API_KEY -e PROMPTRUN_DATA && grep -q '\\"model\\":\\"echo\\"' $PROMPTRUN_CASE"`,
       `"trap '' TERM; echo why; exit 3"`,
       `"yes | head -c 9000000; exit 1"`,
@@ -43,7 +45,8 @@ describe.runIf(process.platform === 'linux')('a program that a test file names',
     expect(stdout).toContain('3 passed, 2 failed');
     expect(stdout).toContain('ended with 3\n    + why');
     expect(stdout.match(/^ {4}\+ y$/gmu)).toHaveLength(1000);
-    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toMatch(/sleep 417[78]/u);
+    const running = (): string[] => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
+    await expect.poll(() => running().filter(line => sleeps.includes(line))).toEqual([]);
   });
 
   it('is a fault if it cannot be started', () => {

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
@@ -20,13 +20,16 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
 ];
+/** The longest that a busy machine may take for a step; the browser's own limit is half of it. */
+const STEP_MS = 60_000;
 /** The directory for pictures of the views; set `PICTURES=1` to write them. */
 const PICTURES = process.env['PICTURES'] === undefined ? undefined : path.resolve('docs/pages');
 
 describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: [...ARGS, '--disable-sync'] });
+    const args = [...ARGS, '--disable-sync'];
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args, timeout: STEP_MS });
   });
   afterAll(() => browser.close());
 
@@ -40,6 +43,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
       locale: 'en-GB',
       ...options,
     });
+    context.setDefaultTimeout(STEP_MS);
     onTestFinished(() => context.close());
     const page = await context.newPage();
     const requests: Request[] = [];
@@ -70,6 +74,21 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     mkdirSync(PICTURES, { recursive: true });
     writeFileSync(path.join(PICTURES, `page-${name}.png`), await page.screenshot());
   };
+
+  /** Starts a provider, and returns it with a data directory whose model `priced` is its own. */
+  const paidModel = async (): Promise<{ provider: FakeProvider; dataDir: string }> => {
+    const provider = await FakeProvider.start();
+    onTestFinished(() => provider.close());
+    const dataDir = temporaryDataDir();
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    writeFileSync(
+      path.join(dataDir, 'models.yaml'),
+      `providers: {corner: {baseUrl: "${provider.baseUrl}"}}
+models: [{model: priced, modality: text, provider: corner, price: {input: 2, output: 8}}]`,
+    );
+    return { provider, dataDir };
+  };
+  const PAID = '---\nmodel: priced\ntitle: Paid\n---\nSay hi';
 
   it('signs in, runs a prompt once, shows its outputs and cost, and signs out', async () => {
     const { service, root } = await start();
@@ -299,36 +318,33 @@ input:
   });
 
   it('follows a run that takes longer than its creation is answered', async () => {
-    const { service, root } = await start({ syncWindowMs: 50 });
+    const { provider, dataDir } = await paidModel();
+    const waiting: ServerResponse[] = [];
+    provider.reset(response => void waiting.push(response));
+    const { service, root } = await start({ dataDir, syncWindowMs: 50 });
+    await service.publish('paid', PAID);
     const { page, requests } = await open(root);
     await signIn(page, service.key);
     await page.getByRole('link', { name: 'Prompts' }).click();
-    await page.getByRole('link', { name: 'Sandbox' }).click();
-    await page.getByLabel('delaySeconds').selectOption('1');
+    await page.getByRole('link', { name: 'Paid' }).click();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('this page updates by itself').waitFor();
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting[0]?.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said('Hi').body));
     await page.getByText('succeeded').waitFor();
     expect(requests.filter(request => request.method() === 'POST')).toHaveLength(1);
   });
 
   it('shows what an old run of a paid model used, and the totals of each model', async () => {
-    const provider = await FakeProvider.start();
-    onTestFinished(() => provider.close());
+    const { provider, dataDir } = await paidModel();
     const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
     provider.reset({ body: { ...(said('Hi').body as object), usage } });
-    const dataDir = temporaryDataDir();
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(
-      path.join(dataDir, 'models.yaml'),
-      `providers: {corner: {baseUrl: "${provider.baseUrl}"}}
-models: [{model: priced, modality: text, provider: corner, price: {input: 2, output: 8}}]`,
-    );
     const { service, root } = await start({ dataDir });
     const created = (slug: string): Promise<{ runId: string }> =>
       service.versionOf(slug).then(async promptVersionId => {
         return (await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} })).data;
       });
-    await service.publish('paid', '---\nmodel: priced\ntitle: Paid\n---\nSay hi');
+    await service.publish('paid', PAID);
     const { runId } = await created('paid');
     for (let run = 0; run < 51; run += 1) await created('sandbox');
 

@@ -5,8 +5,8 @@ import { endOrphanedTree, ProcessTree } from '../../../src/files/bounds/process-
 import { temporaryDirectory } from '../../support/context.ts';
 import { isPosix } from '../../support/system.ts';
 
-function started(script: string, sleeps: string): ProcessTree {
-  const env = { PATH: process.env['PATH'], TREE_MARK: sleeps };
+function started(script: string, mark: string): ProcessTree {
+  const env = { PATH: process.env['PATH'], TREE_MARK: mark };
   return new ProcessTree({ argv: ['sh', '-c', script], directory: temporaryDirectory(), env }, 'TREE_MARK');
 }
 
@@ -14,46 +14,62 @@ function isRunning(program: string): boolean {
   return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n').includes(program);
 }
 
+/** Resolves once none of the programs runs: one that was killed ends when it is next given a processor. */
+async function untilGone(...programs: string[]): Promise<void> {
+  await expect.poll(() => programs.filter(isRunning)).toEqual([]);
+}
+
+/** Returns the command line of a program that sleeps longer than any test, and that no other test has started. */
+function sleep(): string {
+  sleeps += 1;
+  return `sleep ${process.pid}${1000 + sleeps}`;
+}
+let sleeps = 0;
+
 describe.runIf(process.platform === 'linux')('a tree of processes', () => {
   it.runIf(isPosix)('ends with everything that it started, also outside its group', async () => {
-    const tree = started('sleep 4191 & setsid sleep 4192 & echo on; wait', '4191');
+    const [one, other] = [sleep(), sleep()];
+    const tree = started(`${one} & setsid ${other} & echo on; wait`, one);
     await once(tree.child.stdout, 'data');
     await tree.end();
     expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
-    expect([isRunning('sleep 4191'), isRunning('sleep 4192')]).toEqual([false, false]);
+    await untilGone(one, other);
   });
 
   it('ends the programs that it left running when it ended', async () => {
-    const tree = started('sleep 4193 & exit 3', '4193');
+    const left = sleep();
+    const tree = started(`${left} & exit 3`, left);
     expect(await tree.ended).toEqual({ code: 3, signal: null });
     await tree.end();
-    expect(isRunning('sleep 4193')).toBe(false);
+    await untilGone(left);
   });
 
   it('closes the output that a process which nobody can find keeps open', async () => {
-    const tree = started('setsid env -i /bin/sleep 4195 & echo $!', '4195');
+    const hidden = `/bin/${sleep()}`;
+    const tree = started(`setsid env -i ${hidden} & echo $!`, hidden);
     const [pid] = (await once(tree.child.stdout, 'data')) as [Buffer];
     const closed = once(tree.child, 'close');
     await tree.ended;
     // Its environment and its group are its own by now.
-    await expect.poll(() => isRunning('/bin/sleep 4195')).toBe(true);
+    await expect.poll(() => isRunning(hidden)).toBe(true);
     await tree.end();
     await closed;
-    expect(isRunning('/bin/sleep 4195')).toBe(true);
+    expect(isRunning(hidden)).toBe(true);
     process.kill(Number(pid.toString()));
   });
 
   it.runIf(isPosix)(
     'that was left running ends by its group if no environment can be seen, and never by a later one',
     async () => {
-      const tree = started('sleep 4194 & echo on; wait', '4194');
+      const one = sleep();
+      const tree = started(`${one} & echo on; wait`, one);
       await once(tree.child.stdout, 'data');
       const left = (killed: number) => ({ mark: 'OTHER=1', root: tree.root, killed });
       await endOrphanedTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
-      expect(isRunning('sleep 4194')).toBe(true);
+      await expect.poll(() => isRunning(one)).toBe(true);
       await endOrphanedTree(left(Date.now()), {}, 'darwin');
       expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
-      expect(isRunning('sleep 4194')).toBe(false);
+      await untilGone(one);
     },
   );
 
