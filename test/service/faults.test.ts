@@ -8,6 +8,9 @@ import { withStore } from '../../src/service/local-store.ts';
 import { healthRoutes } from '../../src/service/routes/health.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run } from '../../src/wire/index.ts';
+import { runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { commandEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
@@ -181,7 +184,10 @@ test.runIf(process.platform !== 'win32')(
   async () => {
     // A limit on the size of files, with the signal for it ignored, makes every write beyond it fail as a full disk does.
     const script = path.resolve(import.meta.dirname, '../support/limited-service.sh');
-    const log = execFileSync('bash', [script, temporaryDataDir()], { encoding: 'utf8' });
+    // Unpacks the SQLite of older Nodes, which is larger than that.
+    expect((await runCommand(['runs', 'list'])).code).toBe(0);
+    const env = commandEnvironment(temporaryDirectory());
+    const log = execFileSync('bash', [script, temporaryDataDir()], { encoding: 'utf8', env });
     const statuses = log.trim().split('\n');
     expect(statuses[0]).toBe('POST 200');
     expect(statuses).toContain('POST 500 SERVER_ERROR');

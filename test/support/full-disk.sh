@@ -20,7 +20,7 @@ fill
 truncate -s -180K "$disk/filler"
 draw >/dev/null 2>"$errors" &
 running=$!
-until grep -q 'waits in memory' "$errors" || ! kill -0 "$running" 2>/dev/null; do :; done
+until grep -q 'waits in memory' "$errors" || ! kill -0 "$running" 2>/dev/null; do sleep 0.02; done
 rm "$disk/filler"
 code=0
 wait "$running" || code=$?

@@ -12,8 +12,8 @@ trap 'kill -9 "$server" 2>/dev/null || true; rm -f "$output"' EXIT
   PROMPTRUN_DATA_DIR=$data exec node "$here/../../bin/promptrun.js" serve --port 0 --sync-window 5s >"$output" 2>/dev/null
 ) &
 server=$!
-for _ in $(seq 200); do
-  grep -q '^key: ' "$output" && break
+until grep -q '^key: ' "$output"; do
+  kill -0 "$server" # ends this script with the server
   sleep 0.05
 done
 url=$(sed -n 's/^listening on //p' "$output")

@@ -6,14 +6,11 @@ import { startService } from '../../../src/service/index.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
-import { createAt, keyIn, keysIn, slow } from '../../support/databases/runs-on-database.ts';
+import { createAt, keyIn, keysIn, slow, TAKEN_OVER_MS } from '../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 import { png } from '../../support/pictures.ts';
 import { serveInProcess } from '../../support/serving-process.ts';
-
-/** Long enough for a lease to end and its runs to be taken up; CONTRACT says 30 s. */
-const TAKEN_OVER_MS = 30_000;
 
 describe.skipIf(postgresPrograms() === undefined)('several instances on one database', () => {
   let cluster: PostgresCluster;
@@ -214,7 +211,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await doomed.kill();
     await expect
       .poll(async () => (await heir.data<Run>(`/runs/${runId}`, { key })).runStatus, {
-        timeout: TAKEN_OVER_MS + 10_000,
+        timeout: TAKEN_OVER_MS,
         interval: 250,
       })
       .toBe('succeeded');

@@ -3,6 +3,9 @@ import type { RunReference } from '../../../src/wire/index.ts';
 import { temporaryDataDir } from '../local-service.ts';
 import type { ServingProcess } from '../serving-process.ts';
 
+/** Long enough for a lease to end and its runs to be taken up: CONTRACT says 30 s, but a busy machine may need more. */
+export const TAKEN_OVER_MS = 90_000;
+
 /** Creates a key of an author as the operator of the service whose state is in the database. */
 export async function keyIn(database: string): Promise<string> {
   const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
