@@ -122,7 +122,7 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const { loaded, entered } = await enteredBy(['run', RUN, '-i', 'name=Ada'], env);
     expect(entered).toContain('src/cli/creation/create-run.ts');
-    expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(49);
+    expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(48);
     expect
       .soft(loaded.length, loaded.filter(file => !entered.includes(file)).join('\n'))
       .toBeLessThanOrEqual(110);

@@ -9,7 +9,7 @@ import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
 import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
-import { printValue, wantsJson } from '../outputs/json.ts';
+import { printValue } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import { reportRow } from './progress/reporter.ts';
@@ -52,7 +52,7 @@ export async function dryRunBatch(
       reportRow(ctx, source.name, row, { error: fault });
     }
   }
-  if (wantsJson(ctx)) await printValue(ctx, { rows, faults, ...forecast.data() });
+  if (ctx.globals.json) await printValue(ctx, { rows, faults, ...forecast.data() });
   ctx.io.note(
     `note: ${counted(rows, 'row')} checked, ${faults} invalid${others > 0 ? `, ${others} more stay as they are` : ''}; nothing was created`,
   );

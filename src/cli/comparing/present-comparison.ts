@@ -3,7 +3,7 @@ import { PathFault } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { wantsJson } from '../outputs/json.ts';
+
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
@@ -49,7 +49,7 @@ export async function presentComparison(
   };
   await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
   const facts = grid.facts.join(', ');
-  for (const line of [facts, ...(wantsJson(ctx) ? verdictLines : []), ...otherLines]) {
+  for (const line of [facts, ...(ctx.globals.json ? verdictLines : []), ...otherLines]) {
     ctx.io.note(`note: ${oneLine(line)}`);
   }
   reportFailures(ctx, compared, variants);
@@ -61,7 +61,7 @@ export async function presentComparison(
 
 /** Reports the rows in doubt, and why others failed if neither a grid nor JSON shows it. */
 function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
-  const isShown = wantsJson(ctx) || ctx.io.stdout.isTerminal;
+  const isShown = ctx.globals.json || ctx.io.stdout.isTerminal;
   for (const { row, results } of compared) {
     for (const [index, result] of results.entries()) {
       if (result.isInDoubt !== true && (isShown || isNotRun(result))) continue;

@@ -4,11 +4,6 @@ import { visible, withoutHiddenControls } from '../terminal/sanitise.ts';
 /** The part of the context that printing JSON needs. */
 type PrintContext = Pick<Context, 'checks' | 'globals' | 'io'>;
 
-/** Returns true if results are requested as JSON, by `--json` or `--query`. */
-export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
-  return ctx.globals.json || ctx.globals.query !== undefined;
-}
-
 /** Prints a value as JSON, or what `--query` selects from it; a selected string is printed bare. */
 export async function printValue(ctx: PrintContext, value: unknown): Promise<void> {
   await ctx.io.out(await formatJson(ctx, value, 2));

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { withSpinner } from '../terminal/spinner.ts';
 import { type Cell, plainRow } from '../terminal/table.ts';
-import { jsonLine, printValue, toJson, wantsJson } from './json.ts';
+import { jsonLine, printValue, toJson } from './json.ts';
 import { type ListForm, plainCells, presentList } from './present.ts';
 
 /** Yields the pages of a list as they arrive; returns a value for after the last one. */
@@ -30,7 +30,7 @@ export async function presentPages<T, R>(
   const { ndjson = false, cells = plainCells(form.columns) } = form;
   if (ndjson) return await writeRows(ctx, pages, row => jsonLine(ctx, row));
   if (ctx.globals.query === undefined) {
-    if (wantsJson(ctx)) return await writeArray(ctx, pages, form.noun);
+    if (ctx.globals.json) return await writeArray(ctx, pages, form.noun);
     if (!ctx.io.stdout.isTerminal) return await writeRows(ctx, pages, row => plainRow(cells(row)));
   }
   return await showWhole(ctx, pages, form);
@@ -69,7 +69,7 @@ async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, noun: string):
 async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm<T>): Promise<R> {
   const { columns, noun, nothing } = form;
   const asking = `asking for the ${noun}`;
-  if (wantsJson(ctx)) {
+  if (ctx.globals.json) {
     const buffer = rowBuffer<T>(noun, '--query');
     const value = await withSpinner(ctx, asking, collectRows(pages, buffer.add));
     await printValue(ctx, buffer.rows);

@@ -2,7 +2,7 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { printValue, wantsJson } from './json.ts';
+import { printValue } from './json.ts';
 import { concludeRun, type PresentOptions, presentRun, saveAsPlanned, withPaths } from './results.ts';
 import type { SavedOutputs } from './saving/save.ts';
 
@@ -22,7 +22,7 @@ export async function presentRuns(
   connection: Connection,
   runs: readonly PresentedRun[],
 ): Promise<ExitCode> {
-  if (!wantsJson(ctx)) {
+  if (!ctx.globals.json) {
     return presentInTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
   }
   const saved: (PresentedRun & SavedOutputs)[] = [];

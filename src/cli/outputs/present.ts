@@ -2,7 +2,7 @@ import { textOrNothing } from '../../files/json-fields.ts';
 import type { Context } from '../context.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { type Cell, plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
-import { printValue, wantsJson } from './json.ts';
+import { printValue } from './json.ts';
 
 /** The forms of one result; only the requested one is made. */
 export interface Forms {
@@ -16,7 +16,7 @@ export interface Forms {
 
 /** Shows a result: as JSON if requested, in the terminal's form on a terminal, else in the plain form. */
 export async function present(ctx: Context, value: unknown, forms: Forms): Promise<void> {
-  if (wantsJson(ctx)) return printValue(ctx, value);
+  if (ctx.globals.json) return printValue(ctx, value);
   if (!ctx.io.stdout.isTerminal) {
     await ctx.io.out(withFinalNewline(await forms.plain()));
     return;
@@ -88,6 +88,6 @@ function withFinalNewline(text: string): string {
 
 /** Confirms an action: with a note for people, with the facts as JSON if requested. */
 export async function confirm(ctx: Context, facts: object, note: string): Promise<void> {
-  if (wantsJson(ctx)) await printValue(ctx, facts);
+  if (ctx.globals.json) await printValue(ctx, facts);
   else ctx.io.note(note);
 }

@@ -6,7 +6,7 @@ import type { OutputFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { detectShell } from '../terminal/command-line.ts';
-import { printValue, wantsJson } from './json.ts';
+import { printValue } from './json.ts';
 import type { PaidRun } from './not-printed.ts';
 import type { OutputSchemaCheck } from './output-schema.ts';
 import { printFaults, printOutputs } from './print-outputs.ts';
@@ -54,8 +54,10 @@ async function defaultDirectory({ settings, env }: Context): Promise<string> {
 
 /** Refuses bytes together with other output, and on a terminal, which would interpret them. */
 function checkBytesWanted(ctx: Context, flag: string): void {
-  if (wantsJson(ctx)) {
-    throw usageError(`${flag} - and --${ctx.globals.json ? 'json' : 'query'} exclude each other`);
+  if (ctx.globals.json) {
+    throw usageError(
+      `${flag} - and --${ctx.globals.query === undefined ? 'json' : 'query'} exclude each other`,
+    );
   }
   if (ctx.io.stdout.isTerminal) {
     throw usageError(
@@ -102,7 +104,7 @@ export async function presentRun(
 ): Promise<ExitCode> {
   if (options.bytes === true) return presentBytes(ctx, connection, run, options);
   const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
-  if (wantsJson(ctx)) await printJson(ctx, connection, withPaths(run, paths));
+  if (ctx.globals.json) await printJson(ctx, connection, withPaths(run, paths));
   else
     await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
   if (options.open === true) {

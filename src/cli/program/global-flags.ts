@@ -44,6 +44,7 @@ export function globalOptions(command: Command): GlobalOptions {
   return {
     ...flags,
     ...(typeof modelsFrom === 'string' && { models: modelsFrom }),
+    json: flags.json || flags.query !== undefined,
     debug: flags.debug || flags.debugBody,
     ...(timeout !== undefined && { timeoutMs: parseDuration(timeout, '--timeout') }),
   };

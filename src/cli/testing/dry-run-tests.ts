@@ -5,7 +5,7 @@ import { Forecast } from '../creation/forecast.ts';
 import type { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import { printValue, wantsJson } from '../outputs/json.ts';
+import { printValue } from '../outputs/json.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { needsJudge } from './read-files.ts';
 import { reportTestFault } from './report-end.ts';
@@ -41,7 +41,7 @@ export async function dryRunTests(
     caseFaults.push(fault);
     reportTestFault(ctx, fault);
   }
-  if (wantsJson(ctx))
+  if (ctx.globals.json)
     await printValue(ctx, {
       cases: entries.length,
       faults: faults.length + caseFaults.length,

@@ -3,7 +3,7 @@ import { counted } from '../core/counted.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
 import type { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { wantsJson } from '../outputs/json.ts';
+
 import { failsGate, type Gate } from '../statistics/gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
@@ -13,7 +13,7 @@ import { type EntryResult, type FaultyTestFile, isUndoneByCap } from './result.t
 /** Reports the fault of a test file or of the whole test. */
 export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): void {
   reportFailure(ctx.io, fault, {
-    json: wantsJson(ctx),
+    json: ctx.globals.json,
     debug: false,
     error: undefined,
     paint: ctx.io.paintErr,

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritable, usageError } from '../errors.ts';
-import { printValue, wantsJson } from '../outputs/json.ts';
+import { printValue } from '../outputs/json.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { writeNamedFile } from '../outputs/saving/special-file.ts';
@@ -36,7 +36,8 @@ export async function reportTests(
   if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
-  if (wantsJson(ctx)) return printValue(ctx, jsonReport(results, material.budget.totals(), material.summary));
+  if (ctx.globals.json)
+    return printValue(ctx, jsonReport(results, material.budget.totals(), material.summary));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
   if (shown !== undefined || isOnGithub(ctx)) {

@@ -6,7 +6,7 @@ import { type CliError, notFoundError, withResumeHint } from '../errors.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
-import { wantsJson } from '../outputs/json.ts';
+
 import type { MediaContent } from '../outputs/media-content.ts';
 import { printPaid } from '../outputs/results.ts';
 import {
@@ -100,7 +100,7 @@ async function reportRound(
 ): Promise<void> {
   await budget.readTotals({ readsList: true });
   // The faults of the files are already reported; without results there is nothing else to show.
-  if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx) || isOnGithub(ctx)) {
+  if (results.length > 0 || options.outputs.length > 0 || ctx.globals.json || isOnGithub(ctx)) {
     const summary = summarize(ordered, options.repeating, comparison);
     await printPaid(ctx, budget.newRuns, out =>
       reportTests(out, ordered, options.outputs, { media, budget, summary }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GlobalOptions } from '../../../src/cli/core/types.ts';
-import { jsonLine, printValue, wantsJson } from '../../../src/cli/outputs/json.ts';
+import { jsonLine, printValue } from '../../../src/cli/outputs/json.ts';
 import { type TestOptions, testContext } from '../../support/context.ts';
 
 async function printed(
@@ -44,9 +44,4 @@ describe('printValue', () => {
 it('writes a row on one line', async () => {
   const { ctx } = await testContext();
   expect(await jsonLine(ctx, { a: [1, { b: 2 }] })).toBe('{"a":[1,{"b":2}]}\n');
-});
-
-it('takes --query for --json', () => {
-  const globals = { json: false, query: 'x' } as GlobalOptions;
-  expect(wantsJson({ globals })).toBe(true);
 });

@@ -18,6 +18,6 @@ describe('present', () => {
 
   it('prints JSON whenever it is requested', async () => {
     expect(await shown({ globals: { json: true }, terminal: { stdout: true } })).toBe('{\n  "n": 1\n}\n');
-    expect(await shown({ globals: { query: 'n' } })).toBe('1\n');
+    expect(await shown({ globals: { json: true, query: 'n' } })).toBe('1\n');
   });
 });

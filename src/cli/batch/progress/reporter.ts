@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { toFailure } from '../../core/failure.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RowPlace } from '../../inputs/rows/row.ts';
-import { wantsJson } from '../../outputs/json.ts';
+
 import { reportFailure } from '../../terminal/report-failure.ts';
 
 /**
@@ -33,6 +33,6 @@ export function reportRow(
       hints: candidates?.length === 0 ? [] : failure.hints,
       details: failure.details ?? [],
     },
-    { json: wantsJson(ctx), debug: false, error, paint: ctx.io.paintErr },
+    { json: ctx.globals.json, debug: false, error, paint: ctx.io.paintErr },
   );
 }

@@ -7,7 +7,7 @@ import { listSince } from '../../creation/in-doubt.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { nobodyAnswered } from '../../jobs/run-requests.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { RunningBatch } from '../finish-row.ts';
 import type { Tally } from '../progress/tally.ts';
@@ -36,7 +36,7 @@ export async function concludeBatch(
   }
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.readTotals({ readsList: !isStopped && stop.reason === undefined });
-  if ((out ?? stream) !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
+  if ((out ?? stream) !== undefined && ctx.globals.json) await printValue(ctx, { ...counts, totals });
   const cut = interruptionError(ctx, running, { counts, isComplete });
   if (cut === undefined) reportCounts(running, counts);
   for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);

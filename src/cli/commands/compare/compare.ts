@@ -24,7 +24,7 @@ import { pacedConnections } from '../../jobs/paced-connection.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/json.ts';
 import { checkWritableFile } from '../../outputs/saving/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
@@ -105,7 +105,7 @@ async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Pro
       for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
     }
   }
-  if (wantsJson(ctx)) await printValue(ctx, { rows: rows.length, ...forecast.data() });
+  if (ctx.globals.json) await printValue(ctx, { rows: rows.length, ...forecast.data() });
   ctx.io.note(`note: ${forecast.text(caps)}; nothing was created`);
   return EXIT.ok;
 }

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { type Agreement, agreementData, agreementLines, measureAgreement } from '../../judging/agreement.ts';
 import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/json.ts';
 import { printPaid } from '../../outputs/results.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { Kappa } from '../../statistics/kappa.ts';
@@ -26,7 +26,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
   for (const line of check.budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   const fault = worstFault(check);
   if (fault !== undefined) throw fault;
-  if (agreement.kappa === undefined && wantsJson(ctx)) {
+  if (agreement.kappa === undefined && ctx.globals.json) {
     ctx.io.note(
       "note: Cohen's kappa is not defined, because all labels and all verdicts of the judge are the same",
     );
@@ -37,7 +37,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
 }
 
 async function printAgreement(ctx: Context, agreement: Agreement): Promise<void> {
-  if (wantsJson(ctx)) return printValue(ctx, agreementData(agreement));
+  if (ctx.globals.json) return printValue(ctx, agreementData(agreement));
   const lines = agreementLines(agreement).map(line => `${visible(line)}\n`);
   await ctx.io.out(lines.join(''));
 }

@@ -41,7 +41,7 @@ export function runArgv(
     ...optional('--schema', flags.schema),
     ...optional('--save', save === true ? undefined : save),
     ...serviceWords(globals),
-    ...(globals.json ? ['--json'] : []),
+    ...(globals.json && globals.query === undefined ? ['--json'] : []),
     ...optional('--query', globals.query),
   ];
 }

@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { refuseInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/json.ts';
 import { outputPlan, presentRun, printResult } from '../../outputs/results.ts';
 import { latestOfPrompt } from '../../targets/target.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
@@ -77,7 +77,7 @@ async function budgetOfRun(ctx: Context, flags: RunFlags): Promise<Budget | unde
 
 /** Returns true if text is printed as it arrives: on a terminal; piped output stays complete. */
 function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): boolean {
-  const isText = !globals.json && globals.query === undefined && save !== '-';
+  const isText = !globals.json && save !== '-';
   return stream && wait && isText && io.stdout.isTerminal;
 }
 
@@ -85,7 +85,8 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 async function printRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
   const { runId, runStatus, recovered } = started.kind === 'ended' ? started.run : started;
   return printResult(ctx, { runId, connection }, async out => {
-    if (wantsJson(out)) await printValue(out, { runId, runStatus, ...(recovered === true && { recovered }) });
+    if (out.globals.json)
+      await printValue(out, { runId, runStatus, ...(recovered === true && { recovered }) });
     else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
   });

@@ -2,7 +2,7 @@ import { isOver, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/json.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, checkRunsNamed, isUnknownRun, namedRun } from './named-run.ts';
@@ -24,9 +24,9 @@ export async function runsCancel(
     const hadEnded = await isKnownToHaveEnded(ctx, connection, runId);
     const run = await cancel(ctx, connection, runId);
     runs.push(run);
-    if (!wantsJson(ctx)) ctx.io.note(cancelText(run, hadEnded));
+    if (!ctx.globals.json) ctx.io.note(cancelText(run, hadEnded));
   }
-  if (wantsJson(ctx)) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
+  if (ctx.globals.json) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
 }
 
 /** A run that costs money is cancelled soon, even if the service can't show it. */

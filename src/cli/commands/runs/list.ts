@@ -15,7 +15,7 @@ import { ageText } from '../../core/time.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 import { parsePeriod } from '../../inputs/time.ts';
-import { wantsJson } from '../../outputs/json.ts';
+
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
@@ -112,7 +112,7 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   const connection = await ctx.connection();
   const promptVersions =
     flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
-  const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !wantsJson(ctx);
+  const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !ctx.globals.json;
   const query = {
     ...request,
     query: { ...request.query, ...(showsCost && { usage: 'true' as const }) },

@@ -4,7 +4,7 @@ import { toFailure } from '../../core/failure.ts';
 import type { CreatedRun } from '../../creation/creation.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
-import { wantsJson } from '../../outputs/json.ts';
+
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { adviseWith } from '../../terminal/command-line.ts';
@@ -65,7 +65,7 @@ export async function readRun(
 ): Promise<CreatedRun> {
   const asking = connection.client.runs.get(runId, { signal: ctx.signal });
   const run = await askOfRun(ctx, connection, { verb, runId }, asking);
-  const entry = wantsJson(ctx) ? await ctx.journal.find(connection.service, run.runId) : undefined;
+  const entry = ctx.globals.json ? await ctx.journal.find(connection.service, run.runId) : undefined;
   return entry?.recovered === true ? { ...run, recovered: true } : run;
 }
 

@@ -6,7 +6,7 @@ import { lastRun } from '../../creation/last-run.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { parsePeriod } from '../../inputs/time.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/json.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
 import { presentRuns } from '../../outputs/present-runs.ts';
 import { outputPlan, presentRun } from '../../outputs/results.ts';
@@ -34,7 +34,7 @@ export async function runsGet(
       flags.save === undefined ? {} : journalFacts(await ctx.journal.find(connection.service, runId));
     return presentRun(ctx, connection, run, planned(facts));
   }
-  if (wantsJson(ctx)) await printValue(ctx, run);
+  if (ctx.globals.json) await printValue(ctx, run);
   else {
     const wait = connection.advise('runs', 'wait', runId);
     ctx.io.note(`note: run ${oneLine(runId)} is ${oneLine(runStatus)}; wait for it with: ${wait}`);
