@@ -137,13 +137,15 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
           0,
         ) ?? 0;
       if (!isShort && Math.max(lines(true), lines(false)) > MAX_COMPARED_LINES) return undefined;
-      return changes?.map(({ value: text, added, removed }) => ({
-        kind: added ? 'added' : removed ? 'removed' : 'same',
-        text,
-      }));
+      return changes?.map(change => ({ kind: changeKind(change), text: change.value }));
     };
   },
 };
+
+function changeKind({ added, removed }: { added: boolean; removed: boolean }): 'added' | 'removed' | 'same' {
+  if (added) return 'added';
+  return removed ? 'removed' : 'same';
+}
 
 /** Above this number, differing lines are counted, not shown: finding the fewest takes quadratic time. */
 const MAX_COMPARED_LINES = 2000;

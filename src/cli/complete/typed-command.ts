@@ -127,16 +127,21 @@ function toFlag([flags, description, traits = {}]: FlagSpec): Flag {
   const names = flags.match(/--?[\w-]+/gu) ?? [];
   const name = names.find(spelling => spelling.startsWith('--')) ?? names[0] ?? '';
   const short = names.find(spelling => !spelling.startsWith('--'));
-  const value = flags.endsWith('>') ? 'required' : flags.endsWith(']') ? 'optional' : 'none';
   const { repeats = false, choices } = traits;
   return {
     name,
     short,
     description,
-    value,
+    value: valueNeed(flags),
     repeats,
     completes: completionKind(flags, traits.completes ?? choices),
   };
+}
+
+/** Returns how much a flag such as `--out <file>` needs a value. */
+function valueNeed(flags: string): Flag['value'] {
+  if (flags.endsWith('>')) return 'required';
+  return flags.endsWith(']') ? 'optional' : 'none';
 }
 
 /** The kinds of values, by their placeholders in the usage. */

@@ -36,8 +36,17 @@ export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
   const difference = average(differences);
   const repeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
   const p = repeats ? signFlipP(differences) : mcNemarP(differences);
-  const verdict = p >= SIGNIFICANT ? 'no difference shown' : difference < 0 ? 'worse' : 'better';
-  return { verdict, p, difference, ...estimatePrecision(differences, difference) };
+  return {
+    verdict: reachVerdict(p, difference),
+    p,
+    difference,
+    ...estimatePrecision(differences, difference),
+  };
+}
+
+function reachVerdict(p: number, difference: number): PairedDifference['verdict'] {
+  if (p >= SIGNIFICANT) return 'no difference shown';
+  return difference < 0 ? 'worse' : 'better';
 }
 
 function estimatePrecision(

@@ -92,8 +92,10 @@ export function entryResult(entry: TestEntry, all: readonly Repetition[]): Entry
   const runs = repetitions.length;
   const passed = repetitions.filter(hasPassed).length;
   const counted: CaseRuns = { passed, runs, ...(untilDecided && { isSequential: true as const }) };
-  const isUndecided = untilDecided && decision === undefined;
-  const status = isUndecided ? 'undecided' : meetsPassRule(pass, passed, runs) ? 'passed' : 'failed';
+  if (untilDecided && decision === undefined) {
+    return { entry, status: 'undecided', repetitions, counted, seconds };
+  }
+  const status = meetsPassRule(pass, passed, runs) ? 'passed' : 'failed';
   return { entry, status, repetitions, counted, seconds };
 }
 

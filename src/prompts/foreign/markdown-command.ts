@@ -72,7 +72,8 @@ function countsFromZero({ head, body }: Markdown): boolean {
 
 /** Returns names from a list, or from the words of a text. */
 function argumentNames(value: JsonValue | undefined): string[] {
-  const names = typeof value === 'string' ? value.split(/[\s,]+/u) : isJsonList(value) ? value : [];
+  const listed = isJsonList(value) ? value : [];
+  const names = typeof value === 'string' ? value.split(/[\s,]+/u) : listed;
   return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name));
 }
 

@@ -22,7 +22,10 @@ export function fillInputs(text: string, values: Readonly<Record<string, string>
   const value = (name: string): string =>
     Object.hasOwn(values, name) ? (values[name] ?? '') : `{{${name}}}`;
   return splitAtInputs(text)
-    .map(piece => ('input' in piece ? value(piece.input) : 'text' in piece ? piece.text : piece.tag))
+    .map(piece => {
+      if ('input' in piece) return value(piece.input);
+      return 'text' in piece ? piece.text : piece.tag;
+    })
     .join('');
 }
 

@@ -142,7 +142,7 @@ function byUse(a: Searchable, b: Searchable): number {
 /** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
 function searchScore(prompt: Searchable, whole: string, words: readonly string[]): number {
   const [slug, title, description] = [fold(prompt.slug), fold(prompt.title), fold(prompt.description)];
-  const exact = slug === whole ? 1000 : title === whole ? 500 : 0;
+  const exact = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
   const perWord = words.map(word =>
     Math.max(closeness(slug, word) * 4, closeness(title, word) * 3, closeness(description, word)),
   );

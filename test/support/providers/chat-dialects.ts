@@ -67,6 +67,13 @@ const GROQ_PARAMETERS = {
 const GROQ_JSON_SCHEMA = /gpt-oss|kimi|llama-4|qwen3\.[68]/;
 const GROQ_THINKING = /gpt-oss|qwen|deepseek-r1/;
 
+function groqMessage({ kind, path }: ParameterFault): string {
+  const name = dotted(path);
+  if (kind === 'unknown') return `property '${name}' is unsupported`;
+  if (name === 'n') return "'n' : number must be at most 1";
+  return `'${name}' : value is not one of the allowed values`;
+}
+
 const GROQ: Service = {
   headers: noBareBearer,
   parameters: object(GROQ_PARAMETERS, 'model', 'messages'),
@@ -74,12 +81,7 @@ const GROQ: Service = {
     status: 400,
     body: {
       error: {
-        message:
-          fault.kind === 'unknown'
-            ? `property '${dotted(fault.path)}' is unsupported`
-            : dotted(fault.path) === 'n'
-              ? "'n' : number must be at most 1"
-              : `'${dotted(fault.path)}' : value is not one of the allowed values`,
+        message: groqMessage(fault),
         type: 'invalid_request_error',
       },
     },
@@ -126,16 +128,18 @@ const MISTRAL_PARAMETERS = {
   top_p: NUMBER,
 } satisfies Partial<Record<keyof ChatCompletionRequest$Outbound, Schema>>;
 
+/** The type and message of a fault that Pydantic finds. */
+const PYDANTIC_FAULTS = {
+  unknown: ['extra_forbidden', 'Extra inputs are not permitted'],
+  missing: ['missing', 'Field required'],
+  type: ['type_error', 'Input should be valid'],
+} as const;
+
 const MISTRAL: Service = {
   headers: noBareBearer,
   parameters: object(MISTRAL_PARAMETERS, 'model', 'messages'),
   refuse: ({ kind, path, value }) => {
-    const [type, msg] =
-      kind === 'unknown'
-        ? ['extra_forbidden', 'Extra inputs are not permitted']
-        : kind === 'missing'
-          ? ['missing', 'Field required']
-          : ['type_error', 'Input should be valid'];
+    const [type, msg] = PYDANTIC_FAULTS[kind];
     const detail = [{ type, loc: ['body', ...path], msg, input: value }];
     return {
       status: 422,
@@ -425,12 +429,7 @@ const LOCAL: Service = {
     'messages',
   ),
   refuse: ({ kind, path, value }) => {
-    const [type, msg] =
-      kind === 'unknown'
-        ? ['extra_forbidden', 'Extra inputs are not permitted']
-        : kind === 'missing'
-          ? ['missing', 'Field required']
-          : ['type_error', 'Input should be valid'];
+    const [type, msg] = PYDANTIC_FAULTS[kind];
     const place = ['body', ...path].map(step => (/^\d+$/.test(step) ? step : `'${step}'`)).join(', ');
     const message = `[{'type': '${type}', 'loc': (${place}), 'msg': '${msg}', 'input': ${pythonValue(value)}}]`;
     return {

@@ -31,11 +31,9 @@ export function refusal(request: ProviderRequest, dialect: ChatDialect): Provide
     return /name="image(\[\])?"/.test(request.text) ? undefined : MISSING_IMAGE;
   }
   if (request.method !== 'POST' || !/json/.test(request.headers['content-type'] ?? '')) return undefined;
-  const byDialect = request.path.endsWith('/chat/completions')
-    ? CHAT_DIALECTS[dialect]
-    : /\/images\/(?:generations|edits)$/.test(request.path)
-      ? IMAGES[dialect]
-      : undefined;
+  const isDrawing = /\/images\/(?:generations|edits)$/.test(request.path);
+  const drawing = isDrawing ? IMAGES[dialect] : undefined;
+  const byDialect = request.path.endsWith('/chat/completions') ? CHAT_DIALECTS[dialect] : drawing;
   const service = byDialect ?? BY_PATH.find(([path]) => path.test(request.path))?.[1];
   return service && refusalOf(service, request);
 }

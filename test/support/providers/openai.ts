@@ -66,7 +66,8 @@ export function wrongParameter({ kind, path, value }: ParameterFault): ProviderA
       code: 'missing_required_parameter',
     });
   }
-  const got = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  const filled = Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  const got = value === null ? 'null' : filled;
   return openaiError(`Invalid type for '${param}': got ${got} instead.`, { param, code: 'invalid_type' });
 }
 

@@ -157,10 +157,11 @@ export class ProviderLedger {
         archived_at: this.resultsAreGone ? '2026-10-01T00:00:00Z' : null,
       };
     }
+    const endStatus = cancelled ? 'cancelled' : 'completed';
     return {
       id,
       object: 'batch',
-      status: ended ? (cancelled ? 'cancelled' : 'completed') : 'in_progress',
+      status: ended ? endStatus : 'in_progress',
       metadata,
       request_counts: {
         total: entries.length,

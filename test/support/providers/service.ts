@@ -37,7 +37,7 @@ export function refusalOf(service: Service, request: ProviderRequest): ProviderA
   if (wrongHeader) return wrongHeader;
   const body = JSON.parse(request.text) as Body;
   const validate = ajv.compile(service.parameters);
-  if (!validate(body)) return service.refuse(faultOf(deepest(validate.errors ?? [])));
+  if (!validate(body)) return service.refuse(findFault(deepest(validate.errors ?? [])));
   for (const rule of service.rules) {
     const answer = rule(body, request);
     if (answer) return answer;
@@ -53,7 +53,7 @@ function deepest(errors: readonly ErrorObject[]): ErrorObject {
   return first;
 }
 
-function faultOf({ keyword, instancePath, params, data }: ErrorObject): ParameterFault {
+function findFault({ keyword, instancePath, params, data }: ErrorObject): ParameterFault {
   const path = instancePath.split('/').slice(1);
   const names = params as { additionalProperty?: string; missingProperty?: string };
   if (keyword === 'additionalProperties') {
@@ -89,7 +89,10 @@ export const constant = (value: string): Schema => ({ const: value });
 
 /** Formats the path of a parameter as `messages[0].content`. */
 export function dotted(path: readonly string[]): string {
-  return path.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index ? `.${step}` : step)).join('');
+  return path
+    .map(step => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
 }
 
 /** Returns the value at a path; undefined if the path leads nowhere. */

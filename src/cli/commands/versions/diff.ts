@@ -204,12 +204,16 @@ function changedKeys(
 async function changedFile(before: string | undefined, after: string | undefined): Promise<VersionChange[]> {
   if (before === undefined || after === undefined || before === after) return [];
   const { diffLines } = await import('diff');
-  const lines = diffLines(before, after).flatMap(({ value, added, removed }) => {
-    const mark = added ? '+' : removed ? '-' : ' ';
-    return value
+  const lines = diffLines(before, after).flatMap(change =>
+    change.value
       .replace(/\n$/u, '')
       .split('\n')
-      .map(line => `${mark} ${line}`);
-  });
+      .map(line => `${changeMark(change)} ${line}`),
+  );
   return [{ what: 'prompt', before, after, lines }];
+}
+
+function changeMark({ added, removed }: { readonly added: boolean; readonly removed: boolean }): string {
+  if (added) return '+';
+  return removed ? '-' : ' ';
 }

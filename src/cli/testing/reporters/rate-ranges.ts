@@ -38,9 +38,13 @@ export function caseRanges(
     interval,
     min: 0,
     mark: requiredRate(pass, runs),
-    tone: status !== 'passed' ? 'bad' : isFlaky(counted) ? 'changed' : 'good',
+    tone: status === 'passed' ? passedTone(counted) : 'bad',
   };
   return [...(isRepeated ? [rate] : []), ...changeRanges(counted, change, isRepeated)];
+}
+
+function passedTone(counted: CaseRuns): GridRange['tone'] {
+  return isFlaky(counted) ? 'changed' : 'good';
 }
 
 function changeRanges(after: CaseRuns, change: CaseChange | undefined, isRepeated: boolean): GridRange[] {

@@ -29,7 +29,7 @@ export function isReference(part: TextPart, of: Reference['of']): part is Refere
 
 /** Returns a text with the fields of a row; `answer` replaces references to the answer. */
 export function fillReferences(parts: readonly TextPart[], item: EvaluationRow, answer: string): string {
-  return parts
-    .map(part => ('text' in part ? part.text : part.of === 'item' ? rowText(item, part.path) : answer))
-    .join('');
+  const fill = (reference: Reference): string =>
+    reference.of === 'item' ? rowText(item, reference.path) : answer;
+  return parts.map(part => ('text' in part ? part.text : fill(part))).join('');
 }

@@ -294,12 +294,13 @@ function caseNeeds(
     ]),
   ];
   const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
+  const renderedInputs = isEachRendered && template === undefined ? inPrompt : [];
   return {
     prompt,
     template,
     inputs,
     jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
-    renderedInputs: prompt.program ? inputs : isEachRendered && template === undefined ? inPrompt : [],
+    renderedInputs: prompt.program ? inputs : renderedInputs,
     isEachRendered,
     promptVariable: /^\{\{ ?(\w+) ?\}\}$/u.exec(prompt.text)?.[1],
     hasCode: asked.some(({ transform }) => transform !== undefined),

@@ -239,7 +239,8 @@ const JSON_TYPE = /^(?:is|contains)-json$/u;
 
 /** Returns the schema from a map, or from its text in YAML or JSON; undefined without one, false for another text. */
 function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | false {
-  if (typeof value !== 'string') return isJsonObject(value) ? value : value ? false : undefined;
+  if (isJsonObject(value)) return value;
+  if (typeof value !== 'string') return value ? false : undefined;
   try {
     const schema = parseYaml(value).json();
     if (schema === null) return undefined;
