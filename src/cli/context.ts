@@ -41,7 +41,7 @@ export interface Connection {
    * Returns the reason that a run of this command failed before a model answered; undefined for any other end, and always if
    * another process carried out the run.
    */
-  faultOf(runId: string): EngineFault | undefined;
+  findFault(runId: string): EngineFault | undefined;
   /** The runs of the embedded service in this process. */
   readonly runsHere?: RunsHere;
   /** The costs of runs in tokens and money; only of the embedded service. */

@@ -39,7 +39,7 @@ export class BrowserService implements Requester {
   }
 
   /** Returns a prompt version, fetched once; undefined if it can't be read or is not published. */
-  promptOf(promptVersionId: string): Promise<PromptVersion | undefined> {
+  versionPrompt(promptVersionId: string): Promise<PromptVersion | undefined> {
     const version =
       this.#versions.get(promptVersionId) ??
       this.versions.get(promptVersionId).catch(() => {

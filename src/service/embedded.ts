@@ -73,7 +73,7 @@ export async function startEmbedded(options: CommonOptions) {
        */
       stop: (idempotencyKey: string, by: string) => runner.stop(parts.userId, idempotencyKey, by),
       /** Returns the fault of a run that failed before a model answered; undefined for any other end. */
-      faultOf: (runId: string) => runner.faultOf(runId),
+      findFault: (runId: string) => runner.findFault(runId),
       /** Returns true if the model of a run of this process was asked and nothing came back. */
       isUnanswered: (runId: string) => runner.isUnanswered(runId),
       /**
@@ -125,7 +125,7 @@ export async function openForCommand(options: CommonOptions) {
       routes: INTERFACE_ROUTES,
       mediaUrl: (media, output) => {
         hasCreatedMedia = true;
-        return media.fileUrlOf(output);
+        return media.fileUrl(output);
       },
       watchModels: false,
       forgetsUnasked: false,

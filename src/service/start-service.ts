@@ -157,7 +157,7 @@ async function composeOptions(
       openApiRoute(documentedRoutes),
       ...(options.page === false ? [] : pageRoutes),
     ],
-    mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
+    mediaUrl: (_, output, origin) => `${origin}${urls.signedPath(output)}`,
     watchModels: true,
     forgetsUnasked: true,
     allowsPrograms: async () =>

@@ -18,10 +18,10 @@ export interface Run {
 
 /** Returns the lowest cost of each over a number of rounds, in which they take turns. */
 export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost; own: Cost } {
-  costOf(own); // what only the first call does, such as making a store, is not measured
-  let least = { bare: costOf(bare), own: costOf(own) };
+  findCost(own); // what only the first call does, such as making a store, is not measured
+  let least = { bare: findCost(bare), own: findCost(own) };
   for (let round = 1; round < rounds; round += 1) {
-    least = { bare: lesser(least.bare, costOf(bare)), own: lesser(least.own, costOf(own)) };
+    least = { bare: lesser(least.bare, findCost(bare)), own: lesser(least.own, findCost(own)) };
   }
   return least;
 }
@@ -32,7 +32,7 @@ export function lesser(one: Cost, other: Cost): Cost {
 }
 
 /** Measures a command with the shell's own clock, because Node can't tell the CPU time of one child. */
-export function costOf({ argv, env, cwd }: Run): Cost {
+export function findCost({ argv, env, cwd }: Run): Cost {
   const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
   const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], {
     env,

@@ -130,7 +130,7 @@ async function measureRound(
   const before = await cpuOf(server.process.pid, postmaster);
   const one = await creations(server, server.key, body);
   const after = await cpuOf(server.process.pid, postmaster);
-  const costOf = (at: 0 | 1): number => ((after[at] - before[at]) / (one * SECONDS)) * 1000;
+  const findCost = (at: 0 | 1): number => ((after[at] - before[at]) / (one * SECONDS)) * 1000;
   const many = await creations(server, server.key, body, { connections: MANY_AT_ONCE });
   const four = await Promise.all(
     [server.key, ...keys].map(key => creations(server, key, body, { connections: AT_ONCE / 4 })),
@@ -141,8 +141,8 @@ async function measureRound(
     many,
     four: four.reduce((all, rate) => all + rate, 0),
     share: Math.min(...four) / Math.max(...four),
-    node: costOf(0),
-    postgres: costOf(1),
+    node: findCost(0),
+    postgres: findCost(1),
   };
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { costOf, costsInTurns, type Environment } from './command-cost.ts';
+import { costsInTurns, type Environment, findCost } from './command-cost.ts';
 import { startServer } from './service-server.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 31);
@@ -54,7 +54,7 @@ function subjects(node: string, plain: Environment, baseUrl: string): Subject[] 
     env,
     argv: [node, COMMAND, ...args],
   });
-  costOf({ argv: [node, COMMAND, 'resources', 'refresh'], env: hosted });
+  findCost({ argv: [node, COMMAND, 'resources', 'refresh'], env: hosted });
   return [
     { name: 'curl, one POST', argv: ['curl', '-sS', '-d', '{}', `${baseUrl}/runs`], env: plain },
     promptrun('version', 1.6, plain, '--version'),

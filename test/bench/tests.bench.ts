@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { commandEnvironment } from '../support/environment.ts';
-import { type Cost, costOf, lesser } from './command-cost.ts';
+import { type Cost, findCost, lesser } from './command-cost.ts';
 
 const CASES = 200;
 const CONCURRENCY = 16;
@@ -84,7 +84,7 @@ function writeCases(home: string, apiBaseUrl: string): void {
 
 /** Returns the lowest cost of a few rounds, after one that is not counted. */
 function leastOf(argv: readonly string[], env: Record<string, string>, cwd: string): Cost {
-  const costs = Array.from({ length: ROUNDS + 1 }, () => costOf({ argv, env, cwd }));
+  const costs = Array.from({ length: ROUNDS + 1 }, () => findCost({ argv, env, cwd }));
   return costs.slice(1).reduce(lesser);
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Cost, costOf, costsInTurns, type Environment, lesser, type Run } from './command-cost.ts';
+import { type Cost, costsInTurns, type Environment, findCost, lesser, type Run } from './command-cost.ts';
 import { startServer } from './service-server.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 21);
@@ -32,7 +32,7 @@ function measure(directory: string, baseUrl: string): void {
   const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: directory };
   const hosted = { ...plain, PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
   const promptrun = (...args: string[]) => ({ argv: [process.execPath, COMMAND, ...args], env: hosted });
-  costOf(promptrun('resources', 'refresh'));
+  findCost(promptrun('resources', 'refresh'));
   const curl = { argv: ['curl', '-sS', '--data-binary', `@${body}`, `${baseUrl}/runs`], env: plain };
   const upload = promptrun('run', VERSION, ...pictures.flatMap(picture => ['--image', picture]));
   const call = promptrun('run', VERSION);
@@ -77,7 +77,7 @@ function tell(name: string, { cpu, wall }: Cost, ratio = ''): void {
 function peakMiB({ argv: [node = '', ...args], env }: Run, directory: string): number {
   const told = path.join(directory, 'memory');
   const teller = `import { writeFileSync } from 'node:fs'; process.on('exit', () => writeFileSync(process.env.TOLD, String(process.resourceUsage().maxRSS)))`;
-  costOf({
+  findCost({
     argv: [node, '--import', `data:text/javascript,${encodeURIComponent(teller)}`, ...args],
     env: { ...env, TOLD: told },
   });

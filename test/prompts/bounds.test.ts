@@ -15,7 +15,7 @@ const numbered = (line: (n: number) => string, bytes = 128 * 1024 - 500): string
 };
 const headed = (head: string, template = 'x'): string => `---\n${head}\n---\n${template}`;
 
-function faultOf(source: string): string {
+function findFault(source: string): string {
   const fault = parsePrompt(source, 'x.prompt')
     .findings.list()
     .find(({ severity }) => severity === 'fault');
@@ -68,7 +68,7 @@ describe('a prompt file past a bound is refused soon, with the bound', () => {
     ],
     ['an alias of itself', headed('a: &a [*a]'), /nested too deeply/],
   ])('%s', (_, source, fault) => {
-    expect(faultOf(source)).toEqual(typeof fault === 'string' ? fault : expect.stringMatching(fault));
+    expect(findFault(source)).toEqual(typeof fault === 'string' ? fault : expect.stringMatching(fault));
   });
 });
 
@@ -81,7 +81,7 @@ describe('a prompt file as large as it may be is read', () => {
     ['aliases', headed(`a: &a x\nb: [${full('*a,', 100_000)}]`)],
     ['keys', headed(numbered(n => `k${n}: 1\n`))],
     ['lines of a text', headed(`a: "${full('a \n  ', 100_000)}"`)],
-  ])('%s', (_, source) => expect(faultOf(source)).toBe('none'));
+  ])('%s', (_, source) => expect(findFault(source)).toBe('none'));
 
   it.each([
     ['comments', '{{!--'],
@@ -89,7 +89,7 @@ describe('a prompt file as large as it may be is read', () => {
     ['texts', '{{"'],
     ['tags', '{{'],
   ])('%s that never end are a fault', (_, unit) =>
-    expect(faultOf(full(unit))).toMatch(/^1: (the template can't be read here|this tag is never closed)$/),
+    expect(findFault(full(unit))).toMatch(/^1: (the template can't be read here|this tag is never closed)$/),
   );
 });
 

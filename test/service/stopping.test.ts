@@ -230,7 +230,7 @@ test('a stopping service looks no further for runs of other processes, since its
     answerLook = resolve;
   });
   vi.spyOn(store.queue, 'workers').mockReturnValue(looking);
-  const furtherLook = vi.spyOn(store.queue, 'runningOf');
+  const furtherLook = vi.spyOn(store.queue, 'runningAt');
   const options = { store, clock: serviceClock, programs: new Set(), onFault: () => {} };
   const runner = new QueueRunner(options as unknown as QueueRunnerOptions);
   runner.start();

@@ -26,7 +26,7 @@ export interface Variant {
  */
 export async function createVariants(
   ctx: Context,
-  connectionOf: (target: string) => Promise<Connection>,
+  openConnection: (target: string) => Promise<Connection>,
   targets: readonly string[],
   models: readonly string[],
 ): Promise<Variant[]> {
@@ -41,7 +41,7 @@ export async function createVariants(
   }
   const variants: Variant[] = [];
   for (const { target, model } of wanted) {
-    const connection = await connectionOf(target);
+    const connection = await openConnection(target);
     const resolved = await resolveTarget(ctx, connection, target, { source: 'command line', model });
     const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
     await checkModelAccess(connection, promptVersionId);

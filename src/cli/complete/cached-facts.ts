@@ -58,7 +58,7 @@ export class CachedFacts {
   }
 
   /** Returns the names of prompts with their titles; a prompt without a slug appears once, by its newest id. */
-  async names(idOf: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
+  async names(getId: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
     const service = this.#service();
     const local = service === 'local' ? (await this.#localFacts()).prompts : [];
     // The other cached versions of the embedded service are prompt files, which are offered as files.
@@ -67,7 +67,7 @@ export class CachedFacts {
     const names = new Map<string, { readonly name: string; readonly title: string }>();
     for (const prompt of prompts) {
       const { promptId, slug, title } = prompt;
-      if (!names.has(promptId)) names.set(promptId, { name: slug ?? idOf(prompt), title });
+      if (!names.has(promptId)) names.set(promptId, { name: slug ?? getId(prompt), title });
     }
     for (const [promptId, name] of service === 'local' ? [] : slugs) {
       if (!names.has(promptId)) names.set(promptId, { name, title: '' });
@@ -104,7 +104,7 @@ export class CachedFacts {
   }
 
   /** Returns the model of a target; undefined if it is unknown. */
-  async modelOf(target: string | undefined): Promise<string | undefined> {
+  async findModel(target: string | undefined): Promise<string | undefined> {
     const { model, modelIndex = -1 } = (await this.prompt(target)) ?? {};
     return model ?? (await this.models())[modelIndex]?.model;
   }

@@ -91,10 +91,10 @@ const targets: CandidateSource = anyOf(aliases, promptFiles, runnable);
 /** Returns names of prompts; their labels after a slug and `@` are typed. */
 async function promptCandidates(
   { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
-  idOf: (prompt: KnownPrompt) => string,
+  getId: (prompt: KnownPrompt) => string,
 ): Promise<Candidate[]> {
   if (!typed.includes('@')) {
-    return [...(await known.names(idOf))].map(([value, description]) => ({ value, description }));
+    return [...(await known.names(getId))].map(([value, description]) => ({ value, description }));
   }
   return (await known.prompts()).flatMap(({ slug, labels = [], title }) =>
     labels.map(label => ({ value: `${slug}@${label}`, description: title })),
@@ -136,7 +136,7 @@ const inputCandidates: CandidateSource = async request => {
 
 /** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
 const runOptions: CandidateSource = async ({ call, known, typed }) => {
-  const model = call.flagValues.get('--model')?.at(-1) ?? (await known.modelOf(call.operands[0]));
+  const model = call.flagValues.get('--model')?.at(-1) ?? (await known.findModel(call.operands[0]));
   const models = (await known.models()).filter(entry => model === undefined || entry.model === model);
   const options = models.flatMap(entry => entry.availableRunOptions);
   const [key] = splitPair(typed);

@@ -34,9 +34,9 @@ export interface Recorder {
    */
   adopt?(runId: string, request: UncountedRequest): void;
   /** Explains why a recorded run failed before a model answered; only in a replay. */
-  faultOf?(runId: string): EngineFault | undefined;
+  findFault?(runId: string): EngineFault | undefined;
   /** Returns the cost of a recorded run in US dollars; only in a replay. */
-  costOf?(runId: string): number | undefined;
+  findCost?(runId: string): number | undefined;
   /** Returns the transport to use in place of the one that `open` opens; a replay opens none. */
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }

@@ -39,13 +39,13 @@ export async function presentPages<T, R>(
 async function writeRows<T, R>(
   ctx: Context,
   pages: Pages<T, R>,
-  lineOf: (row: T) => string | Promise<string>,
+  formatLine: (row: T) => string | Promise<string>,
 ): Promise<R | undefined> {
   for (;;) {
     const page = await pages.next();
     if (page.done === true) return page.value;
     const lines: string[] = [];
-    for (const row of page.value) lines.push(await lineOf(row));
+    for (const row of page.value) lines.push(await formatLine(row));
     if (!(await ctx.io.out(lines.join('')))) return undefined;
   }
 }

@@ -21,17 +21,20 @@ export class ProviderRunError extends CliError {
 
 /** Returns the provider's fault of a run; undefined if it ended in any other way. */
 export function findProviderFault(
-  { faultOf }: Pick<Connection, 'faultOf'>,
+  { findFault }: Pick<Connection, 'findFault'>,
   run: Run,
 ): ProviderRunError | undefined {
-  const kind = run.runStatus === 'failed' ? faultOf(run.runId) : undefined;
+  const kind = run.runStatus === 'failed' ? findFault(run.runId) : undefined;
   return kind && new ProviderRunError(kind, run);
 }
 
 /** Returns the exit code of the command that prints this run. */
-export function exitCodeOfRun({ faultOf }: Pick<Connection, 'faultOf'>, { runId, runStatus }: Run): ExitCode {
+export function exitCodeOfRun(
+  { findFault }: Pick<Connection, 'findFault'>,
+  { runId, runStatus }: Run,
+): ExitCode {
   if (runStatus !== 'failed') return EXIT.ok;
-  const kind = faultOf(runId);
+  const kind = findFault(runId);
   return kind === undefined ? EXIT.runFailed : PROVIDER_FAULTS[kind].exitCode;
 }
 

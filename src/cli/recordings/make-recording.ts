@@ -27,9 +27,9 @@ export interface RecordOptions {
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
   /** Explains why a run failed before a model answered, which its answer doesn't say. */
-  readonly faultOf: (runId: string) => EngineFault | undefined;
+  readonly findFault: (runId: string) => EngineFault | undefined;
   /** Returns the cost of an ended run in US dollars; undefined if unknown. */
-  readonly costOf: (runId: string) => Promise<number | undefined>;
+  readonly findCost: (runId: string) => Promise<number | undefined>;
   /** Returns the keys of providers and addresses, which an answer may echo. */
   readonly providerKeys: () => Promise<readonly string[]>;
 }
@@ -49,8 +49,8 @@ export async function makeRecording(
     keepMedia(directory, body, { ...options, signal }),
   );
   const runId = textOrNothing(valueAt(body['data'], 'runId'));
-  const fault = options.faultOf(runId);
-  const cost = await options.costOf(runId);
+  const fault = options.findFault(runId);
+  const cost = await options.findCost(runId);
   return {
     request,
     answer: { httpStatus, body },

@@ -63,12 +63,12 @@ class ServiceRecorder implements Recorder {
   }
 
   async begin(idempotencyKey: string, request: UncountedRequest): Promise<void> {
-    this.#refuseLink(RecordingDirectory.fileOf(this.#counter.add(idempotencyKey, request)));
+    this.#refuseLink(RecordingDirectory.fileName(this.#counter.add(idempotencyKey, request)));
   }
 
   adopt(runId: string, request: UncountedRequest): void {
     const creation = this.#counter.add(`run ${runId}`, request);
-    this.#refuseLink(RecordingDirectory.fileOf(creation));
+    this.#refuseLink(RecordingDirectory.fileName(creation));
     this.#running.set(runId, creation);
   }
 
@@ -84,8 +84,8 @@ class ServiceRecorder implements Recorder {
   async #request(transport: Transport, request: TransportRequest): ReturnType<Transport['request']> {
     const place = pathBelow(this.#options.baseUrl, request.url);
     if (place === undefined) return transport.request(request);
-    if (this.#creationOf(request, place) === undefined && isKeptAsAnswer(request, place))
-      this.#refuseLink(RecordingDirectory.answerFileOf(place));
+    if (this.#toCreation(request, place) === undefined && isKeptAsAnswer(request, place))
+      this.#refuseLink(RecordingDirectory.answerFileName(place));
     if (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending);
     return sendAndKeep(transport, request, answer => this.#recordLater(request, place, answer));
   }
@@ -126,7 +126,7 @@ class ServiceRecorder implements Recorder {
   async #record(request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> {
     this.#providerKeys ??= this.#options.providerKeys();
     const masked = maskedFor(request, await this.#providerKeys);
-    const creation = this.#creationOf(request, place);
+    const creation = this.#toCreation(request, place);
     if (creation) {
       // A poll that fails says nothing about the creation.
       if (request.method === 'GET' && answer.httpStatus !== 200) return;
@@ -134,13 +134,13 @@ class ServiceRecorder implements Recorder {
         this.#passing.set(creation, () => this.#recordPassing(creation, answer, masked));
       else await this.#recordCreation(creation, answer, masked);
     } else if (isKeptAsAnswer(request, place) && !isPassingAnswer(answer)) {
-      const file = RecordingDirectory.answerFileOf(place);
+      const file = RecordingDirectory.answerFileName(place);
       await this.#directory.writeAnswer(file, masked(place), masked(answer));
     }
   }
 
   /** Returns the creation that a request sends or polls; undefined for other requests. */
-  #creationOf({ method, headers }: TransportRequest, place: string): RecordedRequest | undefined {
+  #toCreation({ method, headers }: TransportRequest, place: string): RecordedRequest | undefined {
     if (method === 'POST' && place === '/runs') return this.#counter.get(headers[IDEMPOTENCY_KEY_HEADER]);
     const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
     return method === 'GET' ? this.#running.get(runId) : undefined;
@@ -148,7 +148,7 @@ class ServiceRecorder implements Recorder {
 
   /** Writes a passing fault as the answer to a creation, unless an earlier recording has a better one. */
   async #recordPassing(creation: RecordedRequest, answer: RecordedAnswer, masked: Mask): Promise<void> {
-    const earlier = await this.#directory.read(RecordingDirectory.fileOf(creation));
+    const earlier = await this.#directory.read(RecordingDirectory.fileName(creation));
     if (earlier === undefined) await this.#recordCreation(creation, answer, masked);
   }
 
@@ -161,7 +161,7 @@ class ServiceRecorder implements Recorder {
       return;
     }
     const recording = await makeRecording(this.#directory, creation, answer, this.#options);
-    await this.#directory.write(RecordingDirectory.fileOf(creation), masked(recording));
+    await this.#directory.write(RecordingDirectory.fileName(creation), masked(recording));
   }
 }
 

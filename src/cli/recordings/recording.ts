@@ -109,13 +109,13 @@ export class RecordingDirectory {
   constructor(readonly directory: string) {}
 
   /** Returns the file of a recording, relative to the directory. */
-  static fileOf(request: RecordedRequest): string {
+  static fileName(request: RecordedRequest): string {
     const version = request.promptVersionId.toLowerCase().replace(/[^0-9a-f-]/gu, '_');
     return path.join('runs', `${version.slice(0, 8)}-${recordingKey(request).slice(0, 16)}.json`);
   }
 
   /** Returns the file of the answer to a GET request. */
-  static answerFileOf(place: string): string {
+  static answerFileName(place: string): string {
     const request = `GET ${place}`;
     const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
     const digest = createHash('sha256').update(request).digest('hex').slice(0, 12);
@@ -130,7 +130,7 @@ export class RecordingDirectory {
   /**
    * Writes a recording that `read` accepts.
    *
-   * @param file the result of `fileOf`; the content may differ from its request, because the key is masked
+   * @param file the result of `fileName`; the content may differ from its request, because the key is masked
    * @throws {Error} if `read` would refuse the recording
    */
   async write(file: string, recording: Recording): Promise<void> {
@@ -234,9 +234,9 @@ export class RecordingDirectory {
   async #writeJson(
     file: string,
     content: object,
-    faultOf: (value: unknown) => string | undefined,
+    findValueFault: (value: unknown) => string | undefined,
   ): Promise<void> {
-    const fault = faultOf(content);
+    const fault = findValueFault(content);
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
     const text = `${JSON.stringify(content, undefined, 2)}\n`;
     if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
@@ -249,7 +249,7 @@ export class RecordingDirectory {
 
   async #readJson(
     file: string,
-    faultOf: (value: unknown) => string | undefined,
+    findValueFault: (value: unknown) => string | undefined,
   ): Promise<object | undefined> {
     const place = path.join(this.directory, file);
     const stats = await lstat(place).catch(() => undefined);
@@ -258,7 +258,7 @@ export class RecordingDirectory {
     if (stats.size > MAX_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
     const json = readJson(await readFile(place, 'utf8'), MAX_FILE_BYTES);
     if ('fault' in json) throw this.#damaged(file, `it ${json.fault}`);
-    const fault = faultOf(json.value);
+    const fault = findValueFault(json.value);
     if (fault !== undefined) throw this.#damaged(file, fault);
     return json.value as object;
   }

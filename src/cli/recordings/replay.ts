@@ -38,8 +38,8 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
     begin: async (idempotencyKey, request) => {
       creations.set(idempotencyKey, await recordedFile(recordings, counter.add(idempotencyKey, request)));
     },
-    faultOf: runId => index.faults.get(runId),
-    costOf: runId => index.costs.get(runId),
+    findFault: runId => index.faults.get(runId),
+    findCost: runId => index.costs.get(runId),
     wrap: async () => ({
       request: async request =>
         (await answerTo(request, { recordings, index, creations, baseUrl })) ??
@@ -84,7 +84,7 @@ async function checkedIndex(recordings: RecordingDirectory): Promise<Index> {
 
 /** Returns the file with the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is incomplete */
 async function recordedFile(recordings: RecordingDirectory, request: RecordedRequest): Promise<string> {
-  const file = RecordingDirectory.fileOf(request);
+  const file = RecordingDirectory.fileName(request);
   const recording = await recordings.read(file);
   if (recording?.notKept.length === 0) return file;
   if (recording !== undefined) {
@@ -133,7 +133,7 @@ async function answerTo(
   if (/^\/runs(?:\?|$)/u.test(place)) {
     return answered({ httpStatus: 200, body: { status: 'SUCCESS', data: { rows: [], hasMore: false } } });
   }
-  const answer = await recordings.readAnswer(RecordingDirectory.answerFileOf(place));
+  const answer = await recordings.readAnswer(RecordingDirectory.answerFileName(place));
   return answer && answered(answer);
 }
 

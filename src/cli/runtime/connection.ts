@@ -161,7 +161,7 @@ async function connectWith(
   return {
     connection: {
       ...place,
-      faultOf: runId => (recorder?.faultOf ?? service?.runsHere.faultOf)?.(runId),
+      findFault: runId => (recorder?.findFault ?? service?.runsHere.findFault)?.(runId),
       client,
       resources,
       get prompts() {
@@ -202,8 +202,8 @@ async function recorderFor(
     client,
     signal,
     note: line => io.note(line),
-    faultOf: runId => service?.runsHere.faultOf(runId),
-    costOf: async runId => {
+    findFault: runId => service?.runsHere.findFault(runId),
+    findCost: async runId => {
       const cost = (await service?.costs.of([runId]))?.get(runId)?.cost;
       return typeof cost === 'number' ? dollars(cost) : undefined;
     },

@@ -13,14 +13,14 @@ export async function openRecorder(
     /** Aborts fetches for a recording. */
     readonly signal: AbortSignal;
     readonly note: (line: string) => void;
-    readonly faultOf: (runId: string) => EngineFault | undefined;
+    readonly findFault: (runId: string) => EngineFault | undefined;
     /** Returns the cost of an ended run, in US dollars; undefined if it is unknown. */
-    readonly costOf: (runId: string) => Promise<number | undefined>;
+    readonly findCost: (runId: string) => Promise<number | undefined>;
     /** The places where models and the names of their keys are declared. */
     readonly models: ModelSources;
   },
 ): Promise<Recorder> {
-  const { baseUrl, client, signal, faultOf, costOf, models } = options;
+  const { baseUrl, client, signal, findFault, findCost, models } = options;
   if (mode === 'replay') {
     const { replayFrom } = await import('../recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
@@ -34,8 +34,8 @@ export async function openRecorder(
     baseUrl,
     signal,
     note,
-    faultOf,
-    costOf,
+    findFault,
+    findCost,
     providerKeys: async () => (await import('../../models/catalogue/provider-keys.ts')).secretKeys(models),
     download: (url, limits) => client().download(url, limits),
   });

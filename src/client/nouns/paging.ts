@@ -19,12 +19,12 @@ export interface PagedList<Q extends PagedQuery, P extends Page<unknown>> {
   readonly noun: string;
   readonly fetch: (query: Q) => Promise<P>;
   /** Returns the cursor of a row. */
-  readonly cursorOf: (row: P['rows'][number]) => string;
+  readonly rowCursor: (row: P['rows'][number]) => string;
   /**
    * Compares a row with the requested period, because a service may list rows outside it; by default every row is
    * within.
    */
-  readonly timeOf?: (row: P['rows'][number]) => 'before' | 'within' | 'after';
+  readonly comparePeriod?: (row: P['rows'][number]) => 'before' | 'within' | 'after';
 }
 
 /**
@@ -52,7 +52,7 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
     remaining -= rows.length;
     const next = backwards ? page.rows[0] : page.rows.at(-1);
     if (!hasMore || next === undefined) return;
-    cursor = list.cursorOf(next);
+    cursor = list.rowCursor(next);
     if (cursors.has(cursor)) {
       throw new ProtocolError(`the service returns the same page of ${list.noun} again and again`);
     }
@@ -61,11 +61,11 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
 
 /** Returns the rows of a page within the requested period. No page follows one that leaves the period. */
 function withinPeriod<Q extends PagedQuery, P extends Page<unknown>>(
-  { timeOf }: PagedList<Q, P>,
+  { comparePeriod }: PagedList<Q, P>,
   page: P,
   backwards: boolean,
 ): Page<unknown> {
-  const times = page.rows.map(row => timeOf?.(row) ?? 'within');
+  const times = page.rows.map(row => comparePeriod?.(row) ?? 'within');
   return {
     rows: page.rows.filter((_, index) => times[index] === 'within'),
     hasMore: page.hasMore && !times.includes(backwards ? 'after' : 'before'),

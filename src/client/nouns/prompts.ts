@@ -113,8 +113,8 @@ export class Prompts extends Endpoints {
   /** Yields pages of published prompts as they arrive; `limit` counts the prompts of all pages. */
   pages(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptPage> {
     const fetch = (page: PromptListQuery): Promise<PromptPage> => this.list(page, options);
-    const cursorOf = ({ promptId }: PromptSearchRow): string => promptId;
-    return iteratePages({ noun: 'prompts', fetch, cursorOf }, query);
+    const rowCursor = ({ promptId }: PromptSearchRow): string => promptId;
+    return iteratePages({ noun: 'prompts', fetch, rowCursor }, query);
   }
 
   /** Yields every published prompt, newest first, and holds one page at a time; `limit` counts the prompts of all pages. */

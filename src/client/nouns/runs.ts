@@ -61,8 +61,11 @@ export class Runs extends Endpoints {
   /** Yields pages as they arrive; see `iteratePages` for their order. */
   pages(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunPage> {
     const fetch = (page: RunListQuery): Promise<RunPage> => this.list(page, options);
-    const cursorOf = ({ runId }: RunRow): string => runId;
-    return iteratePages({ noun: 'runs', fetch, cursorOf, timeOf: row => timeRelation(row, query) }, query);
+    const rowCursor = ({ runId }: RunRow): string => runId;
+    return iteratePages(
+      { noun: 'runs', fetch, rowCursor, comparePeriod: row => timeRelation(row, query) },
+      query,
+    );
   }
 
   /**

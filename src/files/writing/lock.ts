@@ -32,20 +32,20 @@ export type Release = () => void;
  */
 export function lockFile(
   { folder, name }: FileBelow,
-  startTimeOf: StartTimeOf = startTime,
+  readStartTime: StartTimeOf = startTime,
 ): Release | undefined {
   const lock = checkBelow({ folder, name: `${name}.lock` });
   const mine = JSON.stringify({
     ...pidNamespace(),
     pid: process.pid,
-    began: startTimeOf(process.pid),
+    began: readStartTime(process.pid),
     id: randomUUID(),
   });
   for (let tries = 0; tries < 3; tries++) {
     if (takeLock(lock, mine)) return createRelease(lock, mine);
     const holder = readHolder(lock);
     if (holder === mine) return createRelease(lock, mine);
-    if (holder !== undefined && !isAbandoned(lock, holder, startTimeOf)) return undefined;
+    if (holder !== undefined && !isAbandoned(lock, holder, readStartTime)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
   return undefined;
@@ -154,14 +154,14 @@ function readLockStats(lock: string): Stats | undefined {
 }
 
 /** Returns true if the holder is dead. A reused process id is recognised by its start time, else by the lock's age. */
-function isAbandoned(lock: string, holder: string, startTimeOf: StartTimeOf): boolean {
+function isAbandoned(lock: string, holder: string, readStartTime: StartTimeOf): boolean {
   const written = parseHolder(holder);
   if (written === undefined) return lockAge(lock) > HALF_WRITTEN_MS;
   const { host, space, pid, began } = written;
   const own = pidNamespace();
   if (host === own.host && space === own.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
-    if (typeof began === 'string') return startTimeOf(pid) !== began;
+    if (typeof began === 'string') return readStartTime(pid) !== began;
   }
   return lockAge(lock) > STALE_AFTER_MS;
 }

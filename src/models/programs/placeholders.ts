@@ -59,11 +59,11 @@ export type PlaceholderValue = (placeholder: ProgramPlaceholder) => JsonValue;
 /** Fills in a text. Placeholders within a value are not filled in. */
 export function filledText(
   text: string,
-  valueOf: PlaceholderValue,
+  toValue: PlaceholderValue,
   encode = (value: string): string => value,
 ): string {
   return splitAtPlaceholders(text)
-    .map(piece => (typeof piece === 'string' ? piece : encode(textOrNothing(valueOf(piece)))))
+    .map(piece => (typeof piece === 'string' ? piece : encode(textOrNothing(toValue(piece)))))
     .join('');
 }
 

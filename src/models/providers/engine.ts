@@ -102,7 +102,7 @@ class ProviderRun {
   }
 
   ask(refused: RefusedOptions): Promise<EngineResult> {
-    return this.#resultOf(async () => {
+    return this.#toResult(async () => {
       const { request, response } = await this.#send(refused);
       const draws = this.#job.model.modality === 'image';
       const answer = new ModelAnswer(request.answerFormat, { ...request, draws });
@@ -116,7 +116,7 @@ class ProviderRun {
   }
 
   read(body: Record<string, unknown>): Promise<EngineResult> {
-    return this.#resultOf(async () => {
+    return this.#toResult(async () => {
       const request = await this.#build();
       const answer = new ModelAnswer(formatOfAnswer(body) ?? request.answerFormat, {
         hasJsonTool: this.#job.json !== undefined,
@@ -166,7 +166,7 @@ class ProviderRun {
   }
 
   /** Returns the result of an answer. After a fault, the partial text comes before the error item. */
-  async #resultOf(getAnswer: () => Promise<ModelAnswer>): Promise<EngineResult> {
+  async #toResult(getAnswer: () => Promise<ModelAnswer>): Promise<EngineResult> {
     const job = this.#job;
     try {
       const answer = await getAnswer();

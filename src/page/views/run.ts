@@ -56,7 +56,7 @@ async function sections(
   created: CreateRunRequest | undefined,
 ): Promise<Node[]> {
   const versionId = created?.promptVersionId ?? row?.promptVersionId;
-  const prompt = versionId === undefined ? undefined : await context.service.promptOf(versionId);
+  const prompt = versionId === undefined ? undefined : await context.service.versionPrompt(versionId);
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
   const version = prompt && el('a', { href: address }, prompt.title);
   const rerun =

@@ -55,7 +55,7 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
   const restart = (): Promise<void> => {
     const promptId = names.value;
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
-      promptId === '' || (await service.promptOf(promptVersionId))?.promptId === promptId;
+      promptId === '' || (await service.versionPrompt(promptVersionId))?.promptId === promptId;
     const query = {
       times: 'true' as const,
       ...(statuses.value !== '' && { status: statuses.value as RunStatus }),

@@ -58,7 +58,7 @@ async function findGroup(
   row: RunRow,
 ): Promise<{ readonly key: string; readonly name: string }> {
   if (group !== 'prompt') return { key: usageKey(row, group), name: usageKey(row, group) };
-  const prompt = await service.promptOf(row.promptVersionId);
+  const prompt = await service.versionPrompt(row.promptVersionId);
   const name = prompt?.title || row.runName || row.promptVersionId;
   return { key: prompt?.promptId ?? name, name };
 }

@@ -101,7 +101,7 @@ async function findOwner(options: AuthOptions, hash: string): Promise<Caller | u
       user && { keyId: SESSION_KEY_ID, userId: user.id, userName: user.name, plan: user.plan, author: true }
     );
   }
-  const owner = await store.accounts.ownerOf(hash);
+  const owner = await store.accounts.keyOwner(hash);
   if (!owner) return undefined;
   options.noteUse(owner.keyId, owner.lastUsedAt);
   return { ...owner, author: owner.author === 1 };

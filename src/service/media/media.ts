@@ -53,7 +53,7 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     /** Returns media by id; undefined if it has been deleted. */
     find,
     /** Returns the `file:` URL of an output, for callers on this machine. */
-    fileUrlOf: ({ media: id, mediaType }: MediaOutput) => mediaFileUrl({ id, mediaType }),
+    fileUrl: ({ media: id, mediaType }: MediaOutput) => mediaFileUrl({ id, mediaType }),
     /** Returns true if a `file:` URL points into the media directory. */
     isFile: (url: URL) => url.protocol === 'file:' && fileDirectory(url) === directory,
     /** Returns the media of a `file:` URL; `missing` also if the URL is not one of ours. */

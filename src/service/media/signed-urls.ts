@@ -18,13 +18,13 @@ export async function openSignedUrls(store: Store, clock: Clock) {
     createHmac('sha256', secret.value).update(`${file}\n${expires}`).digest('base64url');
   return {
     /** Returns the path and query of an output's URL, valid until 24 hours after the output was made. */
-    pathOf(output: MediaOutput): string {
+    signedPath(output: MediaOutput): string {
       const file = mediaFileName({ id: output.media, mediaType: output.mediaType });
       const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
       return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(file, expires)}`;
     },
     /** Returns the id of the media that a URL names, or the reason that the URL is invalid. */
-    mediaIdOf(file: string, expires: string, signature: string): { id: string } | 'forged' | 'expired' {
+    verifyPath(file: string, expires: string, signature: string): { id: string } | 'forged' | 'expired' {
       if (!isSameSecret(signature, sign(file, expires))) return 'forged';
       if (clock.now() >= Number(expires) * 1000) return 'expired';
       return { id: path.parse(file).name };

@@ -35,7 +35,7 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
         { Range: text({ description: 'A single byte range; several ranges return the whole file' }) },
       ),
       async handle({ media }, { params, query: { expires = '', signature = '' }, headers }) {
-        const named = urls.mediaIdOf(params.file, expires, signature);
+        const named = urls.verifyPath(params.file, expires, signature);
         if (named === 'forged') throw notFound('the file does not exist, or its URL was changed');
         const found = named === 'expired' ? named : ((await media.find(named.id)) ?? 'missing');
         // `If-Range` never matches, because answers have no validator.

@@ -40,7 +40,7 @@ export class CommandRunner implements Runner {
   }
 
   /** Explains why a run of this process failed before a model answered. */
-  faultOf(runId: string): EngineFault | undefined {
+  findFault(runId: string): EngineFault | undefined {
     return this.#faults.get(runId);
   }
 

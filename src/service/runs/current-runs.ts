@@ -27,7 +27,7 @@ export const NEVER_RERUN: Abandonment = { maxDeaths: 1, reason: byEndOfService }
 
 /** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {
-  if (!store.shared) await takeFromDead(store, worker => store.workers.kindOf(worker) === 'command');
+  if (!store.shared) await takeFromDead(store, worker => store.workers.workerKind(worker) === 'command');
 }
 
 /** Queues runs of dead processes again, or fails them; `rerun` applies to runs of a `serve`. */
@@ -42,7 +42,7 @@ async function takeFromDead(
 ): Promise<void> {
   for (const worker of await store.queue.workers()) {
     if (!concerns(worker) || (await store.workers.isAlive(worker))) continue;
-    const isCommand = store.workers.kindOf(worker) === 'command';
+    const isCommand = store.workers.workerKind(worker) === 'command';
     await store.queue.takeFrom(worker, isCommand ? OF_COMMAND : ofServe);
   }
 }
@@ -75,10 +75,10 @@ export async function creationBody(
   userId: number,
   id: string,
 ): Promise<CreateRunRequest> {
-  const stored = await store.runs.requestOf(userId, id);
+  const stored = await store.runs.storedRequest(userId, id);
   if (!stored) throw notFound(`what the run was created from is not kept: ${WHY_NOT_KEPT}`);
   const { images, urls = [], runOptions } = stored.request;
-  const textInputs = await inputs.textsOf(id, stored.request);
+  const textInputs = await inputs.readTexts(id, stored.request);
   const isSent = images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
   const bytes = isSent ? await inputs.load(id, images).catch(goneRefusal) : [];
   const imageInputs = images.map((_, index): ImageInput => {

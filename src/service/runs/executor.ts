@@ -127,7 +127,7 @@ async function engineJob(
   const { inputs, texts, tasks, clock } = options;
   const { images, runOptions, traceparent } = run.request;
   const task = { userId: run.userId, signal };
-  const textInputs = await inputs.textsOf(run.id, run.request);
+  const textInputs = await inputs.readTexts(run.id, run.request);
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
   const prompt = await renderPrompt(
     definition,

@@ -55,8 +55,8 @@ export class HeldResults {
     this.#onFault = onFault;
   }
 
-  /** @param sizeOf returns the size of the result in bytes; called once it has to wait */
-  hold(runId: string, sizeOf: () => number): HeldResult {
+  /** @param measureSize returns the size of the result in bytes; called once it has to wait */
+  hold(runId: string, measureSize: () => number): HeldResult {
     let since: number | undefined;
     let awaited = DATABASE;
     let counted = 0;
@@ -82,7 +82,7 @@ export class HeldResults {
         awaited = keeper;
         const now = this.#clock.now();
         if (since === undefined) {
-          const bytes = sizeOf();
+          const bytes = measureSize();
           if (this.#bytes + bytes > MAX_HELD_BYTES) {
             throw lose(
               `${keeper.name} is unavailable, and 256 MiB of other results are waiting`,

@@ -39,7 +39,7 @@ export function inputFiles(
       return { ...request, textsApart: true };
     },
     /** Returns the texts of a run, from its row or from disk. */
-    async textsOf(
+    async readTexts(
       runId: string,
       { textInputs, textsApart }: StoredRequest,
     ): Promise<StoredRequest['textInputs']> {

@@ -184,7 +184,7 @@ export class QueueRunner implements Runner {
   async #releaseStrays(): Promise<void> {
     const { store } = this.#options;
     const worker = await store.workers.register();
-    const strays = (await store.queue.runningOf(worker)).filter(id => !this.#current.has(id));
+    const strays = (await store.queue.runningAt(worker)).filter(id => !this.#current.has(id));
     await store.queue.release(worker, strays);
   }
 

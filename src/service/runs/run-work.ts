@@ -122,7 +122,7 @@ export class RunWork {
     const { store } = this.#options;
     const { running } = this;
     if (running.length === 0) return;
-    const ours = new Set(await store.queue.runningOf(await store.workers.register()));
+    const ours = new Set(await store.queue.runningAt(await store.workers.register()));
     for (const id of running) if (!ours.has(id)) this.drop(id);
   }
 

@@ -22,7 +22,7 @@ export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
 
 export function accountsStore(db: Db, writer: Writer) {
   return {
-    ownerOf: (keyHash: string) =>
+    keyOwner: (keyHash: string) =>
       db
         .selectFrom('keys')
         .innerJoin('users', 'users.id', 'keys.userId')

@@ -92,7 +92,7 @@ export interface Workers {
   /** Returns the name of this process as a worker, which counts as alive from the first call on. */
   register(): Promise<string>;
   /** Returns the kind of a worker, which may be dead. */
-  kindOf(worker: string): WorkerKind;
+  workerKind(worker: string): WorkerKind;
   /** Returns true also if it can't be determined. */
   isAlive(worker: string): Promise<boolean>;
   /** Removes the entries of dead workers. */

@@ -27,7 +27,7 @@ it('falls back to the file if there is no keychain', async () => {
   const store = storeIn(temporaryDirectory());
   const keptIn = await store.store('promptrun-test', 'https://keychain.test', 'k', { useKeychain: true });
   const credential = store.find('promptrun-test');
-  expect(credential && (await store.keyOf('promptrun-test', credential))).toBe('k');
+  expect(credential && (await store.readKey('promptrun-test', credential))).toBe('k');
   expect(credential).toEqual(
     keptIn === 'file'
       ? { origin: 'https://keychain.test', key: 'k' }
@@ -41,7 +41,7 @@ it('returns no key if the keychain has none of that name', async () => {
   const store = storeIn(directory);
   writeFileSync(store.file, '{"keys": {"p": {"origin": "https://nowhere.test", "keychain": true}}}');
   const credential = store.find('p');
-  expect(credential && (await store.keyOf('p', credential))).toBeUndefined();
+  expect(credential && (await store.readKey('p', credential))).toBeUndefined();
 });
 
 it.each([

@@ -9,7 +9,7 @@ it('stops at a list that never ends, and holds one page at a time', async () => 
       sent += 1;
       return Promise.resolve({ rows: [`r${sent}`], hasMore: true });
     },
-    cursorOf: (row: string) => row,
+    rowCursor: (row: string) => row,
   };
   const read = async (): Promise<void> => {
     for await (const { rows } of iteratePages(list, {})) expect(rows).toHaveLength(1);

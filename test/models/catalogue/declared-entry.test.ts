@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseModelsFile } from '../../../src/models/catalogue/file.ts';
 import { declaredModel } from '../programs/declared.ts';
 
-const faultOf = (...lines: string[]): string | undefined => {
+const findFault = (...lines: string[]): string | undefined => {
   const head = ['models:', '  - model: thing', '    modality: text'];
   const text = [
     ...head,
@@ -86,7 +86,7 @@ describe('a program or an address in models.yaml', () => {
     [['address: "https://a.example/"', 'method: CONNECT'], /:5: method must be/],
     [['program: [cat]', 'address: "https://a.example/"'], /:5: `address` is not a key of/],
   ])('with a fault is left out alone: %s', (lines, fault) => {
-    expect(faultOf(...lines)).toMatch(fault);
+    expect(findFault(...lines)).toMatch(fault);
   });
 
   it('may not have the name of a built-in model', () => {

@@ -7,7 +7,7 @@ import { statusIn } from '../../../src/models/providers/fault.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
 
 /** Returns the status of the fault that ends the collection of a batch's results. */
-async function faultOf(
+async function findFault(
   engine: 'openai' | 'anthropic',
   batch: object,
   results: ProviderAnswer = {},
@@ -51,7 +51,7 @@ it.each([
     { status: 404, body: { error: { message: 'File has expired' } } },
   ],
 ] as const)('results are gone: %s', async (_, engine, batch, results) => {
-  expect(await faultOf(engine, batch, results)).toBe(410);
+  expect(await findFault(engine, batch, results)).toBe(410);
 });
 
 it.each([
@@ -60,12 +60,12 @@ it.each([
   ['OpenAI names no file of them yet', 'openai', { ...COMPLETED, output_file_id: null }, {}],
   ['OpenAI does not know the file', 'openai', COMPLETED, { status: 404, body: NOT_FOUND }],
 ] as const)('results may come later: %s', async (_, engine, batch, results) => {
-  expect(await faultOf(engine, batch, results)).toBe(404);
+  expect(await findFault(engine, batch, results)).toBe(404);
 });
 
 it('a key that has expired says nothing of the results', async () => {
   const refused = { status: 401, body: { error: { message: 'The key has expired', code: 'key_expired' } } };
-  expect(await faultOf('openai', COMPLETED, refused)).toBe(401);
+  expect(await findFault('openai', COMPLETED, refused)).toBe(401);
 });
 
 describe("Anthropic's batch is found by its results", () => {

@@ -65,7 +65,7 @@ describe('is reported in its own words, and sent as often as it is worth', () =>
 });
 
 /** Returns the fault of an error. An unpaid account is refused like a key; some providers report a used-up quota in words alone. */
-function faultOf({ means, status }: RealError): EngineFault | undefined {
+function findFault({ means, status }: RealError): EngineFault | undefined {
   if (means === 'key' || status === 402) return 'unauthorised';
   if (means === 'busy') return 'busy';
   return means === 'quota' && status === 429 ? 'quota' : undefined;
@@ -74,7 +74,7 @@ function faultOf({ means, status }: RealError): EngineFault | undefined {
 describe('is classified', () => {
   it.each(REFUSALS)('$provider $status, $means: $says', async error => {
     const { fault, isRefused } = await askWith(error);
-    expect({ fault, isRefused }).toEqual({ fault: faultOf(error), isRefused: error.means !== 'gateway' });
+    expect({ fault, isRefused }).toEqual({ fault: findFault(error), isRefused: error.means !== 'gateway' });
   });
 });
 

@@ -6,42 +6,46 @@ import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { REFUSALS } from '../../support/providers/real-refusals.ts';
 
-const faultOf = ({ status, headers = {}, body }: Omit<RealError, 'provider' | 'means' | 'source' | 'says'>) =>
+const findFault = ({
+  status,
+  headers = {},
+  body,
+}: Omit<RealError, 'provider' | 'means' | 'source' | 'says'>) =>
   refusalFault({ status, headers, text: body });
 const meaning = (...means: RealError['means'][]): RealError[] =>
   REFUSALS.filter(error => means.includes(error.means));
 
 describe('a refusal', () => {
   it.each([...UNSUPPORTED, ...REFUSALS])('is in the words of $provider: $says', error => {
-    expect(faultOf(error).what).toContain(error.says);
+    expect(findFault(error).what).toContain(error.says);
   });
 
   it.each(meaning('key'))('says that the key is not valid: $provider $status', error => {
-    expect(faultOf(error).more.fault).toBe('unauthorised');
+    expect(findFault(error).more.fault).toBe('unauthorised');
   });
 
   it.each(meaning('quota').filter(({ status }) => status === 429))(
     'says that the quota is used up',
     error => {
-      expect(faultOf(error).more).toMatchObject({ fault: 'quota', quotaUsedUp: true });
+      expect(findFault(error).more).toMatchObject({ fault: 'quota', quotaUsedUp: true });
     },
   );
 
   it.each(meaning('busy'))('says that $provider is busy, whatever its words', error => {
-    expect(faultOf(error).more).toMatchObject({ fault: 'busy', quotaUsedUp: false });
+    expect(findFault(error).more).toMatchObject({ fault: 'busy', quotaUsedUp: false });
   });
 
   it('says how long Gemini wants to be left alone', () => {
-    const waits = meaning('busy').map(error => faultOf(error).more.retryAfterMs);
+    const waits = meaning('busy').map(error => findFault(error).more.retryAfterMs);
     expect(waits).toContain(55_000);
   });
 
   it.each(meaning('overloaded'))('says that $provider did nothing', error => {
-    expect(faultOf(error).more).toMatchObject({ isOverloaded: true, isRefused: true });
+    expect(findFault(error).more).toMatchObject({ isOverloaded: true, isRefused: true });
   });
 
   it.each(meaning('gateway'))("of a gateway doesn't mean that the model is overloaded: $provider", error => {
-    expect(faultOf(error).more.isOverloaded).toBe(false);
+    expect(findFault(error).more.isOverloaded).toBe(false);
   });
 
   it.each([
@@ -67,7 +71,7 @@ describe('an option that a provider refuses', () => {
   const known = UNSUPPORTED.filter(({ means, option }) => means === 'option' && option !== undefined);
   it.each(known)('is known by its name: $provider $option', error => {
     const options = error.option === 'penalties' ? ['frequencyPenalty', 'presencePenalty'] : [error.option];
-    expect(refusedOptions(faultOf(error), all)).toEqual(options);
+    expect(refusedOptions(findFault(error), all)).toEqual(options);
   });
 
   it.each([
@@ -83,11 +87,11 @@ describe('an option that a provider refuses', () => {
     [400, '{"error":{"message":"temperature must be at most 1"}}', []],
     [400, '{"error":{"message":"stop: response_format is not supported"}}', []],
   ])('is distinguished from other faults: %i %s', (status, body, options) => {
-    expect(refusedOptions(faultOf({ status, body }), all)).toEqual(options);
+    expect(refusedOptions(findFault({ status, body }), all)).toEqual(options);
   });
 
   it('is not one of those that were not sent', () => {
-    const fault = faultOf({ status: 400, body: '{"error":{"message":"temperature is not supported"}}' });
+    const fault = findFault({ status: 400, body: '{"error":{"message":"temperature is not supported"}}' });
     expect(refusedOptions(fault, new Set(['seed']))).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
 
 const file = (...lines: string[]): string => lines.join('\n');
 
-function faultOf(source: string, name = 'poem.prompt'): string {
+function findFault(source: string, name = 'poem.prompt'): string {
   try {
     parsePromptFile(source, name);
   } catch (error) {
@@ -189,24 +189,24 @@ describe('a bad prompt file', () => {
     ['a role an input chooses', file('a', '{{role n}}'), 2],
     ['a role nobody has', file('a', '{{role "tool"}}'), 2],
   ])('with %s is refused with its line', (_, source, line) => {
-    expect(faultOf(source, 'dir/poem.prompt')).toMatch(new RegExp(`^dir/poem\\.prompt:${line}: \\S.{10,}`));
+    expect(findFault(source, 'dir/poem.prompt')).toMatch(new RegExp(`^dir/poem\\.prompt:${line}: \\S.{10,}`));
   });
 
   it.each(['.prompt', '-x.prompt', 'a b.prompt', 'a\nb.prompt', `${'x'.repeat(101)}.prompt`])(
     'named %j is refused',
-    name => expect(faultOf('x', name)).toContain('slug'),
+    name => expect(findFault('x', name)).toContain('slug'),
   );
 
   it('named like an identifier is refused', () => {
-    expect(faultOf('x', '00000000-0000-4000-8000-000000000000.prompt')).toContain('identifier');
+    expect(findFault('x', '00000000-0000-4000-8000-000000000000.prompt')).toContain('identifier');
   });
 
   it('nested without end is refused, not fatal', () => {
-    expect(faultOf(`${'{{#if a}}'.repeat(20_000)}x${'{{/if}}'.repeat(20_000)}`)).toMatch(
+    expect(findFault(`${'{{#if a}}'.repeat(20_000)}x${'{{/if}}'.repeat(20_000)}`)).toMatch(
       /^poem\.prompt:\d+: /,
     );
-    expect(faultOf(`---\ntitle: ${'['.repeat(20_000)}\n---\nx`)).toMatch(/^poem\.prompt:\d+: /);
-    expect(faultOf(`---\n${'- '.repeat(20_000)}\n---\nx`)).toMatch(/^poem\.prompt:\d+: /);
+    expect(findFault(`---\ntitle: ${'['.repeat(20_000)}\n---\nx`)).toMatch(/^poem\.prompt:\d+: /);
+    expect(findFault(`---\n${'- '.repeat(20_000)}\n---\nx`)).toMatch(/^poem\.prompt:\d+: /);
   });
 
   it('with aliases that multiply is refused, not fatal', () => {
@@ -214,7 +214,7 @@ describe('a bad prompt file', () => {
       { length: 20 },
       (_, n) => `  a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}, *a${n}]`,
     );
-    expect(faultOf(file('---', 'config:', '  a0: &a0 [x]', ...lines, '---', 'x'))).toMatch(
+    expect(findFault(file('---', 'config:', '  a0: &a0 [x]', ...lines, '---', 'x'))).toMatch(
       /^poem\.prompt:\d+: /,
     );
   });

@@ -12,7 +12,7 @@ const base64 = (bytes: Buffer | string): ImageInput => ({
   base64: Buffer.from(bytes as string).toString('base64'),
 });
 
-async function faultOf(inputs: ImageInput[], options: Partial<FetchImageOptions> = {}): Promise<Refusal> {
+async function findFault(inputs: ImageInput[], options: Partial<FetchImageOptions> = {}): Promise<Refusal> {
   const fault: unknown = await loadImageInputs(inputs, { signal, ...options }).catch(
     (error: unknown) => error,
   );
@@ -51,7 +51,7 @@ describe('input pictures', () => {
     ],
     ['a PDF', Buffer.from('%PDF-1.7\n').toString('base64'), /not an image/],
   ])('with %s are refused', async (_, text, reason) => {
-    const fault = await faultOf([base64(png(1, 1)), { type: 'base64', base64: text }]);
+    const fault = await findFault([base64(png(1, 1)), { type: 'base64', base64: text }]);
     expect(fault.code).toBe('INVALID_REQUEST');
     expect(fault.message).toMatch(/^inputs\.imageInputs\[1\]\.base64: /);
     expect(fault.message).toMatch(reason);
@@ -59,7 +59,7 @@ describe('input pictures', () => {
 
   it('over 20 MiB are refused', async () => {
     const large = Buffer.concat([png(1, 1), Buffer.alloc(20 * 1024 * 1024)]);
-    expect((await faultOf([base64(large)])).message).toMatch(/20 MiB/);
+    expect((await findFault([base64(large)])).message).toMatch(/20 MiB/);
     expect(await loadImageInputs([base64(large.subarray(0, 20 * 1024 * 1024))], { signal })).toHaveLength(1);
   });
 
@@ -72,7 +72,7 @@ describe('input pictures', () => {
       })(),
       discard: () => undefined,
     });
-    const fault = await faultOf([{ type: 'url', url: 'https://8.8.8.8/x.png' }], { open });
+    const fault = await findFault([{ type: 'url', url: 'https://8.8.8.8/x.png' }], { open });
     expect(fault.message).toBe(
       'inputs.imageInputs[0].url: this is not an image, such as a PNG, JPEG, GIF or WebP file',
     );

@@ -52,9 +52,9 @@ function versionColumns(now: number): ListColumn<PromptVersionEntry>[] {
 }
 
 function labelColumns(now: number): ListColumn<PromptVersionEntry>[] {
-  const moves = (history: unknown, timeOf: (at: string) => string): string =>
+  const moves = (history: unknown, formatTime: (at: string) => string): string =>
     listAt(history)
-      .map(move => moveText(move, timeOf))
+      .map(move => moveText(move, formatTime))
       .join('; ');
   return [
     { title: 'LABELS', cell: ({ labels }) => listAt(labels).map(textOrNothing).join(', ') },
@@ -68,12 +68,12 @@ function labelColumns(now: number): ListColumn<PromptVersionEntry>[] {
 }
 
 /** Describes a move of a label, in the row of the version that it came to or left. */
-function moveText(move: unknown, timeOf: (at: string) => string): string {
+function moveText(move: unknown, formatTime: (at: string) => string): string {
   const text = (field: string): string => textOrNothing(valueAt(move, field));
   const short = (field: string): string => text(field).slice(0, 8);
   const arrival = text('from') === '' ? 'set' : `moved from ${short('from')}`;
   const step = text('to') === '' ? 'removed' : arrival;
-  return oneLine(`${text('label')} ${step} by ${text('by')} ${timeOf(text('at'))}`);
+  return oneLine(`${text('label')} ${step} by ${text('by')} ${formatTime(text('at'))}`);
 }
 
 /** Shows a version of a prompt and its expected inputs. */

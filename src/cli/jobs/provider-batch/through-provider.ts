@@ -84,7 +84,7 @@ class VersionHandover {
   async *handOver(jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob>): AsyncGenerator<PlannedJob> {
     for await (const planned of jobs) {
       const { job, plan } = planned;
-      const handover = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
+      const handover = plan.kind === 'create' ? await this.#findBatch(job) : undefined;
       if (handover) this.#expect(handover, { job, reservation: undefined });
       else if (plan.kind !== 'create') yield planned;
       else await this.#handOverRows(await this.#packer.add(job));
@@ -109,7 +109,7 @@ class VersionHandover {
   }
 
   /** Returns the batch that answers a job, if the job's request is unchanged. */
-  async #batchOf(job: Job): Promise<BatchHandover | undefined> {
+  async #findBatch(job: Job): Promise<BatchHandover | undefined> {
     const step = this.#parts.journal.states.get(job.id)?.step;
     const handover = this.#earlier.find(({ rows }) => rows.has(job.id));
     if (!handover || step === 'failed' || step === 'succeeded') return undefined;

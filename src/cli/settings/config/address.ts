@@ -197,7 +197,7 @@ async function storedKey(
   if (profile === undefined) return undefined;
   const credential = settings.credentials.find(profile);
   if (credential === undefined || credential.origin !== new URL(baseUrl.value).origin) return undefined;
-  const value = askKeychain ? await settings.credentials.keyOf(profile, credential) : credential.key;
+  const value = askKeychain ? await settings.credentials.readKey(profile, credential) : credential.key;
   return value === undefined ? undefined : { value, source: `profile ${profile}` };
 }
 

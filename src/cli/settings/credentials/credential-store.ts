@@ -38,7 +38,7 @@ export class CredentialStore {
   }
 
   /** Returns the key; undefined if the keychain does not return it. */
-  async keyOf(profile: string, { origin, key }: Credential): Promise<string | undefined> {
+  async readKey(profile: string, { origin, key }: Credential): Promise<string | undefined> {
     return key ?? (await inKeychain(profile, origin, entry => entry.getPassword())) ?? undefined;
   }
 

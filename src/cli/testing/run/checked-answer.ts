@@ -106,7 +106,7 @@ async function costOfRun(
   run: Run,
   budget: CheckTools['budget'],
 ): Promise<number | undefined> {
-  if (connection.recorder?.costOf) return connection.recorder.costOf(run.runId);
+  if (connection.recorder?.findCost) return connection.recorder.findCost(run.runId);
   await budget.countWaited(connection, run);
   const { cost } = budget.spentOn(run.runId);
   return cost === undefined ? undefined : dollars(cost);

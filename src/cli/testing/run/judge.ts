@@ -112,7 +112,7 @@ export class Judge {
 
   /** @throws {CliError} CONFIG_ERROR if the model has no price under `--max-cost` */
   async checkPrice({ model, rank, judgeConfig }: RequestedModel): Promise<void> {
-    const body = await this.#bodyOf({ prompt: '?', model, rank, judgeConfig });
+    const body = await this.#createBody({ prompt: '?', model, rank, judgeConfig });
     await this.#budget.checkPrice(await this.#local(), body);
   }
 
@@ -125,7 +125,7 @@ export class Judge {
   /** Adds the estimate of a question to a forecast. */
   async forecast(forecast: Forecast, question: ModelQuestion, providerBatch: boolean): Promise<void> {
     const { estimatedCredits } = await this.#version(this.#chosen(question));
-    await forecast.add(await this.#local(), await this.#bodyOf(question), {
+    await forecast.add(await this.#local(), await this.#createBody(question), {
       estimatedCredits,
       providerBatch,
     });
@@ -201,15 +201,15 @@ export class Judge {
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
   async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
     const { estimatedCredits, declarationDigest } = await this.#version(this.#chosen(question));
-    const [connection, request] = [await this.#local(), await this.#requestOf(question)];
+    const [connection, request] = [await this.#local(), await this.#createRequest(question)];
     return { connection, request, estimatedCredits, declarationDigest };
   }
 
-  async #bodyOf(question: ModelQuestion): Promise<CreationRequest> {
-    return buildRunBody(await this.#requestOf(question));
+  async #createBody(question: ModelQuestion): Promise<CreationRequest> {
+    return buildRunBody(await this.#createRequest(question));
   }
 
-  async #requestOf({ prompt, system, ...named }: ModelQuestion): Promise<RunRequest> {
+  async #createRequest({ prompt, system, ...named }: ModelQuestion): Promise<RunRequest> {
     const judge = this.#chosen(named);
     const { promptVersionId } = await this.#version(judge);
     const text = new Map([

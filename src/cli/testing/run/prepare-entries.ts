@@ -48,7 +48,7 @@ type CountedEntry = CountedRequest & Omit<PreparedEntry, 'nameKey'>;
  */
 export async function prepareEntries(
   ctx: Context,
-  connectionOf: (target: string) => Promise<Connection>,
+  openConnection: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
 ): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FaultyTestFile[] }> {
   const entries: CountedEntry[] = [];
@@ -61,7 +61,7 @@ export async function prepareEntries(
     // A configuration of promptfoo is read as several files.
     if (isFaulty(file)) continue;
     try {
-      const connection = await connectionOf(file.target);
+      const connection = await openConnection(file.target);
       for (const request of await prepareFile(ctx, connection, file, chosenKeys)) {
         const key = contentKey(request);
         const firstRepetition = repetitions.get(key) ?? 1;

@@ -49,7 +49,7 @@ export function leases(db: Db): Workers {
       await registered;
       return name;
     },
-    kindOf: () => 'serve',
+    workerKind: () => 'serve',
     isAlive: async worker => worker === name || !(await isDead(db, worker, name)),
     async sweep() {
       await sql`delete from "workers" where "expiresAt" < clock_timestamp() - interval '1 day'`.execute(db);

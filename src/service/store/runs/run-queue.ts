@@ -88,7 +88,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       return (await counted.executeTakeFirstOrThrow()).count;
     },
     /** Returns the ids of a worker's running runs, according to the store. */
-    runningOf: async (worker: string) => {
+    runningAt: async (worker: string) => {
       const runs = db.selectFrom('runs').select('id').where(inProgress).where('worker', '=', worker);
       return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
     },

@@ -28,7 +28,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
       return row && storedRun(row);
     },
     /** Returns the request of a run; undefined if it is not kept, or the run doesn't exist. */
-    requestOf: async (userId: number, id: string) => {
+    storedRequest: async (userId: number, id: string) => {
       const row = await runOfUser(db, userId, id).select(['promptVersionId', 'request']).executeTakeFirst();
       return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;
     },

@@ -37,7 +37,7 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
       await lock;
       return name;
     },
-    kindOf: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
+    workerKind: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
     isAlive: async (worker: string) => worker === name || (await isLocked(lockFile(worker))),
     /** Returns true if another process uses the store. */
     others: () => isInUse(dataDir, lockFile(name)),
