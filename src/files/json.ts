@@ -57,9 +57,10 @@ export function parseJson(text: string): JsonValue | undefined {
 export function readJson(
   text: string,
   bounds: JsonBounds = MAX_JSON,
+  parse = parseBoundedJson,
 ): { readonly value: JsonValue } | { readonly fault: string } {
   try {
-    return { value: parseBoundedJson(text, bounds) as JsonValue };
+    return { value: parse(text, bounds) as JsonValue };
   } catch (error) {
     return { fault: error instanceof JsonPastBound ? error.message : 'is not JSON' };
   }

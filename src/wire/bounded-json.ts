@@ -59,6 +59,17 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
   forgetLastMatch();
 }
 
+/** Replaces what matches a pattern in valid JSON, outside strings. */
+export function replaceOutsideStrings(
+  json: string,
+  pattern: RegExp,
+  replace: (part: string) => string,
+): string {
+  // With escaped quotes rewritten, every second part between quotes is the content of a string.
+  const parts = json.replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c')).split('"');
+  return parts.map((part, index) => (index % 2 === 1 ? part : part.replace(pattern, replace))).join('"');
+}
+
 const EMPTY_JSON: ReadonlySet<string> = new Set(['[]', '{}']);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -96,12 +96,12 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 7, kilobytes: 211, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 212, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
       ['config', 'get', 'concurrency'],
-      { files: 7, kilobytes: 198, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 199, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);
@@ -113,7 +113,7 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
-    expectWithin(loaded, { files: 9, kilobytes: 570, builtins });
+    expectWithin(loaded, { files: 9, kilobytes: 571, builtins });
   });
 
   it.skipIf(process.env['PROMPTRUN_COMMAND'])('and enters for one run on a service', async () => {

@@ -8,7 +8,7 @@ import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
 import { printPaid } from '../outputs/results.ts';
-import { writeNamedFile } from '../outputs/saving/special-file.ts';
+import { isPagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { plainRows } from '../terminal/table.ts';
 import { reportTestFault } from '../testing/report-end.ts';
@@ -24,7 +24,10 @@ export interface ShownComparison extends FinishedComparison {
   readonly verdicts: readonly VariantVerdict[];
 }
 
-/** Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`. */
+/**
+ * Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`, which replaces the rows on
+ * standard output.
+ */
 export async function presentComparison(
   ctx: Context,
   comparison: ShownComparison,
@@ -47,7 +50,8 @@ export async function presentComparison(
       ]),
     paged: true,
   };
-  await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
+  const isPrinted = isPagePrinted(ctx, '--report', report);
+  if (!isPrinted) await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
   const facts = grid.facts.join(', ');
   for (const line of [facts, ...(ctx.globals.json ? verdictLines : []), ...otherLines]) {
     ctx.io.note(`note: ${oneLine(line)}`);
@@ -55,7 +59,8 @@ export async function presentComparison(
   reportFailures(ctx, compared, variants);
   if (report !== undefined) {
     const page = gridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
-    await writePage(ctx, report, page);
+    if (isPrinted) await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
+    else await writePage(ctx, report, page);
   }
 }
 

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import {
+  isJsonObject,
+  JsonPastBound,
+  MAX_JSON,
+  parseBoundedJson,
+  replaceOutsideStrings,
+} from '../../wire/bounded-json.ts';
 
 /** A number or boolean of JSON or YAML as written: `1.50` is not `1.5`, and no digit is lost. */
 export class Literal {
@@ -67,7 +73,12 @@ export function parseJsonAsWritten(source: string): unknown {
     return undefined;
   }
   const mark = `a literal ${randomUUID()}`;
-  const marked = markLiterals(source, JSON.stringify(mark));
+  const name = JSON.stringify(mark);
+  const marked = replaceOutsideStrings(
+    source,
+    /-?\d[\d.eE+-]*|true|false/gu,
+    literal => `{${name}:"${literal}"}`,
+  );
   return JSON.parse(marked, (_, value: unknown) => unmarkLiteral(value, mark) ?? value) as unknown;
 }
 
@@ -83,14 +94,4 @@ function isJson(source: string): boolean {
 function unmarkLiteral(value: unknown, mark: string): Literal | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return undefined;
   return new Literal(String((value as Record<string, unknown>)[mark]));
-}
-
-/** Marks the numbers and booleans of valid JSON, outside strings. */
-function markLiterals(json: string, mark: string): string {
-  // With escaped quotes rewritten, every second part between quotes is the content of a string.
-  const parts = json.replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c')).split('"');
-  const markedParts = parts.map((part, index) =>
-    index % 2 === 1 ? part : part.replace(/-?\d[\d.eE+-]*|true|false/gu, `{${mark}:"$&"}`),
-  );
-  return markedParts.join('"');
 }

@@ -17,15 +17,27 @@ export function jsonLine(ctx: PrintContext, row: unknown): Promise<string> {
 async function formatJson(ctx: PrintContext, value: unknown, indent: number): Promise<string> {
   const { query } = ctx.globals;
   const { isTerminal } = ctx.io.stdout;
-  if (query === undefined) return `${toJson(value, { isTerminal, indent })}\n`;
+  if (query === undefined) return `${await toJson(value, { isTerminal, indent })}\n`;
   const { applyQuery } = await import('./query.ts');
   const { bare, json } = await applyQuery(ctx, query, value, indent);
   if (bare !== undefined) return `${isTerminal ? visible(bare) : bare}\n`;
   return `${isTerminal ? withoutHiddenControls(json) : json}\n`;
 }
 
-/** Returns indented JSON; for a terminal with control characters escaped, which doesn't change the value. */
-export function toJson(value: unknown, { isTerminal = false, indent = 2 } = {}): string {
-  const text = JSON.stringify(value ?? null, undefined, indent);
+/**
+ * Returns indented JSON, with each number as the service wrote it; for a terminal with control characters escaped, which
+ * doesn't change the value.
+ */
+export async function toJson(value: unknown, { isTerminal = false, indent = 2 } = {}): Promise<string> {
+  let isExact = true;
+  const noteNumbers = (_: string, part: unknown): unknown => {
+    if (typeof part === 'number' && !Number.isSafeInteger(part)) isExact = false;
+    return part;
+  };
+  let text = JSON.stringify(value ?? null, noteNumbers, indent);
+  if (!isExact) {
+    const { stringifyAsWritten } = await import('../../wire/written-numbers.ts');
+    text = stringifyAsWritten(value, indent);
+  }
   return isTerminal ? withoutHiddenControls(text) : text;
 }

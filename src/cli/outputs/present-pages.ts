@@ -57,7 +57,7 @@ async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, noun: string):
   let before = '[\n';
   for (; page.done !== true; page = await pages.next()) {
     for (const row of page.value) {
-      const text = toJson(row, { isTerminal }).replaceAll('\n', '\n  ');
+      const text = (await toJson(row, { isTerminal })).replaceAll('\n', '\n  ');
       if (!(await ctx.io.out(`${before}  ${text}`))) return undefined;
       before = ',\n';
     }

@@ -11,6 +11,7 @@ export class HelpShown extends Error {
 }
 
 const UNKNOWN_COMMAND = 'commander.unknownCommand';
+const UNKNOWN_OPTION = 'commander.unknownOption';
 const EXCESS_ARGUMENTS = 'commander.excessArguments';
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
@@ -41,6 +42,7 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
   return usageError(
     candidates.includes(word) ? `${word} takes no value` : what.replace(/\.$/, '') + suggestion,
     ...flagHints(code, command),
+    ...(code === UNKNOWN_OPTION && suggestion === '' ? inputHints(word, command) : []),
     `Usage: ${usageLine(command)}`,
     `See: ${commandPath(command)} --help`,
     ...(isUnknownCommand && suggestion === ''
@@ -69,7 +71,7 @@ function correctNames(code: string, command: Command): string[] {
       .visibleCommands(command)
       .flatMap(subcommand => [subcommand.name(), ...subcommand.aliases()]);
   }
-  if (code !== 'commander.unknownOption') return [];
+  if (code !== UNKNOWN_OPTION) return [];
   const options = [...command.options, ...rootCommand(command).options].filter(option => !option.hidden);
   return [...options.flatMap(({ long }) => long ?? []), '--help'];
 }
@@ -98,6 +100,14 @@ function flagHints(code: string, command: Command): string[] {
       ? `An input is given with -i: ${start}${inputs.join('')}`
       : `An input is given with its name: ${start} -i <input>=${shellWord(first)}`,
   ];
+}
+
+/** Returns a hint for an input that was written as a flag, `run hello --topic tea`, without its value, which may be a secret. */
+function inputHints(flag: string, command: Command): string[] {
+  if (command.name() === 'api' || !command.options.some(({ long }) => long === '--input')) return [];
+  const [, name] = /^--([\p{L}\p{N}_-]+)$/u.exec(flag) ?? [];
+  const isHint = name !== undefined && !/key|token|secret|password/iu.test(name);
+  return isHint ? [`If ${name} is an input of the prompt, give it with -i: -i ${name}=<value>`] : [];
 }
 
 function commandPath(command: Command): string {

@@ -2,14 +2,9 @@ import { Redaction } from '../../client/http/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
-import {
-  isJsonObject,
-  MAX_JSON,
-  parseBoundedJson,
-  type UncheckedObject,
-  valueAt,
-} from '../../wire/bounded-json.ts';
+import { isJsonObject, MAX_JSON, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
+import { parseKeepingNumbers } from '../../wire/written-numbers.ts';
 import { counted } from '../core/counted.ts';
 import { toCliError } from '../core/failure.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
@@ -208,7 +203,7 @@ function isPassingAnswer({ httpStatus }: RecordedAnswer): boolean {
 
 function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
   try {
-    const json = parseBoundedJson(bytes.toString('utf8'), MAX_JSON);
+    const json = parseKeepingNumbers(bytes.toString('utf8'), MAX_JSON);
     return isJsonObject(json) && typeof json['status'] === 'string' ? json : undefined;
   } catch {
     return undefined;

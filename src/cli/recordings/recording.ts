@@ -9,6 +9,7 @@ import { checkBelow, LinkFault } from '../../files/writing/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/writing/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { MAX_JSON, type UncheckedObject } from '../../wire/bounded-json.ts';
+import { parseKeepingNumbers, stringifyAsWritten } from '../../wire/written-numbers.ts';
 import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 import { type CliError, configError } from '../errors.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
@@ -238,7 +239,7 @@ export class RecordingDirectory {
   ): Promise<void> {
     const fault = findValueFault(content);
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
-    const text = `${JSON.stringify(content, undefined, 2)}\n`;
+    const text = `${stringifyAsWritten(content, 2)}\n`;
     if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
       if (error instanceof LinkFault || errorCode(error) === undefined) throw error;
@@ -256,7 +257,7 @@ export class RecordingDirectory {
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
     if (stats.size > MAX_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
-    const json = readJson(await readFile(place, 'utf8'), MAX_FILE_BYTES);
+    const json = readJson(await readFile(place, 'utf8'), MAX_FILE_BYTES, parseKeepingNumbers);
     if ('fault' in json) throw this.#damaged(file, `it ${json.fault}`);
     const fault = findValueFault(json.value);
     if (fault !== undefined) throw this.#damaged(file, fault);

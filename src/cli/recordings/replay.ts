@@ -4,6 +4,7 @@ import { isDirectory } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { valueAt } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
+import { stringifyAsWritten } from '../../wire/written-numbers.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import { usageError } from '../errors.ts';
 import { nearestRecording } from './nearest.ts';
@@ -148,7 +149,7 @@ async function mediaAt(
 }
 
 function answered({ httpStatus, body }: RecordedAnswer): TransportResponse {
-  const bytes = Buffer.from(JSON.stringify(body));
+  const bytes = Buffer.from(stringifyAsWritten(body));
   return {
     status: httpStatus,
     headers: { 'content-type': 'application/json', 'content-length': String(bytes.length) },

@@ -49,7 +49,9 @@ export async function prepareRound(
     addEarlierTurns(ctx, chosenFiles(read.files, round)),
   );
   const runnable = withoutUncheckedTurns(entries);
-  const chosen = options.failed ? await failedEntries(ctx, runnable) : runnable;
+  const { entries: chosen, passed } = options.failed
+    ? await failedEntries(ctx, runnable)
+    : { entries: runnable, passed: 0 };
   // Only the chosen cases of a file need their judges.
   const unjudged = options.failed ? await judgeFaults(ctx, groupByFile(chosen), judge) : [];
   const faults = [...read.faults, ...entryFaults, ...unjudged];
@@ -63,6 +65,8 @@ export async function prepareRound(
   return {
     files: read.files,
     paths,
+    /** The number of cases that `--failed` leaves out because they passed. */
+    passed,
     entries: chosen.filter(({ entry }) => !unjudged.some(({ file }) => file === entry.file.file)),
     faults,
     judge,
@@ -125,12 +129,15 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
   }
 }
 
-/** Returns the entries that failed when they were last run, and those before them whose answers they take. */
-async function failedEntries(ctx: Context, all: readonly PreparedEntry[]): Promise<PreparedEntry[]> {
+/**
+ * Returns the entries that failed when they were last run, and those before them whose answers they take, with the number of
+ * entries that passed.
+ */
+async function failedEntries(ctx: Context, all: readonly PreparedEntry[]) {
   const hasFailed = await lastFailures(ctx);
   const chosen = new Set<PreparedEntry>(all.filter(({ entry }) => isUnchecked(entry.testCase)));
   for (const [, own] of byService(all.filter(prepared => !chosen.has(prepared)))) {
-    const failed = own.filter(prepared => hasFailed(prepared)).map(({ entry }) => entry);
+    const failed = own.filter(prepared => hasFailed(prepared) === true).map(({ entry }) => entry);
     const needed = withEarlierTurns(
       own.map(({ entry }) => entry),
       failed,
@@ -141,10 +148,11 @@ async function failedEntries(ctx: Context, all: readonly PreparedEntry[]): Promi
   if (chosen.size === 0 && !ctx.isReplay) {
     noteReplayedFailures(
       ctx,
-      all.filter(prepared => hasFailed(prepared, { isReplay: true })),
+      all.filter(prepared => hasFailed(prepared, { isReplay: true }) === true),
     );
   }
-  return all.filter(prepared => chosen.has(prepared));
+  const passed = all.filter(prepared => hasFailed(prepared) === false).length;
+  return { entries: all.filter(prepared => chosen.has(prepared)), passed };
 }
 
 function noteReplayedFailures({ io }: Context, { length }: readonly PreparedEntry[]): void {

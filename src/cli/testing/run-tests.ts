@@ -49,7 +49,7 @@ export async function runRound(
   round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const prepared = await prepareRound(ctx, options, budget, round);
-  const { files, paths, entries, faults, judge, judged, baseline } = prepared;
+  const { files, paths, entries, passed, faults, judge, judged, baseline } = prepared;
   if (baseline && entries.length > 0)
     requirePair(
       baseline,
@@ -67,7 +67,10 @@ export async function runRound(
     throw withResumeHint(error);
   });
   const results = inEntryOrder([...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))], entries);
-  if (results.length + faults.length === 0 && !options.watch) throw nothingToRun(options);
+  if (results.length + faults.length === 0 && !options.watch) {
+    if (passed === 0) throw nothingToRun(options);
+    ctx.io.note(`note: no case failed when it was last run; ${counted(passed, 'case')} passed`);
+  }
   const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
   const ordered = inFileOrder([...updated.results, ...faults.map(faultyFileResult)], paths);
   const comparison = baseline && compareWithBaseline(baseline, ordered);

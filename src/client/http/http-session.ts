@@ -1,4 +1,5 @@
 import { Deadline, sleep as realSleep } from '../../net/signals.ts';
+import { parseBoundedJson } from '../../wire/bounded-json.ts';
 import {
   ACTION_REQUIRE_HEADER,
   CLI_AGENT_HEADER,
@@ -156,7 +157,7 @@ export class HttpSession {
       const { httpStatus: status, text, receivedAt } = received;
       const ms = this.now() - startedAt;
       await this.#report('answer', request, attempt, { ms, status, headers: received.headers }, text);
-      const outcome = parseResponse(received, this.redaction);
+      const outcome = parseResponse(received, this.redaction, await parserFor(received.text));
       if (outcome.answer) this.#learnFrom(outcome.answer, receivedAt);
       return outcome;
     } catch (error) {
@@ -285,4 +286,14 @@ export class ServiceClock {
   learn(serviceMs: number, localMs: number): void {
     this.#offsetMs = serviceMs - localMs;
   }
+}
+
+/** A number of more digits than JavaScript keeps, or a very large one. */
+const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
+
+/** Returns a parser that keeps every digit, if the text needs one. */
+async function parserFor(text: string): Promise<typeof parseBoundedJson> {
+  if (!MAY_BE_INEXACT.test(text)) return parseBoundedJson;
+  const { parseKeepingNumbers } = await import('../../wire/written-numbers.ts');
+  return parseKeepingNumbers;
 }

@@ -43,9 +43,13 @@ export interface Received {
  *
  * @throws {ProtocolError} for anything but an envelope, describing what came
  */
-export function parseEnvelope(received: Received, redaction: Redaction): Envelope<unknown> {
+export function parseEnvelope(
+  received: Received,
+  redaction: Redaction,
+  parse = parseBoundedJson,
+): Envelope<unknown> {
   if (isRedirect(received.httpStatus)) throw redirected(received, redaction);
-  const value = parseValue(received, redaction);
+  const value = parseValue(received, redaction, parse);
   if (!isEnvelope(value)) throw foreignAnswer(received, redaction, 'JSON without an envelope');
   const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) {
@@ -72,11 +76,11 @@ function redirected({ method, url, httpStatus, headers }: Received, redaction: R
   );
 }
 
-function parseValue(received: Received, redaction: Redaction): unknown {
+function parseValue(received: Received, redaction: Redaction, parse: typeof parseBoundedJson): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw foreignAnswer(received, redaction, 'an empty answer');
   try {
-    return parseBoundedJson(text, MAX_JSON);
+    return parse(text, MAX_JSON);
   } catch (error) {
     if (error instanceof JsonPastBound) {
       throw foreignAnswer(received, redaction, `JSON that ${error.message}`);
@@ -137,11 +141,15 @@ export type AttemptOutcome = (
 };
 
 /** Interprets an answer. The key is masked in the result, except in the outputs of runs. */
-export function parseResponse(received: Received, redaction: Redaction): AttemptOutcome {
+export function parseResponse(
+  received: Received,
+  redaction: Redaction,
+  parse = parseBoundedJson,
+): AttemptOutcome {
   const { method, httpStatus, headers } = received;
   const date = readDate(headers);
   try {
-    const envelope = parseEnvelope(received, redaction);
+    const envelope = parseEnvelope(received, redaction, parse);
     // The outputs of a run are a result, and results stay as they came.
     const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
     const text = safe === envelope ? received.text : JSON.stringify(safe);

@@ -96,6 +96,24 @@ describe('batch report', () => {
     expect(stdout()).toContain('2 runs took 4 tokens, credits unknown\n');
   });
 
+  it('prints the page in place of the totals with --html -', async () => {
+    const project = results();
+    const { exitCode, stdout, stderr } = await project.run([
+      'batch',
+      'report',
+      'results.jsonl',
+      '--html',
+      '-',
+    ]);
+    expect([exitCode, stdout(), stderr()]).toEqual([
+      0,
+      expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u),
+      '',
+    ]);
+    const refused = await project.run(['batch', 'report', 'results.jsonl', '--html', '-', '--json']);
+    expect([refused.exitCode, refused.stdout()]).toEqual([2, '']);
+  });
+
   it('asks the list for credits that the file lacks, those of earlier runs included', async () => {
     const [first] = LINES;
     const lines = [

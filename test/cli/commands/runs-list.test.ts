@@ -243,6 +243,17 @@ describe('JSON', () => {
     ]);
   });
 
+  it.each([['--json'], ['--ndjson']])('keeps every digit of a number with %s', async flag => {
+    const [first] = rows(0, 1);
+    const body = JSON.stringify({
+      status: 'SUCCESS',
+      data: { rows: [{ ...first, serial: 0 }], hasMore: false },
+    });
+    const answer = { body: body.replace('"serial":0', '"serial":12345678901234567890') };
+    const { stdout } = await list([flag], [{ answer }]);
+    expect(stdout).toMatch(/"serial": ?12345678901234567890\b/u);
+  });
+
   it('comes out as pages arrive with --ndjson', async () => {
     let printed = '';
     const service = await scriptedService(page({}, rows(0, 50), true), {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
@@ -277,6 +277,16 @@ describe('compare', () => {
     await files.run(['compare', 'postcard', 'postcard', '--from', 'rows.csv', '--report', 'page.html']);
     const page = readFileSync(path.join(files.home, 'page.html'), 'utf8');
     expect(page.match(/<img alt="" src="data:image\/png;base64,/gu)).toHaveLength(2);
+  });
+
+  it('prints the page in place of the rows with --report -', async () => {
+    const files = project();
+    const { exitCode, stdout } = await files.run([...COMPARE, '--report', '-']);
+    expect([exitCode, stdout()]).toEqual([0, expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u)]);
+    expect(existsSync(path.join(files.home, '-'))).toBe(false);
+    const refused = await files.run([...COMPARE, '--report', '-', '--json']);
+    expect([refused.exitCode, refused.stderr()]).toEqual([2, expect.stringContaining('exclude each other')]);
+    expect(JSON.parse((await files.run(['runs', 'list', '--all', '--json'])).stdout())).toHaveLength(4);
   });
 
   it('needs no row for prompts without inputs', async () => {

@@ -225,9 +225,20 @@ describe('wrong use', () => {
     ],
     [['keys', 'create', 'ada'], 'A user is given with --user: promptrun keys create --user ada'],
     [['run', '--', '-hello', '-i', 'name=Ada'], 'Usage: promptrun run [options] [target]'],
+    [
+      ['run', 'hello', '--topic', 'sk-1'],
+      'If topic is an input of the prompt, give it with -i: -i topic=<value>',
+    ],
+    [
+      ['batch', 'hello', '--topic=sk-1'],
+      'If topic is an input of the prompt, give it with -i: -i topic=<value>',
+    ],
+    [['run', 'hello', '--api-key', 'sk-1'], 'Usage: promptrun run [options] [target]'],
+    [['run', 'hello', '--modle', 'echo'], 'Usage: promptrun run [options] [target]'],
   ])('%j gets a hint on the form of inputs', async (argv, hint) => {
     const { exitCode, stderr } = await runInProcess(argv);
     expect(stderr().split('\n')[1]).toBe(hint);
+    expect(stderr()).not.toContain('sk-1');
     expect(exitCode).toBe(2);
   });
 

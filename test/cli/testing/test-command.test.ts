@@ -310,7 +310,24 @@ describe('a test', () => {
     expect(stdout()).toContain('0 passed, 1 failed');
     project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
     expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
-    expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
+  });
+
+  it('succeeds with --failed if nothing failed, and refuses it if nothing was run', async () => {
+    const project = projectOf(PASSING + FAILING);
+    const refused = await project.run(['test', '--failed']);
+    expect([refused.exitCode, refused.stderr()]).toEqual([4, expect.stringContaining('Leave out --failed')]);
+    await project.run(['test', '--filter', 'norwegian']);
+    project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
+    expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
+    const live = { home: project.home, local: localService };
+    const argv = ['test', '--failed', '--reporter', 'json', '--out', 'report.json'];
+    const green = await runInProcess(argv, live);
+    expect([green.exitCode, green.stderr()]).toEqual([
+      0,
+      'note: no case failed when it was last run; 1 case passed\n',
+    ]);
+    const report: unknown = JSON.parse(readFileSync(path.join(project.home, 'report.json'), 'utf8'));
+    expect(report).toMatchObject({ passed: 0, failed: 0, cases: [] });
   });
 
   it('says with --failed that failures with --replay are kept apart', async () => {
@@ -320,7 +337,7 @@ describe('a test', () => {
     expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(5);
     const live = { home: project.home, local: localService };
     const { exitCode, stderr } = await runInProcess(['test', '--failed'], live);
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(0);
     expect(stderr()).toContain(
       'note: 1 case failed with --replay, which is remembered apart: to run only those, add --replay <dir>\n',
     );

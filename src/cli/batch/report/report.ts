@@ -6,7 +6,7 @@ import { spendingText, spentProperties } from '../../creation/spending-text.ts';
 import { unwritable, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { writeNamedFile } from '../../outputs/saving/special-file.ts';
+import { isPagePrinted, isStandardOutput, writeNamedFile } from '../../outputs/saving/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
 import {
@@ -18,12 +18,13 @@ import {
   unfinishedText,
 } from './reported-rows.ts';
 
-/** Prints the summary of a batch, and writes an HTML page if `html` names a file. */
+/** Prints the summary of a batch, and writes an HTML page if `html` names a file. A page on standard output replaces the summary. */
 export async function reportBatch(
   ctx: Context,
   results: string,
   html: string | undefined,
 ): Promise<ExitCode> {
+  const isPrinted = isPagePrinted(ctx, '--html', html);
   const rows = await readReportedRows(results, ctx.cwd);
   const unfinished = await readUnfinished(results, ctx.cwd, rows);
   const summary = summarizeRows(rows, await readSpending(ctx, rows), unfinished);
@@ -33,6 +34,7 @@ export async function reportBatch(
     const page = await reportPage(rows, summary, { title: path.basename(results), folder });
     await writeBatchReport(ctx, html, page.html);
     noteLeftOut(ctx, page.leftOut);
+    if (isPrinted) return EXIT.ok;
   }
   await present(ctx, summary, {
     terminal: () => terminalReport(ctx, summary),
@@ -58,7 +60,7 @@ async function writeBatchReport(ctx: Context, file: string, page: string): Promi
   } catch (error) {
     throw unwritable(error, usageError(`--html: ${file} can't be written: ${errorMessage(error)}`));
   }
-  ctx.io.note(`note: wrote the page to ${file}`);
+  if (!isStandardOutput(ctx.cwd, file)) ctx.io.note(`note: wrote the page to ${file}`);
 }
 
 /** Returns the summary as lines of text. */

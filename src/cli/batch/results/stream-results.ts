@@ -68,7 +68,11 @@ async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFil
 const STREAM = { states: new Map(), existed: false, finish: async (): Promise<void> => {} };
 
 function lineResults({ isTerminal, write, close }: SpecialFile): LineStream {
-  return { ...STREAM, write: line => write(`${toJson(line, { isTerminal, indent: 0 })}\n`), close };
+  return {
+    ...STREAM,
+    write: async line => write(`${await toJson(line, { isTerminal, indent: 0 })}\n`),
+    close,
+  };
 }
 
 /** Makes the table in a temporary file first, because a later row may need more columns. */

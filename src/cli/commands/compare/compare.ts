@@ -25,6 +25,7 @@ import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { printValue } from '../../outputs/json.ts';
+import { isPagePrinted } from '../../outputs/saving/special-file.ts';
 import { checkWritableFile } from '../../outputs/saving/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
@@ -43,7 +44,8 @@ export async function compare(
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
   refuseInputsBesideRows(flags);
-  if (report !== undefined) checkWritableFile(ctx.cwd, report, '--report');
+  if (report !== undefined && !isPagePrinted(ctx, '--report', report))
+    checkWritableFile(ctx.cwd, report, '--report');
   refuseStrayFlags(flags);
   const gate = verdictGate(flags);
   const prepared = await prepareComparison(ctx, targets, flags);

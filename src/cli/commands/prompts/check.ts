@@ -25,7 +25,7 @@ export async function promptsCheck(
   { models = false, printSchema = false }: CheckFlags,
 ): Promise<void> {
   if (printSchema) {
-    await ctx.io.out(`${toJson(FRONT_MATTER_SCHEMA)}\n`);
+    await ctx.io.out(`${await toJson(FRONT_MATTER_SCHEMA)}\n`);
     return;
   }
   const files = expandWildcards(names, ctx.cwd);

@@ -7,7 +7,7 @@ import { type TestFlags, testOptions } from './options.ts';
 export async function test(ctx: Context, paths: readonly string[], flags: TestFlags): Promise<ExitCode> {
   if (flags.printSchema === true) {
     const { testFileSchema } = await import('../../testing/cases/test-file-schema.ts');
-    await ctx.io.out(`${toJson(testFileSchema())}\n`);
+    await ctx.io.out(`${await toJson(testFileSchema())}\n`);
     return EXIT.ok;
   }
   const options = testOptions(ctx, paths, flags);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { errorCode } from '../../../files/error-utils.ts';
 import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
 import { visible } from '../../terminal/sanitise.ts';
 
 /** A device or a pipe that is open for writing. */
@@ -13,8 +14,12 @@ export interface SpecialFile {
   close(): Promise<void>;
 }
 
-/** Writes a text to a file, a device or a pipe that the user named. On a terminal, it shows control characters. */
+/** Writes a text to a file, a device or a pipe that the user named, or to standard output for `-`. On a terminal, it shows control characters. */
 export async function writeNamedFile(ctx: Context, name: string, text: string): Promise<void> {
+  if (name === '-') {
+    await ctx.io.out(ctx.io.stdout.isTerminal ? visible(text) : text);
+    return;
+  }
   const file = path.resolve(ctx.cwd, name);
   if (!isSpecial(file)) return replaceNamedFile(file, text);
   const special = await openSpecialFile(ctx, file);
@@ -57,6 +62,22 @@ export async function openSpecialFile({ io }: Context, file: string): Promise<Sp
 /** Returns true for `-`, and if a path, relative to `cwd`, leads to standard output. */
 export function isStandardOutput(cwd: string, name: string): boolean {
   return name === '-' || standardStream(path.resolve(cwd, name)) === 'stdout';
+}
+
+/**
+ * Returns true if a page takes the place of what the command prints.
+ *
+ * @param flag the flag that names the page's file
+ * @throws {CliError} USAGE_ERROR if JSON was requested as well
+ */
+export function isPagePrinted(ctx: Context, flag: string, name: string | undefined): boolean {
+  if (name === undefined || !isStandardOutput(ctx.cwd, name)) return false;
+  const { json, query } = ctx.globals;
+  if (!json) return true;
+  throw usageError(
+    `${flag} ${name} and --${query === undefined ? 'json' : 'query'} exclude each other: both go to standard output`,
+    `Name a file for the page: ${flag} page.html`,
+  );
 }
 
 const STREAMS = [

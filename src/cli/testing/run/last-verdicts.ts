@@ -36,19 +36,19 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
 }
 
 /**
- * Returns a test that is true for a case that did not pass when it was last run, as it is or before an edit. It looks at
- * runs of the same kind, live or recorded, unless told otherwise.
+ * Returns a function from a case to whether it failed when it was last run, as it is or before an edit; undefined if it was
+ * not run. It looks at runs of the same kind, live or recorded, unless told otherwise.
  */
 export async function lastFailures(
   ctx: Context,
-): Promise<(prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean> {
+): Promise<(prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean | undefined> {
   const verdicts = new Map<unknown, unknown>();
   for (const { ids, verdict } of parseVerdictLines(await readVerdictsText(verdictFile(ctx)))) {
     for (const id of ids) verdicts.set(id, verdict);
   }
   return (prepared, { isReplay } = { isReplay: ctx.isReplay }) => {
     const known = caseIds(prepared, isReplay).find(id => verdicts.has(id));
-    return known !== undefined && verdicts.get(known) !== 'passed';
+    return known === undefined ? undefined : verdicts.get(known) !== 'passed';
   };
 }
 
