@@ -170,7 +170,7 @@ function isAbandoned(lock: string, holder: string, readStartTime: StartTimeOf): 
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return errorCode(error) !== 'ESRCH';
   }
@@ -207,8 +207,26 @@ function linuxPidNamespace(): string {
 type StartTimeOf = (pid: number) => string | null;
 
 function startTime(pid: number): string | null {
-  const stat = readIfReadable(`/proc/${pid}/stat`) ?? '';
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  return readProcessStat(pid)[19] ?? null;
+}
+
+/**
+ * Returns true if a process has ended, but its parent has not asked how. A container's first process may never ask. While
+ * other threads of it end, it is not one: they may still write.
+ */
+function isZombie(pid: number): boolean {
+  const stat = readProcessStat(pid);
+  return stat[0] === 'Z' && Number(stat[17]) <= 1;
+}
+
+/**
+ * Reads the facts about a process from its state on, the third in proc_pid_stat(5); none if the system doesn't report them.
+ *
+ * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+ */
+function readProcessStat(pid: number): readonly string[] {
+  const stat = readIfReadable(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
 }
 
 /** The content of a lock. */

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -37,6 +39,24 @@ describe('the lock of a file', () => {
     expect(release).toBeDefined();
     release?.();
   });
+
+  it.runIf(process.platform === 'linux')(
+    'is free at once if its process was killed and nobody asks how it ended',
+    async () => {
+      const { file } = lockable();
+      const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(line);
+      leaveLock(file, { pid, began: null });
+      expect(lockFile(fileIn(file))).toBeUndefined();
+      process.kill(pid, 'SIGKILL');
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+      const release = lockFile(fileIn(file));
+      expect(release).toBeDefined();
+      release?.();
+      parent.kill();
+    },
+  );
 
   it.each(['', '{"host":"he', '\0\0\0'])(
     'is free within a second if its process was killed as it wrote it: %j',
