@@ -152,9 +152,13 @@ export function waitTimeout(
   return new CliError(message, { status: 'WAIT_TIMEOUT', exitCode: EXIT.waitTimeout, ...options });
 }
 
-/** Adds to the error of a stopped test how to resume it; returns any other error unchanged. */
-export function withResumeHint(error: unknown): unknown {
-  const hints = ['To continue, add --resume to the same command.'];
+/**
+ * Adds to the error of a stopped command how to resume it; returns any other error unchanged.
+ *
+ * @param more what else to do
+ */
+export function withResumeHint(error: unknown, more: readonly string[] = []): unknown {
+  const hints = ['To continue, add --resume to the same command.', ...more];
   if (error instanceof Interrupted) return new Interrupted(error.signal, hints, { by: error.by });
   return error instanceof TimeIsUp ? waitTimeout(error.message, { hints }) : error;
 }

@@ -317,7 +317,26 @@ it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
     const again = await command([...words, '--resume']);
     // The run was stopped, and may have been paid for: it is not made again unasked.
     expect(again).toMatchObject({ code: 5 });
-    const [retry = '--failed'] = /--resume --retry-failed$/mu.exec(again.stderr) ?? [];
+    expect(again.stdout + again.stderr).not.toContain('runs rerun');
+    expect(again.stderr).toContain('note: the runs of 1 case were stopped; --failed runs them again\n');
+    expect(await command([...words, '--failed'])).toMatchObject({ code: 0 });
+  },
+);
+
+it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
+  'compare, stopped by %s: the same command with the advised flags makes the runs again',
+  async by => {
+    elsewhere();
+    const line = 'compare ask.prompt ask.prompt --from rows.csv --fail-on failed --concurrency 1';
+    const outcome = await stopped(line, by);
+    expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
+    expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
+    model.answerAll();
+    const words = line.split(' ');
+    const again = await command([...words, '--resume']);
+    expect(again).toMatchObject({ code: 5 });
+    expect(again.stderr).not.toContain('runs rerun');
+    const [retry = ''] = /--resume --retry-failed(?= makes)/u.exec(again.stderr) ?? [];
     expect(await command([...words, ...retry.split(' ')])).toMatchObject({ code: 0 });
   },
 );

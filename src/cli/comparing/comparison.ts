@@ -8,7 +8,7 @@ import { tokensOfFailed } from '../creation/spending.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
-import { joinErrors, reasonText } from '../outputs/provider-fault.ts';
+import { providerReasons, reasonText } from '../outputs/provider-fault.ts';
 import type { Variant } from './variants.ts';
 
 /** The result of a row with one variant. */
@@ -71,7 +71,7 @@ export function variantFailure({ run, fault }: VariantResult): Failure | undefin
   if (fault !== undefined || run === undefined || run.runStatus === 'succeeded') return fault;
   return {
     status: 'RUN_FAILED',
-    message: joinErrors(run),
+    message: providerReasons(run),
     data: { runId: run.runId },
     exitCode: EXIT.runFailed,
     hints: [],

@@ -1,12 +1,14 @@
 import { errorMessage } from '../../files/error-utils.ts';
 import { PathFault } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
+import { wasStopped } from '../outputs/provider-fault.ts';
 import { printPaid } from '../outputs/results.ts';
 import { isPagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
@@ -57,6 +59,7 @@ export async function presentComparison(
     ctx.io.note(`note: ${oneLine(line)}`);
   }
   reportFailures(ctx, compared, variants);
+  noteStopped(ctx, compared);
   if (report !== undefined) {
     const page = gridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
     if (isPrinted) await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
@@ -78,6 +81,15 @@ function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants
       });
     }
   }
+}
+
+/** Notes how many runs were stopped, and how to make them again. */
+function noteStopped({ io, isReplay }: Context, compared: readonly ComparedRow[]): void {
+  const runs = compared.flatMap(({ results }) => results.flatMap(({ run }) => run ?? []));
+  const stopped = runs.filter(wasStopped).length;
+  if (stopped === 0 || isReplay) return;
+  const [were, them] = stopped === 1 ? ['was', 'it'] : ['were', 'them'];
+  io.note(`note: ${counted(stopped, 'run')} ${were} stopped; --resume --retry-failed makes ${them} again`);
 }
 
 /** Writes the page. The runs are paid for, so a failed write must not lose their results. */

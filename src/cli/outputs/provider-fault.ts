@@ -59,6 +59,11 @@ export function providerReasons(run: Run): string {
   return reasons;
 }
 
+/** Returns true if a run failed because its command was stopped: it advises to run it again. */
+export function wasStopped(run: Run): boolean {
+  return run.runStatus === 'failed' && joinErrors(run).includes(RERUN_ADVICE);
+}
+
 /** Maximum number of warnings to show for a run. */
 const MAX_WARNINGS = 50;
 

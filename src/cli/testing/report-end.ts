@@ -4,6 +4,7 @@ import { resumeAtCapHint } from '../creation/caps.ts';
 import type { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 
+import { wasStopped } from '../outputs/provider-fault.ts';
 import { failsGate, type Gate } from '../statistics/gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
@@ -50,6 +51,13 @@ export function reportPostponed(ctx: Context, results: readonly EntryResult[]): 
     exitCode,
     hints,
   });
+}
+
+/** Reports the cases whose runs were stopped, and how to run them again. */
+export function reportStopped(ctx: Context, results: readonly EntryResult[]): void {
+  const stopped = results.filter(({ repetitions }) => repetitions.some(({ run }) => run && wasStopped(run)));
+  if (stopped.length === 0 || ctx.isReplay) return;
+  ctx.io.note(`note: the runs of ${counted(stopped.length, 'case')} were stopped; --failed runs them again`);
 }
 
 /** Reports how many answers were checked although they were cut short. */

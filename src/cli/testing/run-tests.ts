@@ -18,7 +18,14 @@ import type { TestFile } from './cases/test-case.ts';
 import { updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { dryRunTests } from './dry-run-tests.ts';
 import { prepareRound, type Round } from './prepare-round.ts';
-import { reportCap, reportCut, reportLeftOut, reportPostponed, testsExitCode } from './report-end.ts';
+import {
+  reportCap,
+  reportCut,
+  reportLeftOut,
+  reportPostponed,
+  reportStopped,
+  testsExitCode,
+} from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import { type EntryResult, faultyFileResult, isUnchecked, uncheckedResult } from './result.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
@@ -64,7 +71,11 @@ export async function runRound(
   const media = new Map<string, MediaContent>();
   const tests = { entries: checked, paths, judge, budget, media };
   const ran = await runEntriesByService(ctx, tests, options).catch((error: unknown) => {
-    throw withResumeHint(error);
+    const isStopped = checked.some(({ connection }) => connection.embedded);
+    throw withResumeHint(
+      error,
+      isStopped ? ['Cases whose runs were stopped have failed; --failed then runs them again.'] : [],
+    );
   });
   const results = inEntryOrder([...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))], entries);
   if (results.length + faults.length === 0 && !options.watch) {
@@ -115,6 +126,7 @@ async function reportRound(
   }
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportPostponed(ctx, results);
+  reportStopped(ctx, results);
   reportCut(ctx, results);
   reportLeftOut(ctx, files, results);
 }

@@ -144,9 +144,12 @@ async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: Co
   const resuming = { resume, retryFailed, retryUnknown, cancel, providerBatch };
   const comparison = { ...resuming, names, connections, budget, concurrency };
   return await withJournals(ctx, comparison, work).catch((error: unknown) => {
-    throw withResumeHint(error);
+    const isStopped = connections.some(({ embedded }) => embedded);
+    throw withResumeHint(error, isStopped ? [RETRY_STOPPED] : []);
   });
 }
+
+const RETRY_STOPPED = 'Runs that were stopped have failed; --resume --retry-failed makes them again.';
 
 function refuseInputsBesideRows({ from, input, image }: CompareFlags): void {
   if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {

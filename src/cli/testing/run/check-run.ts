@@ -7,7 +7,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { errorTexts } from '../../outputs/provider-fault.ts';
+import { errorTexts, providerReasons } from '../../outputs/provider-fault.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import {
   type CheckedAnswer,
@@ -117,8 +117,7 @@ function isCutShort(run: Run): boolean {
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */
 function failedRun(run: Run, testCase: TestCase): UnmetExpectation {
-  const errors = errorTexts(run);
-  const reasons = errors.length > 0 ? `: ${errors.join('; ')}` : '';
+  const reasons = errorTexts(run).length > 0 ? `: ${providerReasons(run)}` : '';
   return mismatchOfCase(testCase, { message: `the run failed${reasons}` });
 }
 
