@@ -33,8 +33,8 @@ const FILES = {
   tasks: [
     'src/files/installed/single-file.ts',
     'src/prompts/parse/option-values.ts',
-    'src/prompts/parse/source.ts',
-    'src/prompts/tasks/tasks.ts',
+    'src/prompts/parse/prompt-source.ts',
+    'src/prompts/tasks/perform-task.ts',
   ],
   embedded: ['src/service/embedded.ts'],
   expressions: ['src/files/jmespath.ts'],

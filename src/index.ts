@@ -1,10 +1,6 @@
 export { PromptService } from './client/client.ts';
 export type { Download, DownloadOptions } from './client/download.ts';
 export * from './client/errors.ts';
-export type { ServiceClock } from './client/http/http-session.ts';
-export { createTransport } from './client/http/undici-transport.ts';
-export type { CreateOptions, EncodedBody } from './client/nouns/runs.ts';
-export { type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/poll.ts';
 export {
   answerIsLost,
   type FoundRuns,
@@ -13,7 +9,10 @@ export {
   type LostCreation,
   type LostRunClient,
   type LostRunSearch,
-} from './client/recover.ts';
+} from './client/find-lost-run.ts';
+export type { ServiceClock } from './client/http/http-session.ts';
+export { createTransport } from './client/http/undici-transport.ts';
+export type { CreateOptions, EncodedBody } from './client/nouns/runs.ts';
 export type {
   Answer,
   ClientOptions,
@@ -23,7 +22,7 @@ export type {
   ReadOptions,
   RequestEvent,
   RequestOptions,
-} from './client/request.ts';
+} from './client/request-options.ts';
 export type { RunPromptOptions } from './client/run-prompt.ts';
 export type {
   AnswerHeaders,
@@ -33,6 +32,7 @@ export type {
   TransportRequest,
   TransportResponse,
 } from './client/transport.ts';
+export { type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/wait-for-run.ts';
 export type { ProxyVariables } from './net/proxy.ts';
 export * from './wire/envelope.ts';
 export * from './wire/limits.ts';

@@ -66,7 +66,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'jmespath.ts',
       'json-fields.ts',
       'json.ts',
-      'nearest.ts',
+      'nearest-name.ts',
       'read-text.ts',
       'shortened.ts',
       'user-folders.ts',
@@ -81,9 +81,9 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['bounds'],
   ],
   client: [
-    ['errors.ts', 'media-url.ts', 'path.ts', 'request.ts', 'transport.ts', 'usage.ts'],
+    ['errors.ts', 'media-url.ts', 'request-options.ts', 'transport.ts', 'url-path.ts', 'usage.ts'],
     ['http', 'nouns'],
-    ['client.ts', 'download.ts', 'poll.ts', 'recover.ts', 'run-prompt.ts'],
+    ['client.ts', 'download.ts', 'find-lost-run.ts', 'run-prompt.ts', 'wait-for-run.ts'],
   ],
   prompts: [
     ['bounds.ts', 'definition.ts', 'findings.ts', 'slug.ts'],
@@ -94,7 +94,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['check', 'built-in'],
   ],
   models: [
-    ['declared-model.ts', 'engine.ts', 'entry.ts', 'outgoing'],
+    ['declared-model.ts', 'engine.ts', 'model-entry.ts', 'outgoing'],
     ['offline', 'providers'],
     ['programs'],
     ['catalogue', 'provider-batches'],

@@ -1,5 +1,5 @@
 import type { PromptService } from '../client/client.ts';
-import type { Pace } from '../client/request.ts';
+import type { Pace } from '../client/request-options.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { EngineFault } from '../models/engine.ts';
 import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
@@ -10,7 +10,7 @@ import type { Checks } from './checks/checks.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { Advise } from './core/types.ts';
-import type { Prompter } from './questions/types.ts';
+import type { Prompter } from './questions/question.ts';
 import type { PromptCache } from './settings/caches/prompt-cache.ts';
 import type { ResourceCache } from './settings/caches/resource-cache.ts';
 import type { Journal } from './settings/journal/journal.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { buildTree } from './program/command-tree.ts';
 import { withDebugBody, withHelpLast } from './program/global-flags.ts';
-import { buildTree } from './program/tree.ts';
 import { HelpShown } from './program/wrong-usage.ts';
 import type { Surroundings } from './runtime/create-context.ts';
 import { plainIo } from './terminal/io.ts';

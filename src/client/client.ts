@@ -7,10 +7,10 @@ import { AccountApi } from './nouns/account.ts';
 import { Prompts, Versions } from './nouns/prompts.ts';
 import { ResourcesApi } from './nouns/resources.ts';
 import { Runs } from './nouns/runs.ts';
-import { type WaitOptions, waitForRun } from './poll.ts';
-import type { Answer, ClientOptions, Pace, RawAnswer, Requester, RequestOptions } from './request.ts';
+import type { Answer, ClientOptions, Pace, RawAnswer, Requester, RequestOptions } from './request-options.ts';
 import type { RunPromptOptions } from './run-prompt.ts';
 import type { RequestBody } from './transport.ts';
+import { type WaitOptions, waitForRun } from './wait-for-run.ts';
 
 /** The Prompt Execution Service as typed methods. */
 export class PromptService implements Requester {

@@ -1,10 +1,10 @@
-import { retryAfter } from '../net/retry.ts';
+import { retryAfter } from '../net/retry-policy.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
-import { decodedBody } from './http/decode.ts';
+import { decodedBody } from './http/decode-body.ts';
 import type { HttpSession } from './http/http-session.ts';
 import { errorFor, firstHeader, isRedirect } from './http/parse-response.ts';
 import { checkedMediaUrl } from './media-url.ts';
-import type { Pace } from './request.ts';
+import type { Pace } from './request-options.ts';
 import { discardBody, readThrough, type TransportResponse } from './transport.ts';
 
 const MAX_DOWNLOAD_REDIRECTS = 5;

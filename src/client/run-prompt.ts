@@ -3,7 +3,7 @@ import { isOver, isUuid, type Run, type RunInputs } from '../wire/index.ts';
 import { GatewayTimeoutError, InvalidRequestError, NotFoundError } from './errors.ts';
 import type { Prompts } from './nouns/prompts.ts';
 import type { Runs } from './nouns/runs.ts';
-import { type PollingClient, type WaitOptions, waitForRun } from './poll.ts';
+import { type PollingClient, type WaitOptions, waitForRun } from './wait-for-run.ts';
 
 export interface RunPromptOptions extends Pick<WaitOptions, 'signal' | 'timeoutMs'> {
   /** Values for the model, such as `quality`. */

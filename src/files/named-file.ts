@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { groupedDigits } from '../wire/numbers.ts';
+import { groupedDigits } from '../wire/grouped-digits.ts';
 import { errorCode } from './error-utils.ts';
 import { isLink } from './writing/write-below.ts';
 

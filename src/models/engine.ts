@@ -1,7 +1,7 @@
 import type { JsonValue } from '../files/json.ts';
 import type { SchemaName } from '../prompts/definition.ts';
 import type { MessagePart, RenderedPrompt } from '../prompts/render/render-prompt.ts';
-import type { ModelEntry } from './entry.ts';
+import type { ModelEntry } from './model-entry.ts';
 
 /**
  * Maximum size of the texts of one answer. Many times what any model writes; a larger text would be held by the store, the

@@ -1,6 +1,6 @@
 import type { Env } from '../files/env.ts';
 import { type Engine, failedWith } from './engine.ts';
-import type { EngineName } from './entry.ts';
+import type { EngineName } from './model-entry.ts';
 import { card, clip, echo, sandbox } from './offline/offline-engines.ts';
 import type { PrivateRules } from './outgoing/fetch-image.ts';
 
@@ -30,7 +30,7 @@ export function createEngines({
     clip,
     sandbox,
     provider: lazyEngine(async () =>
-      (await import('./providers/engine.ts')).providerEngine(env, { privateRules }),
+      (await import('./providers/provider-engine.ts')).providerEngine(env, { privateRules }),
     ),
     program: lazyEngine(async () =>
       (await import('./programs/program-engine.ts')).programEngine({ env, dataDir, directory }),

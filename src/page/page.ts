@@ -1,6 +1,6 @@
 import { UnauthorizedError } from '../client/errors.ts';
+import { BrowserService } from './browser-service.ts';
 import { el, labelled } from './dom.ts';
-import { BrowserService } from './service.ts';
 import type { ViewContext } from './view-context.ts';
 import { showPrompt, showPrompts } from './views/prompts.ts';
 import { showRun } from './views/run.ts';

@@ -1,4 +1,4 @@
-import type { BrowserService } from './service.ts';
+import type { BrowserService } from './browser-service.ts';
 
 /** The context of a view. */
 export interface ViewContext {

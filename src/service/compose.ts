@@ -1,5 +1,5 @@
+import { loadModels, type ModelTable } from '../models/catalogue/model-table.ts';
 import { resourcesView } from '../models/catalogue/resources-view.ts';
-import { loadModels, type ModelTable } from '../models/catalogue/table.ts';
 import { createEngines } from '../models/engines.ts';
 import type { BatchAnswer } from '../models/provider-batches/batch-provider.ts';
 import { describeImage } from '../prompts/render/describe-image.ts';
@@ -18,7 +18,7 @@ import { keyHash, localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
 import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
-import type { AnyRoute, Services } from './routes/route.ts';
+import type { AnyRoute, Services } from './routes/services.ts';
 import { createCosts } from './runs/costs.ts';
 import { createExecutor, type Executor, type ExecutorOptions } from './runs/executor.ts';
 import { HeldResults } from './runs/held-results.ts';
@@ -28,8 +28,8 @@ import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import { unstoredRuns } from './runs/unstored-runs.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
-import { storeFaultText } from './store/errors.ts';
 import type { Store } from './store/store.ts';
+import { storeFaultText } from './store/store-errors.ts';
 
 /** The parts of a service, composed but not started. */
 export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;

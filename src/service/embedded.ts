@@ -1,5 +1,5 @@
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
-import { unlessAborted } from '../net/signals.ts';
+import { unlessAborted } from '../net/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { compose } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
@@ -14,8 +14,8 @@ import { startDetached } from './runs/detached-run.ts';
 import { runHousekeeping } from './runs/housekeeping.ts';
 import type { TextPiece } from './runs/text-feed.ts';
 import type { CommonOptions } from './service-options.ts';
-import { storeFault } from './store/errors.ts';
-import { openDatabase } from './store/open.ts';
+import { openDatabase } from './store/open-database.ts';
+import { storeFault } from './store/store-errors.ts';
 
 /** A request from the same process. */
 export interface LocalRequest {

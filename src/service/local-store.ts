@@ -1,6 +1,6 @@
 import type { Env } from '../files/env.ts';
+import { loadModels } from '../models/catalogue/model-table.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
-import { loadModels } from '../models/catalogue/table.ts';
 import { InvalidInputs } from '../prompts/definition.ts';
 import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
@@ -13,8 +13,8 @@ import { seedSamples } from './prompts/seed-samples.ts';
 import { ensureUnlistedVersion, type UnlistedRequest } from './prompts/unlisted.ts';
 import { checkRunOptions } from './runs/run-request.ts';
 import type { StoredKey, UserChanges } from './store/accounts-store.ts';
-import { storeFault } from './store/errors.ts';
-import { openDatabase } from './store/open.ts';
+import { openDatabase } from './store/open-database.ts';
+import { storeFault } from './store/store-errors.ts';
 
 export { isInUse } from './store/sqlite/worker-locks.ts';
 

@@ -1,4 +1,4 @@
-import { checkModelsFile } from '../models/catalogue/file.ts';
+import { checkModelsFile } from '../models/catalogue/read-models-file.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
@@ -25,9 +25,9 @@ import { pageRoutes } from './routes/page.ts';
 import { runHousekeeping } from './runs/housekeeping.ts';
 import { QueueRunner } from './runs/queue-runner.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
-import { storeFault } from './store/errors.ts';
-import { checkMediaPlace, openDatabase } from './store/open.ts';
+import { checkMediaPlace, openDatabase } from './store/open-database.ts';
 import type { Store } from './store/store.ts';
+import { storeFault } from './store/store-errors.ts';
 
 /** Time for callers to receive their last answers after all runs have ended or been released. */
 const LAST_HTTP_ANSWERS_MS = 2000;

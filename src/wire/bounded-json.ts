@@ -1,4 +1,4 @@
-import { groupedDigits } from './numbers.ts';
+import { groupedDigits } from './grouped-digits.ts';
 
 /** Limits on foreign JSON, three characters of which can take sixty bytes of memory and a microsecond. */
 export interface JsonBounds {

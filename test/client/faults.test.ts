@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../../src/client/errors.ts';
-import type { ClientOptions } from '../../src/client/request.ts';
+import type { ClientOptions } from '../../src/client/request-options.ts';
 import type { Transport, TransportRequest } from '../../src/client/transport.ts';
 import { errorOf, scriptedClient, type TestClient, testClient } from '../support/client.ts';
 import {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { normalizeBaseUrl, staysBelowBase } from '../../src/client/http/base-url.ts';
 import { parseEnvelope, parseResponse } from '../../src/client/http/parse-response.ts';
 import { Redaction } from '../../src/client/http/redaction.ts';
-import { fillsSegment } from '../../src/client/path.ts';
-import { retryAfter } from '../../src/net/retry.ts';
+import { fillsSegment } from '../../src/client/url-path.ts';
+import { retryAfter } from '../../src/net/retry-policy.ts';
 
 const MANY = 300_000;
 /** A time of a processor that quadratic work on so many characters exceeds by minutes. */

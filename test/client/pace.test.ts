@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pace } from '../../src/client/request.ts';
+import type { Pace } from '../../src/client/request-options.ts';
 import { scriptedClient, type TestClient } from '../support/client.ts';
 import { type Exchange, failure, html, type ScriptedService, success } from '../support/scripted-service.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buildTree } from '../../src/cli/program/tree.ts';
+import { buildTree } from '../../src/cli/program/command-tree.ts';
 import { HelpShown } from '../../src/cli/program/wrong-usage.ts';
 import { commandsIn, commandsMentionedIn, documentText, wordsOf } from '../support/documents.ts';
 

@@ -11,16 +11,16 @@ const EXCEPTIONS = [
   'cli/commands/models/check.ts', // a temporary folder of its own
   'cli/commands/uninstall/startup-files.ts', // the user's own start-up files, edited in place, linked or not
   'cli/inputs/images/image-source.ts', // reads
-  'cli/questions/editor.ts', // a temporary folder of its own
+  'cli/questions/edit-text.ts', // a temporary folder of its own
   'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
   'cli/targets/git/revision.ts', // a temporary folder of its own
-  'cli/terminal/viewer.ts', // a temporary folder of its own
+  'cli/terminal/open-viewer.ts', // a temporary folder of its own
   'cli/testing/expectations/run-command.ts', // a temporary folder of its own
   'cli/testing/run/judge.ts', // a temporary folder of its own
   'models/programs/program-engine.ts', // the run's own temporary folder
   'models/programs/run-folder.ts', // temporary folders of its own, and records in the data directory
   'service/store/blob-files.ts', // reads
-  'service/store/sqlite/connect.ts', // the database in the data directory
+  'service/store/sqlite/connect-database.ts', // the database in the data directory
   'service/store/sqlite/log-flush.ts', // flushes the log that SQLite writes
   'service/store/sqlite/worker-locks.ts', // locks in the data directory
 ];

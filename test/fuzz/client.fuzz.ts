@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { PromptService } from '../../src/client/client.ts';
 import { InvalidRequestError, PromptServiceError } from '../../src/client/errors.ts';
+import { findLostRun } from '../../src/client/find-lost-run.ts';
 import { staysBelowBase } from '../../src/client/http/base-url.ts';
 import { parseResponse } from '../../src/client/http/parse-response.ts';
 import { Redaction } from '../../src/client/http/redaction.ts';
 import { checkedMediaUrl } from '../../src/client/media-url.ts';
-import { path } from '../../src/client/path.ts';
-import { findLostRun } from '../../src/client/recover.ts';
 import type { TransportResponse } from '../../src/client/transport.ts';
-import { retryAfter } from '../../src/net/retry.ts';
+import { path } from '../../src/client/url-path.ts';
+import { retryAfter } from '../../src/net/retry-policy.ts';
 import { isPrivateHost } from '../../src/wire/addresses.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';

@@ -1,6 +1,6 @@
 import type { EngineJob } from '../../src/models/engine.ts';
-import type { ModelEntry, Provider } from '../../src/models/entry.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
+import type { ModelEntry, Provider } from '../../src/models/model-entry.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse-prompt.ts';
 import { describeImage } from '../../src/prompts/render/describe-image.ts';
 import type { LoadedImage } from '../../src/prompts/render/loaded-image.ts';
 import {
@@ -8,9 +8,9 @@ import {
   type MessagePart,
   type RenderedPrompt,
 } from '../../src/prompts/render/render-prompt.ts';
-import { FULL_LIMITS, perform } from '../../src/prompts/tasks/tasks.ts';
-import { renderTemplate } from '../../src/prompts/template/render.ts';
-import { Picture } from '../../src/prompts/template/values.ts';
+import { FULL_LIMITS, perform } from '../../src/prompts/tasks/perform-task.ts';
+import { renderTemplate } from '../../src/prompts/template/render-template.ts';
+import { Picture } from '../../src/prompts/template/template-values.ts';
 
 /** Returns a provider of the interface `openai` at an address of the test's. */
 export function providerAt(

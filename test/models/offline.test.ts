@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEngines } from '../../src/models/engines.ts';
-import { BUILT_IN_MODELS } from '../../src/models/entry.ts';
+import { BUILT_IN_MODELS } from '../../src/models/model-entry.ts';
 import { png } from '../support/pictures.ts';
 import { jobOf } from './job.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/files/json.ts';
-import { parsePrompt, parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../src/prompts/render/preview.ts';
-import { RENDER_LIMITS } from '../../src/prompts/template/budget.ts';
+import { parsePrompt, parsePromptFile } from '../../src/prompts/parse/parse-prompt.ts';
+import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
+import { RENDER_LIMITS } from '../../src/prompts/template/render-budget.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { publishPromptFile, TestService } from '../support/local-service.ts';
 

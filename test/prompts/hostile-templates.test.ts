@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/files/json.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../src/prompts/render/preview.ts';
-import { RENDER_LIMITS } from '../../src/prompts/template/budget.ts';
-import type { TemplateMessage } from '../../src/prompts/template/messages.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse-prompt.ts';
+import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
+import { RENDER_LIMITS } from '../../src/prompts/template/render-budget.ts';
+import type { TemplateMessage } from '../../src/prompts/template/template-messages.ts';
 
 /** Few steps, so that they are soon used up; the clock stands still. */
 const LIMITS = { ...RENDER_LIMITS, steps: 50_000, now: () => 0 };

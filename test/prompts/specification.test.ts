@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/files/json.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { type PreviewInputs, type PromptPreview, previewPrompt } from '../../src/prompts/render/preview.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse-prompt.ts';
+import {
+  type PreviewInputs,
+  type PromptPreview,
+  previewPrompt,
+} from '../../src/prompts/render/preview-prompt.ts';
 
 interface Given extends PreviewInputs {
   partials?: Record<string, string>;

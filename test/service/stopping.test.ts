@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { serviceClock } from '../../src/service/core/clock.ts';
 import { QueueRunner, type QueueRunnerOptions } from '../../src/service/runs/queue-runner.ts';
-import { openDatabase } from '../../src/service/store/open.ts';
+import { openDatabase } from '../../src/service/store/open-database.ts';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { type Answer, TestService, temporaryDataDir } from '../support/local-service.ts';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { PromptService } from '../../src/client/client.ts';
-import type { ClientOptions, RequestEvent } from '../../src/client/request.ts';
+import type { ClientOptions, RequestEvent } from '../../src/client/request-options.ts';
 import { type Exchange, type ScriptedService, scriptedServiceForTest } from './scripted-service.ts';
 
 export const KEY = 'key-of-the-tests-0123456789';

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import type { LocalService } from '../../src/cli/core/local-service.ts';
 import type { Clock, GlobalOptions } from '../../src/cli/core/types.ts';
-import type { Prompter } from '../../src/cli/questions/types.ts';
+import type { Prompter } from '../../src/cli/questions/question.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { createContext, type Surroundings } from '../../src/cli/runtime/create-context.ts';
 import type { EndingSignal } from '../../src/cli/runtime/signals.ts';

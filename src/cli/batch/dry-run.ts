@@ -6,13 +6,13 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
+import { type RowSource, readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
-import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
-import { printValue } from '../outputs/json.ts';
-import type { BatchOptions } from './options.ts';
+import { printValue } from '../outputs/print-json.ts';
+import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
-import { reportRow } from './progress/reporter.ts';
+import { reportRow } from './progress/report-row.ts';
 
 interface DryRunOptions extends Pick<BatchOptions, 'shard' | 'providerBatch' | 'caps'> {
   /** Returns true for the id of a row that would be run; by default, every row would. */

@@ -8,20 +8,20 @@ import type { Budget } from '../creation/budget.ts';
 import { CliError, NoMoreWanted } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { SourceRow } from '../inputs/rows/row.ts';
-import type { RowSource } from '../inputs/rows/source.ts';
+import type { RowSource } from '../inputs/rows/row-source.ts';
 import type { JobOutcome, RunDetails } from '../jobs/job.ts';
 import { errorText, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
 import type { JobEnd } from '../jobs/job-journal.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
+import { withPaths } from '../outputs/present-run.ts';
 import { providerReasons } from '../outputs/provider-fault.ts';
-import { withPaths } from '../outputs/results.ts';
-import type { SaveFailure } from '../outputs/saving/save.ts';
 import { statusOfFailures } from '../outputs/saving/save-failures.ts';
+import type { SaveFailure } from '../outputs/saving/save-outputs.ts';
+import type { BatchOptions } from './batch-options.ts';
 import type { BatchFiles } from './open-files.ts';
-import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
-import { reportRow } from './progress/reporter.ts';
-import type { Tally } from './progress/tally.ts';
+import { reportRow } from './progress/report-row.ts';
+import type { Tally } from './progress/row-tally.ts';
 import { lineInputs, type ResultsLine, resultsLine } from './results/results-line.ts';
 
 /** A running batch. */
@@ -173,7 +173,7 @@ async function savedRun(
   { request, sentAt: startedAt, endedAt }: RunDetails,
 ): Promise<{ run: Run; failures: readonly SaveFailure[] }> {
   if (saveTo === undefined) return { run, failures: [] };
-  const { saveOutputs } = await import('../outputs/saving/save.ts');
+  const { saveOutputs } = await import('../outputs/saving/save-outputs.ts');
   const facts = {
     promptVersionId,
     ...(request !== undefined && { request }),

@@ -2,12 +2,12 @@ import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
+import { type RowSource, readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
-import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import type { BatchJournal } from '../jobs/job-journal.ts';
-import { handedRows } from '../jobs/provider-batch/handover.ts';
+import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import type { BatchOptions } from './options.ts';
+import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import { neverRan, type ResultsFile } from './results/results-line.ts';
 

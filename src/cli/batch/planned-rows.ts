@@ -2,17 +2,17 @@ import { doubtHints } from '../creation/in-doubt.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
+import { readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
-import { readRows } from '../inputs/rows/source.ts';
 import { failedOutcome, type Job } from '../jobs/job.ts';
 import type { PlannedJob } from '../jobs/job-engine.ts';
 import { recordedError } from '../jobs/job-errors.ts';
 import type { KnownJobs } from '../jobs/recall-jobs.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import type { BatchFiles } from './open-files.ts';
-import { planRow, type RowPlan } from './plan.ts';
+import { planRow, type RowPlan } from './plan-row.ts';
 import { prepareRow, refuseStrayColumns } from './prepare-batch.ts';
-import { reportRow } from './progress/reporter.ts';
+import { reportRow } from './progress/report-row.ts';
 
 /** A batch whose files are open. */
 export type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;

@@ -1,11 +1,11 @@
-import { didYouMean } from '../../files/nearest.ts';
+import { didYouMean } from '../../files/nearest-name.ts';
 import type { Connection, Context } from '../context.ts';
 import { checkCostCap } from '../creation/caps.ts';
-import { checkModelAccess } from '../creation/creation.ts';
+import { checkModelAccess } from '../creation/creation-result.ts';
 import { usageError } from '../errors.ts';
-import { type InputWay, UNCHECKED } from '../inputs/check.ts';
+import { type InputWay, UNCHECKED } from '../inputs/check-inputs.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import { checkOptions, parseOptions } from '../inputs/flags.ts';
+import { checkOptions, parseOptions } from '../inputs/flag-values.ts';
 import { commandLineImages } from '../inputs/images/image-source.ts';
 import {
   checkedInputs,
@@ -18,13 +18,13 @@ import type { InputFields } from '../inputs/input-fields.ts';
 import { imagesNamedIn, type NamingFolder } from '../inputs/named-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from '../inputs/rows/row.ts';
-import { type RowSource, rowsFolder } from '../inputs/rows/source.ts';
+import { type RowSource, rowsFolder } from '../inputs/rows/row-source.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
 import { pacedConnection } from '../jobs/paced-connection.ts';
 import { connectionFor } from '../targets/prompt-file.ts';
-import { readVersion, resolveTarget } from '../targets/target.ts';
+import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
 import { shellWord } from '../terminal/command-line.ts';
-import type { BatchOptions } from './options.ts';
+import type { BatchOptions } from './batch-options.ts';
 
 /** The parts of a batch that all rows share. */
 export interface PreparedBatch {

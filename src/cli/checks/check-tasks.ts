@@ -4,7 +4,7 @@ import type { ExpressionFault, Selection } from '../../files/jmespath.ts';
 import type { JsonObject } from '../../files/json.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import { MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
-import type { JavaScript, JavaScriptInput, JavaScriptResult } from './javascript.ts';
+import type { JavaScript, JavaScriptInput, JavaScriptResult } from './load-javascript.ts';
 
 /** The reason that a schema can't be used. */
 export interface SchemaFault {
@@ -122,8 +122,8 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
   expressionFault: async () => (await import('../../files/jmespath.ts')).expressionFault,
   select: async () => (await import('../../files/jmespath.ts')).select,
-  javascript: async () => (await import('./javascript.ts')).loadJavaScript(),
-  rendering: async () => (await import('./javascript.ts')).loadJavaScript(),
+  javascript: async () => (await import('./load-javascript.ts')).loadJavaScript(),
+  rendering: async () => (await import('./load-javascript.ts')).loadJavaScript(),
   differences: async () => {
     const { diffLines, diffWordsWithSpace } = await import('diff');
     return (one, other, by) => {

@@ -3,8 +3,8 @@ import { resumeAtCapHint } from '../creation/caps.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
-import { type ComparedRow, isNotRun, rowVerdict } from './comparison.ts';
-import { judgingFault } from './expectations.ts';
+import { type ComparedRow, isNotRun, rowVerdict } from './compared-row.ts';
+import { judgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
 /** Refuses a comparison that reached a cap, left rows or judgements, or asked models that never answered. */

@@ -17,9 +17,9 @@ import {
   rowVerdict,
   shownText,
   type VariantResult,
-} from './comparison.ts';
-import type { ComparedRowJudgement } from './expectations.ts';
-import type { Variant } from './variants.ts';
+} from './compared-row.ts';
+import type { Variant } from './create-variants.ts';
+import type { ComparedRowJudgement } from './judge-rows.ts';
 
 /** Column totals of a variant, in display order. */
 const COMPARED_MEASURES = ['succeeded', 'failed', 'time', ...spentTitles({ withCredits: true })];

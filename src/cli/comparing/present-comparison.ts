@@ -8,16 +8,16 @@ import { EXIT } from '../exit-codes.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
+import { printPaid } from '../outputs/present-run.ts';
 import { wasStopped } from '../outputs/provider-fault.ts';
-import { printPaid } from '../outputs/results.ts';
 import { isPagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { plainRows } from '../terminal/table.ts';
 import { reportTestFault } from '../testing/report-end.ts';
-import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './comparison.ts';
+import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './compared-row.ts';
 import { comparisonGrid, type FinishedComparison } from './comparison-grid.ts';
-import { type ExpectedCases, unjudgedText, type VariantVerdict, verdictTexts } from './expectations.ts';
-import type { Variant } from './variants.ts';
+import type { Variant } from './create-variants.ts';
+import { type ExpectedCases, unjudgedText, type VariantVerdict, verdictTexts } from './judge-rows.ts';
 
 /** A comparison with its verdicts. */
 export interface ShownComparison extends FinishedComparison {

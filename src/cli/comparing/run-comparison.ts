@@ -15,7 +15,7 @@ import {
 import { imagesNamedIn } from '../inputs/named-file.ts';
 import { buildRunBody, type RunRequest, requestDigest } from '../inputs/request-body.ts';
 import { isFaulty, type ReadableRow, readableRow } from '../inputs/rows/row.ts';
-import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/source.ts';
+import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/row-source.ts';
 import type { Job } from '../jobs/job.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
 import type { ResumableRequests } from '../jobs/resumable-requests.ts';
@@ -23,8 +23,8 @@ import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { fetchRunMedia } from '../outputs/media-content.ts';
 import type { TestCase } from '../testing/cases/test-case.ts';
-import type { ComparedRow, VariantResult } from './comparison.ts';
-import type { Variant } from './variants.ts';
+import type { ComparedRow, VariantResult } from './compared-row.ts';
+import type { Variant } from './create-variants.ts';
 
 /** The inputs that all rows share. */
 export interface CommonInputs extends UnplacedInputs {

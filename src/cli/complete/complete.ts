@@ -3,8 +3,15 @@ import type { CommandTable, Completes } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { inAscii, oneLine, visible } from '../terminal/sanitise.ts';
 import { CachedFacts } from './cached-facts.ts';
+import {
+  anyOf,
+  type Candidate,
+  type CandidateSource,
+  commandNames,
+  flagNames,
+  SOURCES,
+} from './candidate-sources.ts';
 import { type BashLine, parseBashLine, type Quote, type ShellLine, unquoted } from './shell-line.ts';
-import { anyOf, type Candidate, type CandidateSource, commandNames, flagNames, SOURCES } from './sources.ts';
 import {
   completionKind,
   flagWithValue,

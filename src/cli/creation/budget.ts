@@ -1,4 +1,4 @@
-import type { ReadOptions } from '../../client/request.ts';
+import type { ReadOptions } from '../../client/request-options.ts';
 import { asCount } from '../../files/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
@@ -7,7 +7,7 @@ import type { CliError } from '../errors.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { type Caps, capReached, checkCostCap, creditsIn } from './caps.ts';
-import type { CreationRequest } from './creation.ts';
+import type { CreationRequest } from './creation-result.ts';
 import { type KnownCost, knownCost } from './forecast.ts';
 import {
   addUp,

@@ -1,5 +1,5 @@
 import { WaitTimeoutError } from '../../client/errors.ts';
-import { type PollEvent, waitForRun } from '../../client/poll.ts';
+import { type PollEvent, waitForRun } from '../../client/wait-for-run.ts';
 import { isOver, RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
@@ -7,7 +7,12 @@ import { findProviderFault, listWarnings } from '../outputs/provider-fault.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
-import { type CreateRunOptions, type CreationRequest, type CreationResult, mayHaveRun } from './creation.ts';
+import {
+  type CreateRunOptions,
+  type CreationRequest,
+  type CreationResult,
+  mayHaveRun,
+} from './creation-result.ts';
 import { endedWaiting } from './in-doubt.ts';
 
 interface CreateAndWaitOptions extends CreateRunOptions {

@@ -1,8 +1,8 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { listFault, payload, strings, withoutSavedTo } from '../../client/nouns/answer-data.ts';
 import { errorMessage } from '../../files/error-utils.ts';
-import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
-import { within } from '../../net/signals.ts';
+import { within } from '../../net/abort-signals.ts';
+import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopCause, TimeIsUp, unwritable } from '../errors.ts';
@@ -12,7 +12,7 @@ import {
   type CreationRequest,
   type CreationResult,
   creationFault,
-} from './creation.ts';
+} from './creation-result.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
 import {
   CreationInDoubt,

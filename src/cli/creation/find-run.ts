@@ -1,4 +1,4 @@
-import { findLostRuns, type LostCreation } from '../../client/recover.ts';
+import { findLostRuns, type LostCreation } from '../../client/find-lost-run.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError } from '../errors.ts';

@@ -5,7 +5,7 @@ import type { Connection } from '../context.ts';
 import { toCliError } from '../core/failure.ts';
 import { configError } from '../errors.ts';
 import { type Caps, type Credits, creditsIn, creditsText, inCredits } from './caps.ts';
-import type { CreationRequest } from './creation.ts';
+import type { CreationRequest } from './creation-result.ts';
 import { addUp } from './spending.ts';
 
 /**

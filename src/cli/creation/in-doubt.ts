@@ -1,5 +1,5 @@
 import { ServiceError } from '../../client/errors.ts';
-import { answerIsLost } from '../../client/recover.ts';
+import { answerIsLost } from '../../client/find-lost-run.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';

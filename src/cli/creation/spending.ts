@@ -1,4 +1,4 @@
-import type { ReadOptions } from '../../client/request.ts';
+import type { ReadOptions } from '../../client/request-options.ts';
 import type { RunCost } from '../../service/runs/costs.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import { MAX_LIST_LIMIT } from '../../wire/limits.ts';

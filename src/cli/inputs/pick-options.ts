@@ -1,7 +1,7 @@
 import { MODALITIES, type Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import type { Choice } from '../questions/types.ts';
-import { acceptedOptions } from './flags.ts';
+import type { Choice } from '../questions/question.ts';
+import { acceptedOptions } from './flag-values.ts';
 
 /** Maximum wait for something optional, in milliseconds. */
 const OPTIONS_TIMEOUT_MS = 5000;

@@ -2,9 +2,9 @@ import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts'
 import { textOrNothing } from '../../files/json-fields.ts';
 import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { ageText } from '../core/time.ts';
+import { ageText } from '../core/durations.ts';
 import { matchingChoices } from '../questions/choices.ts';
-import type { Choice } from '../questions/types.ts';
+import type { Choice } from '../questions/question.ts';
 import { pickOptions } from './pick-options.ts';
 import { promptFilesBelow } from './prompt-files-below.ts';
 

@@ -10,7 +10,7 @@ const MAX_DIRECTORIES = 500;
  * enters no hidden directory. Stops at 100 files or 500 directories, because a person waits for the list.
  */
 export async function promptFilesBelow(top: string): Promise<string[]> {
-  const { isPromptFile } = await import('../../prompts/parse/files.ts');
+  const { isPromptFile } = await import('../../prompts/parse/read-prompt-text.ts');
   const files: string[] = [];
   const directories = [''];
   for (let index = 0; index < directories.length && files.length < MAX_PROMPT_FILES; index += 1) {

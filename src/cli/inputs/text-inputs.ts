@@ -2,8 +2,8 @@ import type { JsonValue } from '../../files/json.ts';
 import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts';
-import { inputText, Literal, parseJsonAsWritten } from './literal.ts';
+import { parseKeyValue, parseValueSource, readsStandardInput } from './flag-values.ts';
+import { inputText, Literal, parseJsonAsWritten } from './json-as-written.ts';
 import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';
 
 /** The input flags as given. */

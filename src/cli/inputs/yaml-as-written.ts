@@ -1,7 +1,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { isNestedTooDeeply, yamlFault } from '../../files/yaml-node.ts';
 import { usageError } from '../errors.ts';
-import { Literal } from './literal.ts';
+import { Literal } from './json-as-written.ts';
 
 /** Parses YAML with every number and boolean as a `Literal`. @throws {CliError} USAGE_ERROR if the source is not YAML */
 export function parseYamlAsWritten(source: string, what: string): unknown {

@@ -5,7 +5,7 @@ import {
   RateLimitError,
   UnauthorizedError,
 } from '../../client/errors.ts';
-import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
+import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { toFailure } from '../core/failure.ts';
 import { CliError, notFoundError } from '../errors.ts';

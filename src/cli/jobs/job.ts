@@ -1,7 +1,7 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import type { Reservation } from '../creation/budget.ts';
-import type { CreatedRun } from '../creation/creation.ts';
+import type { CreatedRun } from '../creation/creation-result.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 

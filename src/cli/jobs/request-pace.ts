@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
-import type { Pace, PacedAnswer } from '../../client/request.ts';
-import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
+import type { Pace, PacedAnswer } from '../../client/request-options.ts';
+import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { steadyTime } from '../core/steady-time.ts';
 import type { Clock } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';

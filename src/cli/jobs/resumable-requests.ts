@@ -11,7 +11,7 @@ import type { PlannedJob } from './job-engine.ts';
 import { errorText } from './job-errors.ts';
 import type { BatchJournal } from './job-journal.ts';
 import { endedResult, planJob, type RetryFlags } from './plan-resumed-job.ts';
-import { handedRows } from './provider-batch/handover.ts';
+import { handedRows } from './provider-batch/batch-handover.ts';
 import { throughProviders } from './provider-batch/through-provider.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';

@@ -1,10 +1,10 @@
 import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors.ts';
 import { retryDelay } from '../../client/http/retry.ts';
-import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry.ts';
+import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry-policy.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
-import { type CreatedRun, wasStarted } from '../creation/creation.ts';
+import { type CreatedRun, wasStarted } from '../creation/creation-result.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import { CliError, NoMoreWanted, timeIsUpAt } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../context.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
-import type { CreatedRun } from '../creation/creation.ts';
+import type { CreatedRun } from '../creation/creation-result.ts';
 import { CliError, NoMoreWanted } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Job, type JobJournal, type JobOutcome, runSeconds } from './job.ts';

@@ -1,6 +1,6 @@
 import { type Interval, intervalText, percentText, wilsonInterval } from '../statistics/interval.ts';
 import { cohensKappa, type Kappa } from '../statistics/kappa.ts';
-import type { LabelledRow } from './labels.ts';
+import type { LabelledRow } from './labelled-rows.ts';
 
 /** A row with the judge's verdicts. */
 export interface JudgedRow extends LabelledRow {

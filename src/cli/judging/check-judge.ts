@@ -7,7 +7,7 @@ import { type Caps, resumeAtCapHint } from '../creation/caps.ts';
 import { CliError, withResumeHint } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { requestDigest } from '../inputs/request-body.ts';
-import type { SourceFlags } from '../inputs/rows/source.ts';
+import type { SourceFlags } from '../inputs/rows/row-source.ts';
 import type { Job } from '../jobs/job.ts';
 import { concurrencyFor, pacedConnection } from '../jobs/paced-connection.ts';
 import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-requests.ts';
@@ -17,7 +17,7 @@ import { StopControl } from '../jobs/stop-control.ts';
 import { judgePrompt, rubricVerdict } from '../testing/expectations/judged-kinds.ts';
 import { answerIn, Judge } from '../testing/run/judge.ts';
 import type { JudgedRow } from './agreement.ts';
-import { type LabelledRow, readLabels } from './labels.ts';
+import { type LabelledRow, readLabels } from './labelled-rows.ts';
 
 export interface JudgeCheckOptions extends ResumeOptions {
   readonly source: SourceFlags;

@@ -16,7 +16,7 @@ import { oneLine } from '../terminal/sanitise.ts';
 import { agentMessages, imageArgumentName, listedPrompt } from './prompt-messages.ts';
 import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
 import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
-import { checkArguments, TOOLS } from './tools.ts';
+import { checkArguments, TOOLS } from './tool-declarations.ts';
 
 /** Maximum time to answer quick requests after the input has ended, in milliseconds. */
 const LAST_MCP_ANSWERS_MS = 2000;

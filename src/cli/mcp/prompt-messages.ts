@@ -1,5 +1,5 @@
 import type { GetPromptResult, Prompt, PromptMessage } from '@modelcontextprotocol/server';
-import type { TemplateMessage, TemplatePart } from '../../prompts/template/messages.ts';
+import type { TemplateMessage, TemplatePart } from '../../prompts/template/template-messages.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
@@ -61,7 +61,7 @@ export async function agentMessages(
   const names = images.map((_, index) => imageArgumentName(index, images.length));
   const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
   const urls = names.flatMap(image => args[image] ?? []);
-  const { previewFromTexts } = await import('../../prompts/render/preview.ts');
+  const { previewFromTexts } = await import('../../prompts/render/preview-prompt.ts');
   const definition = await definitionOfVersion(ctx, promptVersionId);
   const preview = definition && (await previewFromTexts(definition, { texts, images: urls }));
   return { description: title, messages: (preview?.messages ?? []).flatMap(toProtocolMessages) };

@@ -11,7 +11,7 @@ import { EXIT } from '../exit-codes.ts';
 import { rowBuffer } from '../outputs/present-pages.ts';
 import { aliasOrName, connectionFor, findPromptFile, versionOfFile } from '../targets/prompt-file.ts';
 import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
-import { readVersion, resolveTarget } from '../targets/target.ts';
+import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** A prompt as an agent sees it. */

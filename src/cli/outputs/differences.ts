@@ -1,5 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
-import { groupedDigits } from '../../wire/numbers.ts';
+import { groupedDigits } from '../../wire/grouped-digits.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Context } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { openFile, openText, openUrl } from '../terminal/viewer.ts';
+import { openFile, openText, openUrl } from '../terminal/open-viewer.ts';
 
 /** Opens saved files, texts, web URLs, and files of the embedded service, but nothing else that a service names. */
 export async function openOutputs(

@@ -3,8 +3,8 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { withSpinner } from '../terminal/spinner.ts';
 import { type Cell, plainRow } from '../terminal/table.ts';
-import { jsonLine, printValue, toJson } from './json.ts';
 import { type ListForm, plainCells, presentList } from './present.ts';
+import { jsonLine, printValue, toJson } from './print-json.ts';
 
 /** Yields the pages of a list as they arrive; returns a value for after the last one. */
 export type Pages<T, R = void> = AsyncGenerator<readonly T[], R>;

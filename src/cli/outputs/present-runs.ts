@@ -2,9 +2,9 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { printValue } from './json.ts';
-import { concludeRun, type PresentOptions, presentRun, saveAsPlanned, withPaths } from './results.ts';
-import type { SavedOutputs } from './saving/save.ts';
+import { concludeRun, type PresentOptions, presentRun, saveAsPlanned, withPaths } from './present-run.ts';
+import { printValue } from './print-json.ts';
+import type { SavedOutputs } from './saving/save-outputs.ts';
 
 /** A run and the form of its outputs. */
 export interface PresentedRun {

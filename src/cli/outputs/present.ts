@@ -2,7 +2,7 @@ import { textOrNothing } from '../../files/json-fields.ts';
 import type { Context } from '../context.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { type Cell, plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
-import { printValue } from './json.ts';
+import { printValue } from './print-json.ts';
 
 /** The forms of one result; only the requested one is made. */
 export interface Forms {

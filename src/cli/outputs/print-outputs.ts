@@ -68,7 +68,7 @@ async function printMedia(
   { preview: wantsPreview }: { readonly preview: boolean },
 ): Promise<void> {
   if (wantsPreview && type === 'image' && ctx.io.stdout.isTerminal) {
-    const { preview } = await import('./preview.ts');
+    const { preview } = await import('./picture-preview.ts');
     await preview(ctx, connection, data, path);
   }
   const hasOwnFiles = connection.embedded && connection.recorder === undefined;

@@ -1,7 +1,7 @@
 import { textOrNothing, textUnder } from '../../files/json-fields.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { ageText } from '../core/time.ts';
+import { ageText } from '../core/durations.ts';
 import type { Advise } from '../core/types.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { InputFields, TextField } from '../inputs/input-fields.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { FlagSpec } from '../core/command-spec.ts';
-import { parseDuration } from '../core/time.ts';
+import { parseDuration } from '../core/durations.ts';
 import type { GlobalOptions } from '../core/types.ts';
 
 /** The flags of every command; declared on the root, they work anywhere on the line. */

@@ -65,7 +65,7 @@ function isAboutStop(error: unknown): boolean {
 async function checkQueryFlag(ctx: Context): Promise<void> {
   const { query } = ctx.globals;
   if (query === undefined) return;
-  const { checkQuery } = await import('../outputs/query.ts');
+  const { checkQuery } = await import('../outputs/json-query.ts');
   await checkQuery(ctx, query);
 }
 

@@ -1,5 +1,5 @@
 import { folded, wordMatcher } from '../../wire/search-words.ts';
-import type { Choice } from './types.ts';
+import type { Choice } from './question.ts';
 
 /** Returns the choices whose name or description has every word, those that begin with the words first. */
 export function matchingChoices<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {

@@ -4,11 +4,8 @@ import { QuestionLeft, usageError } from '../errors.ts';
 import { fitted, paragraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
-import { editText } from './editor.ts';
+import { editText } from './edit-text.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
-import { type KeyHints, questionTheme } from './question-theme.ts';
-import { textQuestion } from './text-question.ts';
-import { TypedAhead } from './typed-ahead.ts';
 import type {
   Choice,
   ChoiceQuestion,
@@ -21,7 +18,10 @@ import type {
   SearchQuestion,
   SeveralQuestion,
   TextQuestion,
-} from './types.ts';
+} from './question.ts';
+import { type KeyHints, questionTheme } from './question-theme.ts';
+import { textQuestion } from './text-question.ts';
+import { TypedAhead } from './typed-ahead.ts';
 
 /** Maximum number of visible list lines, and the lines that a question needs besides. */
 const MAX_LISTED_LINES = 10;

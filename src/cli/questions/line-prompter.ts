@@ -21,7 +21,7 @@ import type {
   SearchQuestion,
   SeveralQuestion,
   TextQuestion,
-} from './types.ts';
+} from './question.ts';
 
 /** Maximum length of a description, in columns. */
 const MAX_DESCRIPTION_WIDTH = 400;

@@ -1,5 +1,5 @@
 import { wantsPlainLines } from '../terminal/terminal-context.ts';
-import type { OpenQuestion, Prompter, PrompterOptions } from './types.ts';
+import type { OpenQuestion, Prompter, PrompterOptions } from './question.ts';
 
 type ListQuestion = OpenQuestion<readonly string[]>;
 

@@ -1,5 +1,5 @@
 import { fitted, paragraph } from '../terminal/fit-text.ts';
-import type { PrompterOptions } from './types.ts';
+import type { PrompterOptions } from './question.ts';
 
 /** Keys and their actions, shown below a question. */
 export type KeyHints = readonly (readonly [key: string, action: string])[];

@@ -3,7 +3,7 @@ import { errorMessage } from '../../files/error-utils.ts';
 import { textOrNothing } from '../../files/json-fields.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
-import { within } from '../../net/signals.ts';
+import { within } from '../../net/abort-signals.ts';
 import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
 import {

@@ -7,7 +7,7 @@ import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { stringifyAsWritten } from '../../wire/written-numbers.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import { usageError } from '../errors.ts';
-import { nearestRecording } from './nearest.ts';
+import { nearestRecording } from './nearest-recording.ts';
 import {
   pathBelow,
   type RecordedAnswer,

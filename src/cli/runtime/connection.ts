@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { PromptService } from '../../client/client.ts';
-import type { RequestEvent } from '../../client/request.ts';
+import type { RequestEvent } from '../../client/request-options.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { Env } from '../../files/env.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
@@ -21,7 +21,7 @@ import {
   resourceScope,
 } from '../settings/caches/resource-cache.ts';
 import { configuredHost, resolveAddress, resolveKey } from '../settings/config/address.ts';
-import { LOCAL_PROFILE } from '../settings/config/names.ts';
+import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { adviseWith } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
@@ -196,7 +196,7 @@ async function recorderFor(
 ): Promise<Recorder | undefined> {
   const { recordings, signal, io } = sources;
   if (recordings.mode === 'none') return undefined;
-  const { openRecorder } = await import('./recordings.ts');
+  const { openRecorder } = await import('./open-recorder.ts');
   return openRecorder(recordings, {
     baseUrl,
     client,

@@ -152,7 +152,7 @@ export async function versionOfFile(
       }
       const [{ promptConfig }, { lacksOpeningFence, missingFenceNote }] = await Promise.all([
         import('../../prompts/definition.ts'),
-        import('../../prompts/parse/source.ts'),
+        import('../../prompts/parse/prompt-source.ts'),
       ]);
       const definition = await store.definition(promptVersionId);
       if ((model ?? defaultModel) === undefined && definition?.namesModel === false) {

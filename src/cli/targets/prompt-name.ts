@@ -1,6 +1,6 @@
 import { NotFoundError } from '../../client/errors.ts';
 import { textOrNothing } from '../../files/json-fields.ts';
-import { didYouMean } from '../../files/nearest.ts';
+import { didYouMean } from '../../files/nearest-name.ts';
 import { isJsonObject, listAt } from '../../wire/bounded-json.ts';
 import {
   isUuid,

@@ -9,8 +9,8 @@ import { readTestFile } from './cases/read-test-file.ts';
 import { repeatCases } from './cases/repetitions.ts';
 import { checkOfTargets, type TargetCheck } from './cases/target-folders.ts';
 import { type TestFile, withChosenCases } from './cases/test-case.ts';
+import type { FaultyTestFile } from './entry-result.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
-import type { FaultyTestFile } from './result.ts';
 import type { Judge } from './run/judge.ts';
 import type { TestOptions } from './test-options.ts';
 

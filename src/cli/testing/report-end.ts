@@ -5,11 +5,11 @@ import type { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 
 import { wasStopped } from '../outputs/provider-fault.ts';
-import { failsGate, type Gate } from '../statistics/gate.ts';
+import { failsGate, type Gate } from '../statistics/verdict-gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
-import { type EntryResult, type FaultyTestFile, isUndoneByCap } from './result.ts';
+import { type EntryResult, type FaultyTestFile, isUndoneByCap } from './entry-result.ts';
 
 /** Reports the fault of a test file or of the whole test. */
 export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): void {

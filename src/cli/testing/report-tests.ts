@@ -1,19 +1,19 @@
 import { errorMessage } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritable, usageError } from '../errors.ts';
-import { printValue } from '../outputs/json.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
+import { printValue } from '../outputs/print-json.ts';
+import { checkWritableFile } from '../outputs/saving/check-writable.ts';
 import { writeNamedFile } from '../outputs/saving/special-file.ts';
-import { checkWritableFile } from '../outputs/saving/writable.ts';
 import { visible } from '../terminal/sanitise.ts';
-import { githubReport, writeJobSummary } from './reporters/github.ts';
-import { jsonReport } from './reporters/json.ts';
-import { junitReport } from './reporters/junit.ts';
+import type { EntryResult } from './entry-result.ts';
+import { githubReport, writeJobSummary } from './reporters/github-report.ts';
+import { jsonReport } from './reporters/json-report.ts';
+import { junitReport } from './reporters/junit-report.ts';
 import { type ReportedResult, withReasons } from './reporters/reasons.ts';
 import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
 import { linesReport, treeReport } from './reporters/text-report.ts';
-import type { EntryResult } from './result.ts';
 import type { Reporter, ReportOutput } from './test-options.ts';
 
 /** Refuses report files that can't be written, before anything is sent. */

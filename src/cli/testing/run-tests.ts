@@ -8,7 +8,7 @@ import { buildRunBody } from '../inputs/request-body.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 
 import type { MediaContent } from '../outputs/media-content.ts';
-import { printPaid } from '../outputs/results.ts';
+import { printPaid } from '../outputs/present-run.ts';
 import {
   type BaselineComparison,
   compareWithBaseline,
@@ -17,6 +17,7 @@ import {
 import type { TestFile } from './cases/test-case.ts';
 import { updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { dryRunTests } from './dry-run-tests.ts';
+import { type EntryResult, faultyFileResult, isUnchecked, uncheckedResult } from './entry-result.ts';
 import { prepareRound, type Round } from './prepare-round.ts';
 import {
   reportCap,
@@ -27,11 +28,10 @@ import {
   testsExitCode,
 } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
-import { type EntryResult, faultyFileResult, isUnchecked, uncheckedResult } from './result.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
 import { runEntriesByService } from './run/run-by-service.ts';
-import { summarize } from './summary.ts';
 import type { TestOptions } from './test-options.ts';
+import { summarize } from './test-summary.ts';
 
 /**
  * Runs the cases of test files and reports them.

@@ -1,5 +1,5 @@
 import type { Caps } from '../creation/caps.ts';
-import type { Gate } from '../statistics/gate.ts';
+import type { Gate } from '../statistics/verdict-gate.ts';
 import type { RepeatOptions } from './cases/repetitions.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';

@@ -1,4 +1,4 @@
-import { Deadline, sleep as realSleep } from '../../net/signals.ts';
+import { Deadline, sleep as realSleep } from '../../net/abort-signals.ts';
 import { parseBoundedJson } from '../../wire/bounded-json.ts';
 import {
   ACTION_REQUIRE_HEADER,
@@ -9,7 +9,7 @@ import {
   RATE_LIMIT_POLICY_HEADER,
 } from '../../wire/index.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from '../errors.ts';
-import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from '../request.ts';
+import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from '../request-options.ts';
 import {
   type AnswerHeaders,
   discardBody,
@@ -18,7 +18,7 @@ import {
   type TransportResponse,
 } from '../transport.ts';
 import { normalizeBaseUrl } from './base-url.ts';
-import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
+import { ACCEPTED_ENCODINGS, decodedText } from './decode-body.ts';
 import {
   type AttemptOutcome,
   firstHeader,

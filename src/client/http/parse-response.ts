@@ -1,4 +1,4 @@
-import { retryAfter } from '../../net/retry.ts';
+import { retryAfter } from '../../net/retry-policy.ts';
 import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import {
   type Envelope,
@@ -19,9 +19,9 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../errors.ts';
-import { fillsSegment } from '../path.ts';
-import type { RawAnswer } from '../request.ts';
+import type { RawAnswer } from '../request-options.ts';
 import type { AnswerHeaders } from '../transport.ts';
+import { fillsSegment } from '../url-path.ts';
 import type { Redaction } from './redaction.ts';
 
 const RESPONSE_EXCERPT_LENGTH = 80;

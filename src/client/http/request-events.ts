@@ -1,4 +1,4 @@
-import type { RequestEvent } from '../request.ts';
+import type { RequestEvent } from '../request-options.ts';
 import type { AnswerHeaders, RequestBody } from '../transport.ts';
 import { firstHeader } from './parse-response.ts';
 

@@ -1,4 +1,4 @@
-import { type RetryPolicy, SERVICE_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
+import { type RetryPolicy, SERVICE_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
 import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../errors.ts';
 
 /** A failed attempt to send a request. */

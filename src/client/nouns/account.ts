@@ -1,5 +1,5 @@
 import type { Account, CreditBalance } from '../../wire/index.ts';
-import type { ReadOptions } from '../request.ts';
+import type { ReadOptions } from '../request-options.ts';
 import { Endpoints } from './answer-data.ts';
 
 /** Endpoints about the account that the key belongs to. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import { ProtocolError } from '../errors.ts';
-import type { Answer, Requester, RequestOptions } from '../request.ts';
+import type { Answer, Requester, RequestOptions } from '../request-options.ts';
 
 /**
  * Returns the data of an answer after `check` has accepted it. Unknown fields are kept.

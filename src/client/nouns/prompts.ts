@@ -9,8 +9,8 @@ import {
   type PromptVersionList,
 } from '../../wire/index.ts';
 import { InvalidRequestError } from '../errors.ts';
-import { path } from '../path.ts';
-import type { ReadOptions } from '../request.ts';
+import type { ReadOptions } from '../request-options.ts';
+import { path } from '../url-path.ts';
 import { Endpoints, listFault, optionalStrings, strings } from './answer-data.ts';
 import { eachRow, iteratePages } from './paging.ts';
 

@@ -1,7 +1,7 @@
 import type { UncheckedObject } from '../../wire/bounded-json.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Resources } from '../../wire/index.ts';
-import type { ReadOptions } from '../request.ts';
+import type { ReadOptions } from '../request-options.ts';
 import { Endpoints, strings } from './answer-data.ts';
 
 /** The endpoint for models and the run options that they accept. */

@@ -1,8 +1,8 @@
 import type { UncheckedObject } from '../../wire/bounded-json.ts';
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../../wire/index.ts';
-import { path } from '../path.ts';
-import type { ReadOptions, RequestOptions } from '../request.ts';
+import type { ReadOptions, RequestOptions } from '../request-options.ts';
 import type { RequestBody } from '../transport.ts';
+import { path } from '../url-path.ts';
 import { Endpoints, listFault, strings, withoutSavedTo } from './answer-data.ts';
 import { eachRow, iteratePages } from './paging.ts';
 

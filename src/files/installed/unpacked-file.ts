@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Env } from '../env.ts';
 import { errorCode, errorMessage } from '../error-utils.ts';
 import { userFolder } from '../user-folders.ts';
-import { renameOverSync } from '../writing/rename.ts';
+import { renameOverSync } from '../writing/rename-over.ts';
 import { makeDirectory } from '../writing/write-below.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
 

@@ -1,5 +1,5 @@
 import type { Env } from '../env.ts';
-import { isBatchFile, resolveProgram, windowsProgram } from './programs.ts';
+import { isBatchFile, resolveProgram, windowsProgram } from './find-program.ts';
 
 /** A program to start. */
 export interface ProgramStart {

@@ -3,7 +3,7 @@ import { constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../error-utils.ts';
-import { renameOver, renameOverSync } from './rename.ts';
+import { renameOver, renameOverSync } from './rename-over.ts';
 import {
   checkBelow,
   type FileBelow,

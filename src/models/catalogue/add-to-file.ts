@@ -1,5 +1,5 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { type ModelEntry, type Provider, RESERVED_NAMES } from '../entry.ts';
+import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
 import type { OfferedModel } from '../providers/endpoints.ts';
 import type { ModelsFile } from './models-file.ts';
 

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { parseYaml } from '../../files/yaml.ts';
 import { isJsonObject, listAt, textAt } from '../../wire/bounded-json.ts';
-import type { ModelSources } from './file.ts';
 import { MODELS_FILE, readModelsText, readNamedModelsText } from './models-file.ts';
+import type { ModelSources } from './read-models-file.ts';
 
 /** The names that models files describe. */
 export interface DescribedNames {

@@ -1,5 +1,5 @@
 import { FileFault } from '../../files/file-fault.ts';
-import { didYouMean } from '../../files/nearest.ts';
+import { didYouMean } from '../../files/nearest-name.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
 import type { RunOption } from '../../wire/index.ts';
@@ -12,7 +12,7 @@ import {
   type Price,
   type Provider,
   RESERVED_NAMES,
-} from '../entry.ts';
+} from '../model-entry.ts';
 import { DEFAULT_CREDITS, guessedModality } from '../providers/guessed-model.ts';
 import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.ts';
 import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';

@@ -1,7 +1,7 @@
-import { type ModelEntry, nearShutdown, PROVIDER_SETTINGS, shutdownNote } from '../entry.ts';
-import { leftOutNote, sortOptions } from '../providers/requests/options.ts';
+import { type ModelEntry, nearShutdown, PROVIDER_SETTINGS, shutdownNote } from '../model-entry.ts';
+import { leftOutNote, sortOptions } from '../providers/requests/call-options.ts';
 import { ignoredKeywords } from '../providers/requests/schema-keywords.ts';
-import type { RemedyOptions } from './table.ts';
+import type { RemedyOptions } from './model-table.ts';
 
 /** The part of a model table that a check of prompts needs. */
 interface ModelLookup {

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
-import type { ModelEntry, Provider } from '../entry.ts';
+import type { ModelEntry, Provider } from '../model-entry.ts';
 
 /** The file's name in the data directory. Its reader and the YAML parser are loaded only if it exists. */
 export const MODELS_FILE = 'models.yaml';

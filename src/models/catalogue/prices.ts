@@ -1,6 +1,6 @@
 import { type Money, money } from '../../wire/money.ts';
 import type { EngineResult, ProviderUsage } from '../engine.ts';
-import type { ModelEntry, Price } from '../entry.ts';
+import type { ModelEntry, Price } from '../model-entry.ts';
 import { answerCount } from './answer-count.ts';
 
 /** The date of the bundled price table. It lags behind, so its prices are estimates. */

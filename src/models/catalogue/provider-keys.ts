@@ -1,7 +1,7 @@
 import { sentVariables } from '../declared-model.ts';
 import { knownProviders } from '../providers/providers.ts';
-import { type ModelSources, readModelsFile, readNamedModels } from './file.ts';
 import { EMPTY_MODELS_FILE, mergedModels } from './models-file.ts';
+import { type ModelSources, readModelsFile, readNamedModels } from './read-models-file.ts';
 
 /** Returns the variables of all providers' keys; those in models.yaml as far as it can be read. */
 export async function keyVariables(place: ModelSources): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Env } from '../../files/env.ts';
 import { errorMessage } from '../../files/error-utils.ts';
-import { nearShutdown, type Provider } from '../entry.ts';
+import { nearShutdown, type Provider } from '../model-entry.ts';
 import { askForModels } from '../providers/endpoints.ts';
 import {
   accessFault,
@@ -10,9 +10,9 @@ import {
   knownProviders,
   sameEndpoint,
 } from '../providers/providers.ts';
-import { unreachableReason } from './discover.ts';
-import { type ModelSources, readModelsFile } from './file.ts';
+import { unreachableReason } from './discover-models.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
+import { type ModelSources, readModelsFile } from './read-models-file.ts';
 
 /** The faults of models.yaml and of the providers, found without running a model. */
 export type ModelsReport = Awaited<ReturnType<typeof reportModels>>;

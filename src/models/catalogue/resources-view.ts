@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sortKeys } from '../../files/json.ts';
 import type { Model, Resources } from '../../wire/index.ts';
-import { wireModel } from '../entry.ts';
-import type { ModelTable } from './table.ts';
+import { wireModel } from '../model-entry.ts';
+import type { ModelTable } from './model-table.ts';
 
 /** The body of `GET /resources`, recomputed only when the models change. */
 export type ResourcesView = ReturnType<typeof resourcesView>;

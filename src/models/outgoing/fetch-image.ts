@@ -1,13 +1,13 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Env } from '../../files/env.ts';
-import { explainConnectionFailure } from '../../net/fault.ts';
-import { unlessAborted } from '../../net/signals.ts';
+import { unlessAborted } from '../../net/abort-signals.ts';
+import { explainConnectionFailure } from '../../net/connection-fault.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { type HttpAnswer, type HttpRequest, openHttp } from './open-http.ts';
 import { outgoingProxy } from './proxy.ts';
 import { readBody, TooLong } from './read-body.ts';
-import { type HttpAnswer, type HttpRequest, openHttp } from './request.ts';
 
 /** Finds every address of a host. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;

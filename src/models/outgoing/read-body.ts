@@ -1,4 +1,4 @@
-import type { HttpAnswer } from './request.ts';
+import type { HttpAnswer } from './open-http.ts';
 
 /**
  * Reads the whole body; calls `onBytes` with the length of each piece.

@@ -2,11 +2,11 @@ import { toError } from '../../files/error-utils.ts';
 import { isSameOrigin } from '../../wire/addresses.ts';
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
-import { countAt } from '../providers/answers/answer.ts';
 import { reasonInBody } from '../providers/answers/error-body.ts';
+import { countAt } from '../providers/answers/model-answer.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
-import { statusIn } from '../providers/fault.ts';
+import { statusIn } from '../providers/explain-fault.ts';
 import {
   type BatchAnswer,
   type BatchProvider,

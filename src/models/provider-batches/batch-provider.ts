@@ -5,7 +5,7 @@ import {
   textAt,
   type UncheckedObject,
 } from '../../wire/bounded-json.ts';
-import type { HttpAnswer } from '../outgoing/request.ts';
+import type { HttpAnswer } from '../outgoing/open-http.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { TypedBody } from '../providers/exchange.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send-request.ts';

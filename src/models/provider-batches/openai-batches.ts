@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
-import { countAt } from '../providers/answers/answer.ts';
 import { reasonInBody } from '../providers/answers/error-body.ts';
+import { countAt } from '../providers/answers/model-answer.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Env } from '../../files/env.ts';
-import type { Provider } from '../entry.ts';
+import type { Provider } from '../model-entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 
 /** A provider with everything that a request to it needs. */

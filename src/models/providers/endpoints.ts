@@ -1,10 +1,10 @@
 import type { Env } from '../../files/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
-import type { InterfaceName, Price, Provider } from '../entry.ts';
+import type { InterfaceName, Price, Provider } from '../model-entry.ts';
+import { openHttp, USER_AGENT } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { readBody } from '../outgoing/read-body.ts';
-import { openHttp, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
 import { accessFault, readProviderKey } from './providers.ts';
 

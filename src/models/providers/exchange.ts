@@ -1,7 +1,7 @@
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/open-http.ts';
 import { readBody } from '../outgoing/read-body.ts';
-import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { MAX_PROVIDER_ANSWER_BYTES, send } from './send-request.ts';

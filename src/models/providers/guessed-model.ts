@@ -1,5 +1,5 @@
 import type { Modality } from '../../wire/index.ts';
-import type { ModelEntry, Provider } from '../entry.ts';
+import type { ModelEntry, Provider } from '../model-entry.ts';
 
 /** Credits for a run of a provider's model, unless models.yaml sets them. */
 export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../entry.ts';
+import type { InterfaceName } from '../model-entry.ts';
 
 /** The static data of a provider. */
 export interface ProviderData {

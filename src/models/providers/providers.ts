@@ -1,6 +1,6 @@
 import type { Env } from '../../files/env.ts';
 import { isLoopbackHost, withoutTrailingSlashes } from '../../wire/addresses.ts';
-import type { InterfaceName, Provider } from '../entry.ts';
+import type { InterfaceName, Provider } from '../model-entry.ts';
 import { providerAddress } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
 

@@ -1,7 +1,7 @@
 import type { Env } from '../../files/env.ts';
+import { type HttpAnswer, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { readBody, TooLong } from '../outgoing/read-body.ts';
-import { type HttpAnswer, openHttp, type PiecewiseBody } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusalFault } from './answers/refusal.ts';

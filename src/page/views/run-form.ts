@@ -7,8 +7,8 @@ import type {
   RunOption,
   TextInputConfig,
 } from '../../wire/index.ts';
+import type { BrowserService } from '../browser-service.ts';
 import { choice, el, labelled, plainOptions } from '../dom.ts';
-import type { BrowserService } from '../service.ts';
 import type { ViewContext } from '../view-context.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;

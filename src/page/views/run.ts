@@ -1,4 +1,4 @@
-import { waitForRun } from '../../client/poll.ts';
+import { waitForRun } from '../../client/wait-for-run.ts';
 import {
   type CreateRunRequest,
   isOver,

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { type Finding, InvalidPromptFile } from '../findings.ts';
-import { readPromptText } from '../parse/files.ts';
+import { readPromptText } from '../parse/read-prompt-text.ts';
 import type { PromptTasks } from '../tasks/prompt-tasks.ts';
-import { checkPrompt, type KnownModels } from './check.ts';
+import { checkPrompt, type KnownModels } from './check-prompt.ts';
 
 interface CheckFileOptions {
   readonly models: KnownModels;

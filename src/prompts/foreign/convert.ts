@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
-import { textBeside } from '../parse/files.ts';
+import { textBeside } from '../parse/read-prompt-text.ts';
 import type { ConversionLimits } from './conversion-budget.ts';
 import { type Converted, type ConvertOptions, JUDGED_NOTE, testFileText } from './converted.ts';
 import { detectFormat, reportFormat } from './detect-format.ts';

@@ -9,7 +9,7 @@ import {
   parseDefinition,
   parsePrompt,
   refuseNul,
-} from '../parse/parse.ts';
+} from '../parse/parse-prompt.ts';
 import { isMissingSchema } from '../schemas/picoschema.ts';
 import { slugFrom } from '../slug.ts';
 import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';

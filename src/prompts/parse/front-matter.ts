@@ -1,6 +1,6 @@
 import type { FilePosition } from '../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { didYouMean } from '../../files/nearest.ts';
+import { didYouMean } from '../../files/nearest-name.ts';
 import { parseYaml, type YamlEntries, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { PromptOutput } from '../definition.ts';

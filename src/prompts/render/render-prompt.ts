@@ -1,11 +1,11 @@
 import { imageType } from '../../files/image-type.ts';
 import type { PromptDefinition } from '../definition.ts';
-import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
 import type { CompiledTemplates, Template } from '../template/compiled-templates.ts';
-import type { TemplateMessage } from '../template/messages.ts';
-import { renderTemplate } from '../template/render.ts';
+import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';
+import { renderTemplate } from '../template/render-template.ts';
 import type { Role } from '../template/syntax.ts';
-import { Picture } from '../template/values.ts';
+import type { TemplateMessage } from '../template/template-messages.ts';
+import { Picture } from '../template/template-values.ts';
 import { describeImage } from './describe-image.ts';
 import { decodeBase64, type LoadedImage } from './loaded-image.ts';
 import { readTextInputs } from './typed-inputs.ts';

@@ -4,7 +4,7 @@ import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../fil
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
-import type { SchemaChecker, ValidationMismatch } from '../schemas/validate.ts';
+import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';
 
 /**
  * Converts a run's texts to the types of the prompt's schema. Missing inputs get their defaults; unknown keys are dropped.
@@ -107,7 +107,7 @@ async function parseYamlText(text: string): Promise<JsonValue | undefined> {
 /** Loads the schema checker only if a field needs it. */
 async function checkerFor(textInputs: readonly TextInput[], limitMs: number): Promise<SchemaChecker> {
   if (textInputs.every(({ schema }) => schema === undefined)) return () => undefined;
-  const { schemaChecker } = await import('../schemas/validate.ts');
+  const { schemaChecker } = await import('../schemas/schema-checker.ts');
   return await schemaChecker(limitMs);
 }
 

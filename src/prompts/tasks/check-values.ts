@@ -15,7 +15,7 @@ export async function checkValues(
   work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
   { checkMs: limitMs }: { readonly checkMs: number },
 ): Promise<(ValueFault | undefined)[]> {
-  const { schemaChecker } = await import('../schemas/validate.ts');
+  const { schemaChecker } = await import('../schemas/schema-checker.ts');
   const check = await schemaChecker(limitMs);
   return work.map(({ schema, value }) => {
     try {

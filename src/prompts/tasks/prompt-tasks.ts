@@ -1,6 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { CompiledTemplates } from '../template/compiled-templates.ts';
-import type { TaskProcesses, TaskProcessOptions } from './task-processes.ts';
 import {
   FULL_LIMITS,
   perform,
@@ -9,7 +8,8 @@ import {
   type TaskName,
   taskSize,
   type Work,
-} from './tasks.ts';
+} from './perform-task.ts';
+import type { TaskProcesses, TaskProcessOptions } from './task-processes.ts';
 
 /** Runs the tasks on prompts that may take long. */
 export interface PromptTasks {

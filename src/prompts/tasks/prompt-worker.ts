@@ -1,6 +1,6 @@
 import { performOrders } from '../../files/bounds/process-messages.ts';
+import { FULL_LIMITS, perform } from './perform-task.ts';
 import type { TaskOrder } from './task-order.ts';
-import { FULL_LIMITS, perform } from './tasks.ts';
 
 // The process that runs tasks, one at a time, until the process that started it is gone.
 performOrders(async ({ name, work }: TaskOrder, begun) => {

@@ -1,7 +1,7 @@
 import type { PromptDefinition } from '../definition.ts';
 import { Findings, invalidPromptFile } from '../findings.ts';
 import type { ParsedAny } from '../foreign/parse-any.ts';
-import { readPromptText } from '../parse/files.ts';
+import { readPromptText } from '../parse/read-prompt-text.ts';
 import { type PromptTasks, tasksHere } from './prompt-tasks.ts';
 
 export interface ParseTextOptions {

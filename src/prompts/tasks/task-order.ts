@@ -2,7 +2,7 @@ import type { ErrorClasses } from '../../files/bounds/process-messages.ts';
 import { FileFault } from '../../files/file-fault.ts';
 import { InvalidInputs } from '../definition.ts';
 import { InvalidPromptFile } from '../findings.ts';
-import type { TaskName, Work } from './tasks.ts';
+import type { TaskName, Work } from './perform-task.ts';
 
 export interface TaskOrder {
   readonly name: TaskName;

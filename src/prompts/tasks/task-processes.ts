@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
 import { BoundedProcess } from '../../files/bounds/bounded-process.ts';
 import { BOUNDS } from '../bounds.ts';
+import type { TaskName } from './perform-task.ts';
 import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
-import type { TaskName } from './tasks.ts';
 
 /** Multiple of the usual memory for parsing a file: YAML takes more than a hundred times its size. */
 const TO_PARSE = 2;

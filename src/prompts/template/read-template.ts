@@ -1,7 +1,7 @@
 import type { FilePosition } from '../../files/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
-import { parseTemplate } from './parse.ts';
+import { parseTemplate } from './parse-template.ts';
 import { TagReader } from './read-tags.ts';
 import { placeIn, Scope, type TemplatePlace } from './scope.ts';
 import { type FieldUse, HELPERS, inlineName, isHelperBlock, isPath, type PartialLookup } from './syntax.ts';

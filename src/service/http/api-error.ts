@@ -1,7 +1,7 @@
 import { TasksClosed } from '../../prompts/tasks/task-order.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
-import { DatabaseUnavailableError, DiskFullError, isStoreUnavailable } from '../store/errors.ts';
+import { DatabaseUnavailableError, DiskFullError, isStoreUnavailable } from '../store/store-errors.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** A refusal by the HTTP interface itself, such as of a body that is not JSON. */

@@ -9,7 +9,7 @@ import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
 import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
-import { hostCheck, inUrl, isWildcard } from './hosts.ts';
+import { hostCheck, inUrl, isWildcard } from './host-check.ts';
 import { envelopeRefusals } from './malformed.ts';
 import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
 import type { ApiAnswer } from './route.ts';

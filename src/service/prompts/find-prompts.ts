@@ -1,5 +1,5 @@
+import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import type { ResourcesView } from '../../models/catalogue/resources-view.ts';
-import type { ModelTable } from '../../models/catalogue/table.ts';
 import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
 import type { PromptLabel, PromptSearchRow } from '../../wire/index.ts';
 import { type Caller, LOCAL_USER } from '../core/caller.ts';

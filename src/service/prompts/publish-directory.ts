@@ -3,11 +3,16 @@ import { errorCode, errorMessage, hasNoSpace, toError } from '../../files/error-
 import { whyLeftOut } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
-import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from '../../prompts/parse/files.ts';
-import { missingFenceNote } from '../../prompts/parse/source.ts';
+import { missingFenceNote } from '../../prompts/parse/prompt-source.ts';
+import {
+  isPromptText,
+  partialsBeside,
+  promptFilesIn,
+  readPromptText,
+} from '../../prompts/parse/read-prompt-text.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
-import { isStoreUnavailable } from '../store/errors.ts';
+import { isStoreUnavailable } from '../store/store-errors.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
 
 /** Pause before files are offered again that the store could not take, in milliseconds. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../files/json.ts';
 import { knownModels } from '../../models/catalogue/known-models.ts';
-import type { ModelTable } from '../../models/catalogue/table.ts';
-import { checkParsed } from '../../prompts/check/check.ts';
+import type { ModelTable } from '../../models/catalogue/model-table.ts';
+import { checkParsed } from '../../prompts/check/check-prompt.ts';
 import { meantModel, type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
 import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
-import { lacksOpeningFence } from '../../prompts/parse/source.ts';
+import { lacksOpeningFence } from '../../prompts/parse/prompt-source.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Clock } from '../core/clock.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../files/json.ts';
 import { configFields, meantModel, type PromptDefinition } from '../../prompts/definition.ts';
 import { type Finding, invalidPromptFile } from '../../prompts/findings.ts';
-import { readPromptText } from '../../prompts/parse/files.ts';
+import { readPromptText } from '../../prompts/parse/read-prompt-text.ts';
 import { slugFrom } from '../../prompts/slug.ts';
 import { parsePromptText } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';

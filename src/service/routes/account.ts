@@ -1,5 +1,5 @@
 import { integer, number, object, orNull, text } from '../http/schema.ts';
-import { route } from './route.ts';
+import { route } from './services.ts';
 
 const accountSchema = object({
   username: orNull(text()),

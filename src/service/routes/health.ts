@@ -2,7 +2,7 @@ import { resultWithin } from '../core/clock.ts';
 import { Refusal } from '../core/refusal.ts';
 import { LIVENESS_PATH, READINESS_PATH } from '../http/health-paths.ts';
 import { nothing } from '../http/schema.ts';
-import { type AnyRoute, route } from './route.ts';
+import { type AnyRoute, route } from './services.ts';
 
 /** Time for the store to answer, below the two seconds that callers wait. */
 const READY_WITHIN_MS = 1500;

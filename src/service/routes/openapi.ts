@@ -2,7 +2,7 @@ import { ERROR_HTTP_STATUS, type ErrorStatus, IDEMPOTENCY_SUPPORTED } from '../.
 import { jsonAnswer } from '../http/api-error.ts';
 import { type ApiAnswer, isKeyed } from '../http/route.ts';
 import { anything, integer, object, type Schema, text } from '../http/schema.ts';
-import { type AnyRoute, route } from './route.ts';
+import { type AnyRoute, route } from './services.ts';
 
 /** The path of the OpenAPI document, which needs no key. */
 const OPENAPI_PATH = '/openapi.json';

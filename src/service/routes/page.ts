@@ -1,5 +1,5 @@
 import { builtText } from '../../files/installed/installed-file.ts';
-import { type AnyRoute, route } from './route.ts';
+import { type AnyRoute, route } from './services.ts';
 
 /** Allows files of this service only, and `data:` for the input pictures of runs. */
 const POLICY = [

@@ -18,7 +18,7 @@ import {
   publishBody,
   publishedSchema,
 } from './prompt-schemas.ts';
-import { route, type Services } from './route.ts';
+import { route, type Services } from './services.ts';
 
 const promptId = object({ promptId: uuid });
 /** The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a path. */

@@ -1,6 +1,6 @@
 import { MODALITIES } from '../../wire/index.ts';
 import { list, object, oneOf, text } from '../http/schema.ts';
-import { route } from './route.ts';
+import { route } from './services.ts';
 
 const resourcesSchema = object({
   hash: text({ description: 'Changes when the models change' }),

@@ -15,8 +15,8 @@ import { answerCreation } from '../runs/create-run.ts';
 import { creationBody, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
 import type { RunOutcome, StoredOutput, StoredRun } from '../store/runs/run-records.ts';
-import { route, type Services } from './route.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
+import { route, type Services } from './services.ts';
 
 const IDEMPOTENCY_KEY =
   'Identifies the creation for 24 hours: a repeated request returns the same run, and another body with the same key is refused';

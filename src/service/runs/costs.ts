@@ -1,10 +1,10 @@
 import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answer-count.ts';
+import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { findPricing, PRICE_TABLE_DATE, type PricingOptions } from '../../models/catalogue/prices.ts';
-import type { ModelTable } from '../../models/catalogue/table.ts';
-import { BUILT_IN_MODELS } from '../../models/entry.ts';
+import { BUILT_IN_MODELS } from '../../models/model-entry.ts';
 import type { AccessFault } from '../../models/providers/providers.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import type { TemplateMessage } from '../../prompts/template/messages.ts';
+import type { TemplateMessage } from '../../prompts/template/template-messages.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Definitions } from '../prompts/definitions.ts';

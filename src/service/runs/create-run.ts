@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
+import { groupedDigits } from '../../wire/grouped-digits.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
-import { groupedDigits } from '../../wire/numbers.ts';
 import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import { type Clock, resultWithin } from '../core/clock.ts';
 import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
-import { DatabaseUnavailableError } from '../store/errors.ts';
 import {
   CreationRefused,
   type Idempotency,
   type RunOutcome,
   type UserLimits,
 } from '../store/runs/run-records.ts';
+import { DatabaseUnavailableError } from '../store/store-errors.ts';
 import { findRun } from './current-runs.ts';
 import type { InputFiles } from './input-files.ts';
 import { checkRequestInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';

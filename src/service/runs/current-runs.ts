@@ -1,9 +1,9 @@
 import { type CreateRunRequest, type ImageInput, isUuid } from '../../wire/index.ts';
 import { notFound, Refusal } from '../core/refusal.ts';
-import { isStoreUnavailable } from '../store/errors.ts';
 import type { Abandonment } from '../store/runs/run-queue.ts';
 import type { StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
+import { isStoreUnavailable } from '../store/store-errors.ts';
 import type { InputFiles } from './input-files.ts';
 import { storedOutcome } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';

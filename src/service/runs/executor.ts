@@ -11,16 +11,16 @@ import {
   refusedWith,
 } from '../../models/engine.ts';
 import type { Engines } from '../../models/engines.ts';
-import { type ModelEntry, nearShutdown, shutdownNote } from '../../models/entry.ts';
+import { type ModelEntry, nearShutdown, shutdownNote } from '../../models/model-entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
+import { type CheckedOutput, changesAnswer, isJsonOutput } from '../../prompts/render/check-output.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { type CheckedOutput, changesAnswer, isJsonOutput } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { isStoreUnavailable } from '../store/errors.ts';
 import type { Idempotency, QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
+import { isStoreUnavailable } from '../store/store-errors.ts';
 import type { InputFiles } from './input-files.ts';
 import { mergeSettings } from './run-request.ts';
 import { stoppedRun } from './stopped-run.ts';

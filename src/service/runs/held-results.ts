@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { DatabaseUnavailableError, MediaUnavailableError } from '../store/errors.ts';
+import { DatabaseUnavailableError, MediaUnavailableError } from '../store/store-errors.ts';
 
 /** Maximum size of all waiting results, in bytes. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;

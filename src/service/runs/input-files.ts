@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import type { Clock } from '../core/clock.ts';
-import { ignoreUnavailableStore } from '../store/errors.ts';
 import type { StoredRequest } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
+import { ignoreUnavailableStore } from '../store/store-errors.ts';
 
 /** The input pictures of runs, kept for a day so that a run can be repeated, and their large texts. */
 export type InputFiles = ReturnType<typeof inputFiles>;

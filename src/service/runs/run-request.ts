@@ -1,9 +1,9 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { parseJson } from '../../files/json.ts';
-import { didYouMean } from '../../files/nearest.ts';
-import type { ModelTable } from '../../models/catalogue/table.ts';
+import { didYouMean } from '../../files/nearest-name.ts';
+import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { usesPlaceholder } from '../../models/declared-model.ts';
-import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
+import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/model-entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { optionFault } from '../../prompts/parse/option-values.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';

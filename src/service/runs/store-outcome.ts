@@ -2,9 +2,9 @@ import { type EngineOutput, type EngineResult, failedWith } from '../../models/e
 import { retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Media } from '../media/media.ts';
-import { DiskFullError, ignoreUnavailableStore } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { RunOutcome, StoredOutput, StoredUsage } from '../store/runs/run-records.ts';
+import { DiskFullError, ignoreUnavailableStore } from '../store/store-errors.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
 import { UNSTORED_REASON } from './unstored-runs.ts';
 

@@ -4,7 +4,7 @@ import { errorCode, hasNoSpace } from '../../files/error-utils.ts';
 import { makeFolderBelow } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import type { Blobs } from './blobs.ts';
-import { DiskFullError } from './errors.ts';
+import { DiskFullError } from './store-errors.ts';
 
 /** Returns blobs that are files below a directory, which the first write creates. */
 export function blobFiles(directory: string): Blobs {

@@ -4,8 +4,8 @@ import {
   progressText,
   speedText,
   startBatchProgress,
-} from '../../../src/cli/batch/progress/progress.ts';
-import { Tally } from '../../../src/cli/batch/progress/tally.ts';
+} from '../../../src/cli/batch/progress/progress-line.ts';
+import { Tally } from '../../../src/cli/batch/progress/row-tally.ts';
 import { testContext } from '../../support/context.ts';
 import { HandClock, settled } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { reportPage } from '../../../src/cli/batch/report/page.ts';
+import { reportPage } from '../../../src/cli/batch/report/report-page.ts';
 import { summarizeRows } from '../../../src/cli/batch/report/reported-rows.ts';
 import { parseResultsLine } from '../../../src/cli/batch/results/results-line.ts';
 import { Spending } from '../../../src/cli/creation/spending.ts';

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import { layOutGuide } from '../../../src/cli/commands/help/guide.ts';
 import { GUIDES } from '../../../src/cli/commands/help/help.ts';
+import { layOutGuide } from '../../../src/cli/commands/help/lay-out-guide.ts';
 import { runInProcess } from '../../support/context.ts';
 
 const docs = path.resolve(import.meta.dirname, '../../../docs');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { login } from '../../../src/cli/commands/login/login.ts';
-import type { Prompter } from '../../../src/cli/questions/types.ts';
+import type { Prompter } from '../../../src/cli/questions/question.ts';
 import { runInProcess, startInProcess, testContext } from '../../support/context.ts';
 import { type Exchange, failure, scriptedServiceForTest, success } from '../../support/scripted-service.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Candidate } from '../../../src/cli/complete/candidate-sources.ts';
 import { completionLines } from '../../../src/cli/complete/complete.ts';
 import type { ShellLine } from '../../../src/cli/complete/shell-line.ts';
-import type { Candidate } from '../../../src/cli/complete/sources.ts';
 
 const BREAKS = ' \t\n"\'@><=;|&(:';
 

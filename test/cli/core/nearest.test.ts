@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest } from '../../../src/files/nearest.ts';
+import { nearest } from '../../../src/files/nearest-name.ts';
 
 it.each([
   ['qualty', 'quality'],

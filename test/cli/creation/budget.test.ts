@@ -5,7 +5,7 @@ import { refuseUnfinishedComparison } from '../../../src/cli/comparing/compariso
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { capReached, parseCaps } from '../../../src/cli/creation/caps.ts';
-import type { CreationRequest } from '../../../src/cli/creation/creation.ts';
+import type { CreationRequest } from '../../../src/cli/creation/creation-result.ts';
 import { money } from '../../../src/wire/money.ts';
 import { collectGarbage } from '../../support/system.ts';
 

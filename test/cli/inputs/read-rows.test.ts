@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceRow } from '../../../src/cli/inputs/rows/row.ts';
-import { type Format, readRows } from '../../../src/cli/inputs/rows/source.ts';
+import { type Format, readRows } from '../../../src/cli/inputs/rows/row-source.ts';
 
 const signal = new AbortController().signal;
 const containing = (text: string): unknown => expect.stringContaining(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caseDifferenceInterval } from '../../../src/cli/statistics/comparison.ts';
+import { caseDifferenceInterval } from '../../../src/cli/statistics/compare-rates.ts';
 import * as sequence from '../../../src/cli/statistics/confidence-sequence.ts';
 import { type Interval, wilsonInterval } from '../../../src/cli/statistics/interval.ts';
 import { cohensKappa } from '../../../src/cli/statistics/kappa.ts';

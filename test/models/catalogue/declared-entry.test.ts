@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseModelsFile } from '../../../src/models/catalogue/file.ts';
+import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.ts';
 import { declaredModel } from '../programs/declared.ts';
 
 const findFault = (...lines: string[]): string | undefined => {

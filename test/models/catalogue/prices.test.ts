@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { calculateCharge } from '../../../src/models/catalogue/prices.ts';
 import type { ProviderUsage } from '../../../src/models/engine.ts';
-import type { ModelEntry, Price, Provider } from '../../../src/models/entry.ts';
+import type { ModelEntry, Price, Provider } from '../../../src/models/model-entry.ts';
 import { providerAt } from '../job.ts';
 
 const MILLION: ProviderUsage = { input: 1_000_000, output: 0, cached: 0 };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FetchImageOptions, fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
-import { openHttp } from '../../../src/models/outgoing/request.ts';
+import { openHttp } from '../../../src/models/outgoing/open-http.ts';
 import { certificate } from '../../support/certificates/certificate.ts';
 import { png } from '../../support/pictures.ts';
 

@@ -1,5 +1,5 @@
-import { parseModelsFile } from '../../../src/models/catalogue/file.ts';
-import type { ModelEntry } from '../../../src/models/entry.ts';
+import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.ts';
+import type { ModelEntry } from '../../../src/models/model-entry.ts';
 
 /** Returns the only model of a models file in a folder; throws its fault. */
 export function declaredModel(entry: object, folder = '/models'): ModelEntry {

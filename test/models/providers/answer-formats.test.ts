@@ -3,7 +3,7 @@ import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
-import type { InterfaceName } from '../../../src/models/entry.ts';
+import type { InterfaceName } from '../../../src/models/model-entry.ts';
 import { png } from '../../support/pictures.ts';
 import {
   FakeProvider,

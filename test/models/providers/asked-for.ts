@@ -1,4 +1,4 @@
-import type { ModelEntry } from '../../../src/models/entry.ts';
+import type { ModelEntry } from '../../../src/models/model-entry.ts';
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import { png } from '../../support/pictures.ts';

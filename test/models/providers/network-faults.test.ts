@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
 import { ProviderFault } from '../../../src/models/providers/answers/provider-fault.ts';
-import { explainFault } from '../../../src/models/providers/fault.ts';
+import { explainFault } from '../../../src/models/providers/explain-fault.ts';
 import { FakeProvider, type ProviderHandler } from '../../support/providers/fake-provider.ts';
 import { jobOf, providerAt } from '../job.ts';
 

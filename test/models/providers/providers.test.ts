@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Provider } from '../../../src/models/entry.ts';
+import type { Provider } from '../../../src/models/model-entry.ts';
 import { accessFault, knownProviders } from '../../../src/models/providers/providers.ts';
 
 type Env = Record<string, string>;

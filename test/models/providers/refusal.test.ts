@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OPTION_NAMES } from '../../../src/models/entry.ts';
+import { OPTION_NAMES } from '../../../src/models/model-entry.ts';
 import { refusalFault } from '../../../src/models/providers/answers/refusal.ts';
 import { refusedOptions } from '../../../src/models/providers/answers/refused-option.ts';
 import type { RealError } from '../../support/providers/real-error.ts';

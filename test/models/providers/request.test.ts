@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { OptionName, Provider } from '../../../src/models/entry.ts';
+import type { OptionName, Provider } from '../../../src/models/model-entry.ts';
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import { type BuiltRequest, buildRequest } from '../../../src/models/providers/requests/build-request.ts';

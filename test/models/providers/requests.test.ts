@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
-import type { ModelEntry, Provider } from '../../../src/models/entry.ts';
+import type { ModelEntry, Provider } from '../../../src/models/model-entry.ts';
 import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
 import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
 import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';

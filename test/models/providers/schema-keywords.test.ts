@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InterfaceName } from '../../../src/models/entry.ts';
+import type { InterfaceName } from '../../../src/models/model-entry.ts';
 import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
 import { jobOf, providerAt } from '../job.ts';
 

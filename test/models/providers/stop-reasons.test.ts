@@ -4,12 +4,12 @@ import type { FinishReason } from '@google/genai';
 import type Groq from 'groq-sdk';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
-import { type AnswerFormat, ModelAnswer } from '../../../src/models/providers/answers/answer.ts';
 import { CHAT } from '../../../src/models/providers/answers/formats/chat.ts';
 import { CONVERSE } from '../../../src/models/providers/answers/formats/converse.ts';
 import { GEMINI } from '../../../src/models/providers/answers/formats/gemini.ts';
 import { MESSAGES } from '../../../src/models/providers/answers/formats/messages.ts';
 import { RESPONSES } from '../../../src/models/providers/answers/formats/responses.ts';
+import { type AnswerFormat, ModelAnswer } from '../../../src/models/providers/answers/model-answer.ts';
 
 // Every reason to stop that the types of the providers' own clients name: `whole` if an answer counts as whole, `cut` if it
 // is a failed run. A reason that a release adds turns the type check red.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InterfaceName, ModelEntry, Provider } from '../../../src/models/entry.ts';
+import type { InterfaceName, ModelEntry, Provider } from '../../../src/models/model-entry.ts';
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { knownModels } from '../../../src/models/catalogue/known-models.ts';
-import { BUILT_IN_MODELS } from '../../../src/models/entry.ts';
+import { BUILT_IN_MODELS } from '../../../src/models/model-entry.ts';
 import { builtInText } from '../../../src/prompts/built-in/built-in-texts.ts';
-import { checkModel } from '../../../src/prompts/check/check.ts';
+import { checkModel } from '../../../src/prompts/check/check-prompt.ts';
 import { promptConfig } from '../../../src/prompts/definition.ts';
 import { Findings } from '../../../src/prompts/findings.ts';
-import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
 import { SAMPLES } from '../../../src/service/prompts/seed-samples.ts';
 import { png } from '../../support/pictures.ts';

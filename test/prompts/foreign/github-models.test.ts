@@ -3,8 +3,8 @@ import type { JsonObject } from '../../../src/files/json.ts';
 import type { PromptDefinition } from '../../../src/prompts/definition.ts';
 import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert.ts';
 import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
-import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../../src/prompts/render/preview.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 
 const FILE = `name: Sum up
 description: In one sentence

@@ -2,11 +2,11 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { PROVIDER_SETTINGS } from '../../../src/models/entry.ts';
+import { PROVIDER_SETTINGS } from '../../../src/models/model-entry.ts';
 import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import type { Converted } from '../../../src/prompts/foreign/converted.ts';
-import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../../src/prompts/render/preview.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { hasLinks } from '../../support/system.ts';
 

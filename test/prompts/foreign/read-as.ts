@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
-import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../../src/prompts/render/preview.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 
 type Inputs = Readonly<Record<string, string>>;
 

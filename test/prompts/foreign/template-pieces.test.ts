@@ -7,8 +7,8 @@ import {
   inputsIn,
   splitAtInputs,
 } from '../../../src/prompts/foreign/template-pieces.ts';
-import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../../src/prompts/render/preview.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 
 function rendered(text: string, value: string): string {
   const pieces = [...splitAtInputs(text), END_MARK];

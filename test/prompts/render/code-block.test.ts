@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkOutput } from '../../../src/prompts/render/output.ts';
+import { checkOutput } from '../../../src/prompts/render/check-output.ts';
 
 const ANSWER = 'Here:\n```py\nprint(1)\n\nprint(2)\n```\nor\n````\n```\n````\nand\n```js\nnever ended';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { type RenderedPrompt, renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
 import { anyText } from '../../support/any-text.ts';
 import { png } from '../../support/pictures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInputs, promptConfig } from '../../../src/prompts/definition.ts';
-import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { readTextInputs } from '../../../src/prompts/render/typed-inputs.ts';
 
 const FIELDS = {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceClock } from '../../../src/service/core/clock.ts';
-import { openPostgresStore } from '../../../src/service/store/postgres/open.ts';
+import { openPostgresStore } from '../../../src/service/store/postgres/open-postgres-store.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
 import { createAt, keyIn, slow, TAKEN_OVER_MS } from '../../support/databases/runs-on-database.ts';

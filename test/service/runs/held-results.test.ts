@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HeldResults, ResultLost } from '../../../src/service/runs/held-results.ts';
-import { DatabaseUnavailableError } from '../../../src/service/store/errors.ts';
+import { DatabaseUnavailableError } from '../../../src/service/store/store-errors.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { serviceClock } from '../../../src/service/core/clock.ts';
-import { openDatabase } from '../../../src/service/store/open.ts';
+import { openDatabase } from '../../../src/service/store/open-database.ts';
 import { postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
 import { temporaryDataDir } from '../../support/local-service.ts';
 

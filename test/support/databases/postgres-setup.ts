@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { serviceClock } from '../../../src/service/core/clock.ts';
-import { openPostgresStore } from '../../../src/service/store/postgres/open.ts';
+import { openPostgresStore } from '../../../src/service/store/postgres/open-postgres-store.ts';
 import { startPostgres } from './postgres.ts';
 import { makeDatabase } from './test-database.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { serviceClock } from '../../../src/service/core/clock.ts';
-import { openDatabase } from '../../../src/service/store/open.ts';
+import { openDatabase } from '../../../src/service/store/open-database.ts';
 import type { TestService } from '../local-service.ts';
 import { databaseFor } from './test-database.ts';
 

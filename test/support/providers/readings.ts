@@ -1,10 +1,10 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
-import type { InterfaceName } from '../../../src/models/entry.ts';
-import { ModelAnswer } from '../../../src/models/providers/answers/answer.ts';
+import type { InterfaceName } from '../../../src/models/model-entry.ts';
 import { readAnswer } from '../../../src/models/providers/answers/answer-body.ts';
-import { CLIENTS } from '../../../src/models/providers/requests/clients.ts';
+import { ModelAnswer } from '../../../src/models/providers/answers/model-answer.ts';
+import { CLIENTS } from '../../../src/models/providers/requests/provider-clients.ts';
 
 /** An answer as a provider sends it: one body, or the events of a stream. */
 export type SentAnswer = { readonly body: object } | { readonly events: readonly (object | '[DONE]')[] };

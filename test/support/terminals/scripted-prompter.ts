@@ -1,5 +1,5 @@
 import { numberProblem } from '../../../src/cli/questions/choices.ts';
-import type { Choice, Prompter } from '../../../src/cli/questions/types.ts';
+import type { Choice, Prompter } from '../../../src/cli/questions/question.ts';
 
 /** A person's answer to the question of this message: typed text or names of choices. */
 export type Answer = readonly [message: string, ...typed: (string | readonly string[])[]];

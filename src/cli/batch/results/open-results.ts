@@ -1,15 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../../../files/error-utils.ts';
-import { isTypo, suggest } from '../../../files/nearest.ts';
+import { isTypo, suggest } from '../../../files/nearest-name.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
 import { checkBelow, fileIn, makeDirectory } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
-import { checkDirectory, checkWritableFile } from '../../outputs/saving/writable.ts';
-import { type BatchOptions, isTable } from '../options.ts';
+import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';
+import { type BatchOptions, isTable } from '../batch-options.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { ResultsFile } from './results-line.ts';
 

@@ -7,10 +7,10 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
-import { jsonLine, toJson } from '../../outputs/json.ts';
+import { jsonLine, toJson } from '../../outputs/print-json.ts';
 import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { isTable } from '../options.ts';
+import { isTable } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
 import type { ResultsFile, ResultsLine } from './results-line.ts';
 

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
-import { checkedName } from '../../settings/config/names.ts';
+import { checkedName } from '../../settings/config/profile-name.ts';
 
 /** Lists the aliases with their targets. */
 export async function aliasList(ctx: Context): Promise<void> {

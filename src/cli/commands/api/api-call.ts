@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
-import { parseKeyValue } from '../../inputs/flags.ts';
+import { parseKeyValue } from '../../inputs/flag-values.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
 import type { API } from './spec.ts';
 

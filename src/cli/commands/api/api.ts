@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { GatewayTimeoutError } from '../../../client/errors.ts';
-import type { RawAnswer } from '../../../client/request.ts';
+import type { RawAnswer } from '../../../client/request-options.ts';
 import type { RequestBody } from '../../../client/transport.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import type { CreationRequest } from '../../creation/creation.ts';
+import type { CreationRequest } from '../../creation/creation-result.ts';
 import { usageError } from '../../errors.ts';
-import { printValue } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/print-json.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
 

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { batchOptions } from './options.ts';
+import { batchOptions } from './batch-flags.ts';
 import type { BATCH, BATCH_REPORT } from './spec.ts';
 
 /** Runs a target once for each row of a file. */
@@ -27,6 +27,6 @@ export async function batchReport(
   results: string,
   flags: FlagsOf<typeof BATCH_REPORT.flags>,
 ): Promise<void> {
-  const { reportBatch } = await import('../../batch/report/report.ts');
+  const { reportBatch } = await import('../../batch/report/report-batch.ts');
   await reportBatch(ctx, results, flags.html);
 }

@@ -1,21 +1,21 @@
 import { comparisonExitCode, refuseUnfinishedComparison } from '../../comparing/comparison-end.ts';
 import { withJournals } from '../../comparing/comparison-journals.ts';
+import { createVariants } from '../../comparing/create-variants.ts';
 import {
   judgedExpectations,
   judgeRows,
   readExpectedCases,
   variantVerdicts,
-} from '../../comparing/expectations.ts';
+} from '../../comparing/judge-rows.ts';
 import { presentComparison } from '../../comparing/present-comparison.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
-import { createVariants } from '../../comparing/variants.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError, withResumeHint } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { checkOptions, modelList, parseOptions, readsStandardInput } from '../../inputs/flags.ts';
+import { checkOptions, modelList, parseOptions, readsStandardInput } from '../../inputs/flag-values.ts';
 import { commandLineImages } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
@@ -24,11 +24,11 @@ import { pacedConnections } from '../../jobs/paced-connection.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
-import { printValue } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/print-json.ts';
+import { checkWritableFile } from '../../outputs/saving/check-writable.ts';
 import { isPagePrinted } from '../../outputs/saving/special-file.ts';
-import { checkWritableFile } from '../../outputs/saving/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
-import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
+import { failsGate, parseMargin, type VerdictGate } from '../../statistics/verdict-gate.ts';
 import { allExpectations } from '../../testing/expectations/expectation.ts';
 import { needsJudge } from '../../testing/read-files.ts';
 import { Judge } from '../../testing/run/judge.ts';

@@ -2,8 +2,8 @@ import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../
 import type { ModelsReport } from '../../../models/catalogue/report-models.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
+import { ageText } from '../../core/durations.ts';
 import { type Failure, toFailure } from '../../core/failure.ts';
-import { ageText } from '../../core/time.ts';
 import { TimeIsUp } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';

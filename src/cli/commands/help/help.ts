@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Env } from '../../../files/env.ts';
 import { installedText } from '../../../files/installed/installed-file.ts';
-import { didYouMean } from '../../../files/nearest.ts';
+import { didYouMean } from '../../../files/nearest-name.ts';
 import { usageError } from '../../errors.ts';
 import { colourLevel, paintFor } from '../../terminal/colour.ts';
 import type { Sink } from '../../terminal/io.ts';
@@ -61,7 +61,7 @@ async function forTerminal(text: string, command: Command, { stream, env }: Help
     isAllowed: command.optsWithGlobals<{ color: boolean }>().color,
   });
   if (stream.isTTY !== true && level === 0) return text;
-  const { layOutGuide } = await import('./guide.ts');
+  const { layOutGuide } = await import('./lay-out-guide.ts');
   const guides = new Map(Object.entries(GUIDES).map(([name, file]) => [file, `promptrun help ${name}`]));
   const paint = await paintFor(level);
   return layOutGuide(text, { columns: stream.columns || 80, paint, leadsTo: href => guides.get(href) });

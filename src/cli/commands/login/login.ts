@@ -7,7 +7,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
 import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
-import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
+import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { detectShell, readingFrom } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { LOGIN } from './spec.ts';

@@ -8,16 +8,16 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import { type CreationRequest, checkModelAccess } from '../../creation/creation.ts';
+import { type CreationRequest, checkModelAccess } from '../../creation/creation-result.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
+import { printPaid } from '../../outputs/present-run.ts';
 import { joinErrors } from '../../outputs/provider-fault.ts';
-import { printPaid } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import { resolveTarget } from '../../targets/target.ts';
+import { resolveTarget } from '../../targets/resolve-target.ts';
 import type { MODELS_CHECK } from './spec.ts';
 
 const MODEL_CHECK_PROMPT = `---
@@ -85,7 +85,7 @@ export async function modelsCheck(
  * @throws {CliError} USAGE_ERROR for an unknown name, CONFIG_ERROR if faults of the files leave none
  */
 async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
-  const { loadModels } = await import('../../../models/catalogue/table.ts');
+  const { loadModels } = await import('../../../models/catalogue/model-table.ts');
   const problems: string[] = [];
   const onProblem = (problem: Error): void => void problems.push(errorMessage(problem));
   const table = await loadModels({ ...ctx, watch: false, onProblem });

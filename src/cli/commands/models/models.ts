@@ -1,4 +1,4 @@
-import type { DiscoveredEndpoint } from '../../../models/catalogue/discover.ts';
+import type { DiscoveredEndpoint } from '../../../models/catalogue/discover-models.ts';
 import type { listProviders } from '../../../models/catalogue/report-models.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -11,7 +11,7 @@ import { plainRows } from '../../terminal/table.ts';
 /** Writes the models of the configured endpoints to models.yaml; fails if no endpoint answered. */
 export async function modelsDiscover(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models discover');
-  const { discoverModels } = await import('../../../models/catalogue/discover.ts');
+  const { discoverModels } = await import('../../../models/catalogue/discover-models.ts');
   const discovery = await discoverModels(ctx);
   const { file, endpoints } = discovery;
   for (const fault of discovery.faults) ctx.io.note(`note: ${oneLine(fault)}`);

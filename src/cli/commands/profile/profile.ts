@@ -3,7 +3,7 @@ import { unknownName } from '../../core/unknown-name.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
-import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
+import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 
 interface ProfileRow {
   readonly name: string;

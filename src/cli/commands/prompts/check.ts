@@ -8,8 +8,8 @@ import { counted } from '../../core/counted.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
-import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
+import { toJson } from '../../outputs/print-json.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
 import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -64,7 +64,7 @@ async function checkFiles(
 ): Promise<CheckedFiles> {
   const [{ checkPromptFile: checkFile }, { loadModels }, { knownModels }] = await Promise.all([
     import('../../../prompts/check/check-file.ts'),
-    import('../../../models/catalogue/table.ts'),
+    import('../../../models/catalogue/model-table.ts'),
     import('../../../models/catalogue/known-models.ts'),
   ]);
   const { allowOutside } = ctx.globals;

@@ -10,7 +10,7 @@ import { describeConfig } from '../../inputs/describe-config.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { exampleCommand } from '../../outputs/prompt-details.ts';
-import { unwritableReason } from '../../outputs/saving/writable.ts';
+import { unwritableReason } from '../../outputs/saving/check-writable.ts';
 import { definitionOfFile } from '../../targets/prompt-definition.ts';
 import { adviseWith, detectShell, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -70,7 +70,7 @@ async function newFileTexts(
     return newPrompt(path.basename(stem), { image });
   }
   const source = await readTextFile(from, ctx.cwd, 'prompts new');
-  const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
+  const { PROVIDER_SETTINGS } = await import('../../../models/model-entry.ts');
   const options = {
     settings: [...PROVIDER_SETTINGS],
     directory: path.dirname(path.resolve(ctx.cwd, from)),

@@ -4,7 +4,7 @@ import { textOrNothing } from '../../../files/json-fields.ts';
 import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { ageText } from '../../core/time.ts';
+import { ageText } from '../../core/durations.ts';
 import { usageError } from '../../errors.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { type Pages, presentPages } from '../../outputs/present-pages.ts';

@@ -54,7 +54,7 @@ export async function promptsPublish(
 }
 
 async function noteMissingFence(ctx: Context, file: string): Promise<void> {
-  const { missingFenceNote } = await import('../../../prompts/parse/source.ts');
+  const { missingFenceNote } = await import('../../../prompts/parse/prompt-source.ts');
   ctx.io.note(missingFenceNote(oneLine(shownPath(ctx, file))));
 }
 
@@ -101,7 +101,7 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
         const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
         const published = await client.prompts.publish(slug, { file: source, partials }, { signal });
-        const { lacksOpeningFence } = await import('../../../prompts/parse/source.ts');
+        const { lacksOpeningFence } = await import('../../../prompts/parse/prompt-source.ts');
         if (lacksOpeningFence(source)) await noteMissingFence(ctx, file);
         return published;
       } catch (error) {

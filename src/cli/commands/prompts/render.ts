@@ -1,10 +1,10 @@
 import type { PromptDefinition } from '../../../prompts/definition.ts';
-import type { PromptPreview } from '../../../prompts/render/preview.ts';
+import type { PromptPreview } from '../../../prompts/render/preview-prompt.ts';
 import { isJsonObject, valueAt } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError } from '../../errors.ts';
-import { missingInput, suppliedInputFault } from '../../inputs/check.ts';
+import { missingInput, suppliedInputFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {
   type ImageFinder,
@@ -58,7 +58,7 @@ async function createPreview(
 ): Promise<PromptPreview> {
   const [{ promptConfig }, { previewFromTexts }] = await Promise.all([
     import('../../../prompts/definition.ts'),
-    import('../../../prompts/render/preview.ts'),
+    import('../../../prompts/render/preview-prompt.ts'),
   ]);
   const fields = describeConfig(promptConfig(definition));
   const { images, named, others, locations } = await placePictures(ctx, fields, supplied);

@@ -3,7 +3,7 @@ import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
-import { ageText } from '../../core/time.ts';
+import { ageText } from '../../core/durations.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { notFoundError } from '../../errors.ts';
 import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';

@@ -7,7 +7,7 @@ import { Forecast } from '../../creation/forecast.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { printValue } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/print-json.ts';
 import { detectShell, quotedWord, type Shell, shellWord } from '../../terminal/command-line.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
 import type { PreparedRun } from './prepare-run.ts';

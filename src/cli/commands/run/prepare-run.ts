@@ -3,10 +3,10 @@ import { errorMessage } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
-import type { QuestionAnswers } from '../../inputs/ask.ts';
-import { inputFault, refuseInputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
+import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
+import { inputFault, refuseInputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { checkOptions, parseOptions } from '../../inputs/flags.ts';
+import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
 import { commandLineImages } from '../../inputs/images/image-source.ts';
 import {
   openImages,
@@ -20,7 +20,7 @@ import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
-import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
+import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
 import { detectShell } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
@@ -147,7 +147,7 @@ async function completedInputs(
     onAsked({ text: [], images: [] });
     return inputs;
   }
-  const { askForInputs } = await import('../../inputs/ask.ts');
+  const { askForInputs } = await import('../../inputs/ask-for-inputs.ts');
   const answered = await askForInputs(ctx, fields, inputs);
   if (validate) refuseInputFault(fields, answered.inputs);
   onAsked(answered.answers);

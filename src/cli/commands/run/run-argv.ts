@@ -1,7 +1,7 @@
 import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/types.ts';
-import type { QuestionAnswers } from '../../inputs/ask.ts';
-import { literalValue } from '../../inputs/flags.ts';
+import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
+import { literalValue } from '../../inputs/flag-values.ts';
 import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/command-line.ts';
 import type { RUN } from './spec.ts';
 

@@ -2,7 +2,7 @@ import { isOver, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
-import { printValue } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/print-json.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, checkRunsNamed, isUnknownRun, namedRun } from './named-run.ts';

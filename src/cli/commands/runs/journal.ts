@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { ageText } from '../../core/time.ts';
+import { ageText } from '../../core/durations.ts';
 import { presentList } from '../../outputs/present.ts';
 import { isInDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';

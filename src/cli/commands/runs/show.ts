@@ -10,7 +10,7 @@ import {
 import { costText, dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { ageText } from '../../core/time.ts';
+import { ageText } from '../../core/durations.ts';
 import { present } from '../../outputs/present.ts';
 import { listWarnings } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

@@ -5,7 +5,7 @@ import type { RunEndEvent, Service, ServiceOptions } from '../../../service/serv
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { parseDuration } from '../../core/time.ts';
+import { parseDuration } from '../../core/durations.ts';
 import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { toJson } from '../../outputs/json.ts';
-import { type TestFlags, testOptions } from './options.ts';
+import { toJson } from '../../outputs/print-json.ts';
+import { type TestFlags, testOptions } from './test-flags.ts';
 
 /** Runs the test cases next to prompt files and checks the answers. */
 export async function test(ctx: Context, paths: readonly string[], flags: TestFlags): Promise<ExitCode> {

@@ -6,7 +6,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
-import { type Period, parsePeriod } from '../../inputs/time.ts';
+import { type Period, parsePeriod } from '../../inputs/period.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
 import { withSpinner } from '../../terminal/spinner.ts';

@@ -3,7 +3,7 @@ import { textOrNothing, textUnder } from '../../../files/json-fields.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { ageText } from '../../core/time.ts';
+import { ageText } from '../../core/durations.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { present } from '../../outputs/present.ts';

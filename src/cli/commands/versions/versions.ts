@@ -2,13 +2,13 @@ import { textOrNothing } from '../../../files/json-fields.ts';
 import { listAt, valueAt } from '../../../wire/bounded-json.ts';
 import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { ageText } from '../../core/time.ts';
+import { ageText } from '../../core/durations.ts';
 import { notFoundError } from '../../errors.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { connectionFor, findPromptFile, shownPath } from '../../targets/prompt-file.ts';
 import { askOfPrompt, resolvePrompt, unlessNotFound } from '../../targets/prompt-name.ts';
-import { resolveTarget } from '../../targets/target.ts';
+import { resolveTarget } from '../../targets/resolve-target.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 /** Lists the published versions of a prompt, newest first. */

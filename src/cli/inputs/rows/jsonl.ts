@@ -1,6 +1,6 @@
 import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import { CliError } from '../../errors.ts';
-import { Literal, parseJsonAsWritten } from '../literal.ts';
+import { Literal, parseJsonAsWritten } from '../json-as-written.ts';
 import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';

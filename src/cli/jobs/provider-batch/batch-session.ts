@@ -12,7 +12,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { BatchJournal } from '../job-journal.ts';
 import type { StopControl } from '../stop-control.ts';
-import { type BatchHandover, journalProgress } from './handover.ts';
+import { type BatchHandover, journalProgress } from './batch-handover.ts';
 
 const FIRST_POLL_MS = 1000;
 const MAX_POLL_MS = 30_000;

@@ -10,9 +10,9 @@ import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { failedOutcome, type Job } from '../job.ts';
 import type { PlannedJob } from '../job-engine.ts';
 import { noteSecondPayments } from '../second-payments.ts';
+import { type BatchHandover, journalHandover, newHandover, readHandovers } from './batch-handover.ts';
 import { type AwaitedRow, BatchPacker, type PreparedRow, type ProviderBatchParts } from './batch-packer.ts';
 import { BatchSession, findBatchProvider } from './batch-session.ts';
-import { type BatchHandover, journalHandover, newHandover, readHandovers } from './handover.ts';
 
 /**
  * Hands jobs over to their model's provider as its batches, waits for the batches, and yields the jobs with their answers

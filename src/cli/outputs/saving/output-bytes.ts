@@ -6,7 +6,7 @@ import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { stopIfInterrupted } from './save.ts';
+import { stopIfInterrupted } from './save-outputs.ts';
 
 /**
  * Writes the exact bytes of a run's only output to standard output: its text, or the media at its URL.

@@ -3,7 +3,7 @@ import type { Connection, Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import type { SaveFailure } from './save.ts';
+import type { SaveFailure } from './save-outputs.ts';
 
 /** Throws if a link was in the way of a file to save, after the results were printed. @throws {CliError} exit 2 */
 export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {

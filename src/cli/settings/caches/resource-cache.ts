@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { within } from '../../../net/signals.ts';
+import { within } from '../../../net/abort-signals.ts';
 import { isJsonObject, listAt, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import type { Clock } from '../../core/types.ts';

@@ -8,7 +8,7 @@ import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { readingFrom } from '../../terminal/command-line.ts';
 import type { Settings } from '../settings.ts';
-import { LOCAL_PROFILE } from './names.ts';
+import { LOCAL_PROFILE } from './profile-name.ts';
 
 /** A base URL or a name, with its source. */
 export interface SourcedValue {

@@ -8,7 +8,7 @@ import {
   linesBackwards,
   openForAppend,
 } from '../../../files/writing/append-log.ts';
-import { renameOver } from '../../../files/writing/rename.ts';
+import { renameOver } from '../../../files/writing/rename-over.ts';
 import { fileIn } from '../../../files/writing/write-below.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';

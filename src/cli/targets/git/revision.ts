@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Env } from '../../../files/env.ts';
 import { errorCode, errorMessage } from '../../../files/error-utils.ts';
-import { environmentWithoutKeys, findProgram, isBatchFile } from '../../../files/programs/programs.ts';
+import { environmentWithoutKeys, findProgram, isBatchFile } from '../../../files/programs/find-program.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

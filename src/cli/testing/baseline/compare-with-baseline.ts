@@ -1,9 +1,9 @@
 import { usageError } from '../../errors.ts';
-import { compareRates, type RateComparison, verdictText } from '../../statistics/comparison.ts';
+import { compareRates, type RateComparison, verdictText } from '../../statistics/compare-rates.ts';
 import { percentText } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly-equal.ts';
 import { type CaseRuns, passRate } from '../../statistics/rates.ts';
-import { type EntryResult, modelLabel, type TestEntry } from '../result.ts';
+import { type EntryResult, modelLabel, type TestEntry } from '../entry-result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 
 /** The change of a case's rate. */

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../../../files/error-utils.ts';
 import { whyLeftOut } from '../../../files/named-file.ts';
-import { suggest } from '../../../files/nearest.ts';
+import { suggest } from '../../../files/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles } from '../../../files/named-file.ts';
 import { toYamlValue, type YamlEntries, type YamlEntry, type YamlValue } from '../../../files/yaml.ts';
-import { groupedDigits } from '../../../wire/numbers.ts';
+import { groupedDigits } from '../../../wire/grouped-digits.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
 import { ALL } from './pass-rule.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault } from '../../errors.ts';
-import { parseKeyValue } from '../../inputs/flags.ts';
+import { parseKeyValue } from '../../inputs/flag-values.ts';
 import { openImages, type UnplacedImage } from '../../inputs/images/place-images.ts';
 import { checkNamedFile, imagesNamedIn } from '../../inputs/named-file.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';

@@ -1,5 +1,5 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
-import type { Result, TaskName, Work } from '../../../prompts/tasks/tasks.ts';
+import type { Result, TaskName, Work } from '../../../prompts/tasks/perform-task.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 

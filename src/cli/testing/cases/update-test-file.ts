@@ -19,13 +19,13 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { checkDirectory } from '../../outputs/saving/writable.ts';
+import { checkDirectory } from '../../outputs/saving/check-writable.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
 import { detectShell, shellWord } from '../../terminal/command-line.ts';
+import { type EntryResult, entryResult, type Repetition } from '../entry-result.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
 import { KINDS } from '../expectations/expectation-kinds.ts';
 import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
-import { type EntryResult, entryResult, type Repetition } from '../result.ts';
 
 /** The result of updating a file. */
 interface Updated {

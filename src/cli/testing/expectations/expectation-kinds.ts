@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import type { JavaScript } from '../../checks/javascript.ts';
+import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import { faultIn, inputTextIn, numberIn, readMapFields, textIn } from '../cases/test-values.ts';
@@ -18,7 +18,7 @@ import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
 import { readScript } from './read-script.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
-import { transformedOutput } from './transform.ts';
+import { transformedOutput } from './transform-output.ts';
 
 /** A program that checks answers. */
 interface Command {

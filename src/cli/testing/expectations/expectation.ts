@@ -1,7 +1,7 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import type { Checks } from '../../checks/checks.ts';
-import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/javascript.ts';
+import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/load-javascript.ts';
 
 /** An expectation of an answer. */
 export interface Expectation {

@@ -1,7 +1,7 @@
 import { ownValue } from '../../../files/json.ts';
 import { nodeOnlyName } from '../../../files/programs/node-only.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
-import type { JavaScript, JavaScriptResult } from '../../checks/javascript.ts';
+import type { JavaScript, JavaScriptResult } from '../../checks/load-javascript.ts';
 import { textIn } from '../cases/test-values.ts';
 import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
 import { expectationKind, quotedExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';

@@ -3,13 +3,13 @@ import { errorMessage } from '../../../files/error-utils.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { CaseFault } from '../../errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
+import { pointAt, queryFault } from '../../outputs/json-query.ts';
 import {
   type OutputSchemaCheck,
   readJsonFile,
   SchemaLoop,
   schemaCheck,
 } from '../../outputs/output-schema.ts';
-import { pointAt, queryFault } from '../../outputs/query.ts';
 import { atValue, faultIn, textIn, textOfPlace } from '../cases/test-values.ts';
 import { type ExpectationReading, expectationKind, quotedExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
 import { firstDifference, onlyExpected, parseAnswerJson } from './json-match.ts';

@@ -1,5 +1,5 @@
 import { nodeLoader } from '../../../files/programs/node-loader.ts';
-import type { JavaScript } from '../../checks/javascript.ts';
+import type { JavaScript } from '../../checks/load-javascript.ts';
 
 /**
  * Returns the command that lets Node check an answer with a script. It exits with 1 if the answer does not pass, and with 2

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { importsSomething, needsNode, nodeOnlyName } from '../../../files/programs/node-only.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
-import type { JavaScript } from '../../checks/javascript.ts';
 import { javascriptFault } from '../../checks/javascript-body.ts';
+import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import { checkNamedFile, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';

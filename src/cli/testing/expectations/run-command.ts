@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ProcessTree, type ProgramEnd } from '../../../files/bounds/process-tree.ts';
 import type { Env } from '../../../files/env.ts';
 import { errorMessage } from '../../../files/error-utils.ts';
-import { environmentWithoutKeys } from '../../../files/programs/programs.ts';
-import { within } from '../../../net/signals.ts';
+import { environmentWithoutKeys } from '../../../files/programs/find-program.ts';
+import { within } from '../../../net/abort-signals.ts';
 import { usageError } from '../../errors.ts';
 import type { CommandFailure } from './expectation.ts';
 

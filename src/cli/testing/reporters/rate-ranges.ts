@@ -1,11 +1,11 @@
 import type { GridRange } from '../../outputs/pages/grid.ts';
-import { caseDifferenceInterval, pointsText, type RateComparison } from '../../statistics/comparison.ts';
+import { caseDifferenceInterval, pointsText, type RateComparison } from '../../statistics/compare-rates.ts';
 import { type Interval, intervalText, passRateText, percentText } from '../../statistics/interval.ts';
 import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
 import { neededText, requiredRate } from '../cases/pass-rule.ts';
-import type { EntryResult } from '../result.ts';
-import type { TestSummary } from '../summary.ts';
+import type { EntryResult } from '../entry-result.ts';
+import type { TestSummary } from '../test-summary.ts';
 
 /** Returns the rate of all cases, that of each model, and their difference from the baseline. */
 export function summaryRanges({ all, models, baseline }: TestSummary): GridRange[] {

@@ -1,5 +1,5 @@
 import { shortened } from '../../../files/shortened.ts';
-import { groupedDigits } from '../../../wire/numbers.ts';
+import { groupedDigits } from '../../../wire/grouped-digits.ts';
 import type { Context } from '../../context.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';
@@ -9,9 +9,9 @@ import { isFlaky, rateInterval } from '../../statistics/rates.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { changeText } from '../baseline/compare-with-baseline.ts';
 import { neededText } from '../cases/pass-rule.ts';
+import { type EntryResult, hasPassed, type Repetition } from '../entry-result.ts';
 import type { UnmetExpectation } from '../expectations/expectation.ts';
-import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
-import type { TestSummary } from '../summary.ts';
+import type { TestSummary } from '../test-summary.ts';
 
 /** A result with the reasons that it did not pass, for every report. */
 export interface ReportedResult extends EntryResult {

@@ -12,8 +12,8 @@ import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs
 import { reasonText } from '../../outputs/provider-fault.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
-import { entryName, modelLabel, type Repetition, statusTotals, totalsText } from '../result.ts';
-import { OWN_MODEL, summaryLines, type TestSummary } from '../summary.ts';
+import { entryName, modelLabel, type Repetition, statusTotals, totalsText } from '../entry-result.ts';
+import { OWN_MODEL, summaryLines, type TestSummary } from '../test-summary.ts';
 import { caseRanges, summaryRanges } from './rate-ranges.ts';
 import type { ReportedResult } from './reasons.ts';
 

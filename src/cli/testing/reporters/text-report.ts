@@ -1,8 +1,8 @@
 import type { ChalkInstance } from 'chalk';
 import type { GridPart } from '../../outputs/pages/grid.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { entryName, totalsText } from '../result.ts';
-import { summaryLines, type TestSummary } from '../summary.ts';
+import { entryName, totalsText } from '../entry-result.ts';
+import { summaryLines, type TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** Renders the results as a tree of files and cases, with the reasons below each case that did not pass. */

@@ -9,14 +9,14 @@ import type { RequestResult } from '../../jobs/run-requests.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { errorTexts, providerReasons } from '../../outputs/provider-fault.ts';
 import type { TestCase } from '../cases/test-case.ts';
+import type { Repetition } from '../entry-result.ts';
 import {
   type CheckedAnswer,
   checkExpectation,
   type Unmet,
   type UnmetExpectation,
 } from '../expectations/expectation.ts';
-import { transformedOutput, valueText } from '../expectations/transform.ts';
-import type { Repetition } from '../result.ts';
+import { transformedOutput, valueText } from '../expectations/transform-output.ts';
 import { type CheckedEntry, type CheckTools, checkedAnswer } from './checked-answer.ts';
 
 /** Checks a result. An error in a check is a fault of this repetition alone. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type JsonValue, ownValue } from '../../../files/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
-import type { JavaScriptInput } from '../../checks/javascript.ts';
+import type { JavaScriptInput } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
@@ -150,7 +150,7 @@ async function modelRequestText(
 ): Promise<string | undefined> {
   const definition = await definitionOfVersion(ctx, promptVersionId);
   if (definition === undefined || definition.imageInputs.length > 0) return undefined;
-  const { previewFromTexts } = await import('../../../prompts/render/preview.ts');
+  const { previewFromTexts } = await import('../../../prompts/render/preview-prompt.ts');
   const { messages } = await previewFromTexts(definition, {
     inputs: {},
     texts: Object.fromEntries(text),

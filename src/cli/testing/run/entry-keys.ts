@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { byKey } from '../../../files/json-fields.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
-import type { TestEntry } from '../result.ts';
+import type { TestEntry } from '../entry-result.ts';
 
 /** The parts of an entry that its keys are made from. */
 export interface KeyedEntry {

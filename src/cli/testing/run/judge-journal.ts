@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { CreationRequest } from '../../creation/creation.ts';
+import type { CreationRequest } from '../../creation/creation-result.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { BatchJournal } from '../../jobs/job-journal.ts';

@@ -9,7 +9,7 @@ import { type FileBelow, makeFolderBelow } from '../../../files/writing/write-be
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
-import type { EntryResult } from '../result.ts';
+import type { EntryResult } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
 /** Size in bytes from which the oldest verdicts are dropped. */

@@ -4,7 +4,7 @@ import { concurrencyFor } from '../../jobs/paced-connection.ts';
 import { withResumeJournal } from '../../jobs/resume-journal.ts';
 import { StopControl } from '../../jobs/stop-control.ts';
 import { fetchRunMedia, type MediaContent } from '../../outputs/media-content.ts';
-import type { EntryResult } from '../result.ts';
+import type { EntryResult } from '../entry-result.ts';
 import type { TestOptions } from '../test-options.ts';
 import type { Judge } from './judge.ts';
 import type { PreparedEntry } from './prepare-entries.ts';

@@ -2,7 +2,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
 import { ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
 import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
-import { decidingCount, type EntryResult, entryResult, type Repetition } from '../result.ts';
+import { decidingCount, type EntryResult, entryResult, type Repetition } from '../entry-result.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';

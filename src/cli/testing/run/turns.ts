@@ -10,7 +10,7 @@ import type { Job } from '../../jobs/job.ts';
 import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
 import { type NunjucksPrompt, renderNunjucks } from '../cases/promptfoo/nunjucks.ts';
 import type { TestFile, Turn } from '../cases/test-case.ts';
-import { isUnchecked, type TestEntry } from '../result.ts';
+import { isUnchecked, type TestEntry } from '../entry-result.ts';
 import type { CheckTools } from './checked-answer.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { resolveText } from './tested-version.ts';

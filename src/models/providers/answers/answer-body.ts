@@ -1,12 +1,12 @@
 import { errorMessage } from '../../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import type { EngineJob } from '../../engine.ts';
+import type { HttpAnswer } from '../../outgoing/open-http.ts';
 import { boundedBody, readBody, TooLong } from '../../outgoing/read-body.ts';
-import type { HttpAnswer } from '../../outgoing/request.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../send-request.ts';
-import type { ModelAnswer } from './answer.ts';
 import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
 import { eventData } from './event-stream.ts';
+import type { ModelAnswer } from './model-answer.ts';
 import { type Advice, ProviderFault } from './provider-fault.ts';
 
 /** Limits for the JSON of an answer or of one event. */

@@ -1,10 +1,10 @@
 import { errorMessage } from '../../../files/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { Access } from '../access.ts';
-import { retryWhileBusy } from '../fault.ts';
+import { retryWhileBusy } from '../explain-fault.ts';
 import { type ProviderRequest, send } from '../send-request.ts';
-import type { ModelAnswer } from './answer.ts';
 import { readAnswer } from './answer-body.ts';
+import type { ModelAnswer } from './model-answer.ts';
 import { ProviderFault } from './provider-fault.ts';
 
 const DRAWING_PAUSE_MS = 1000;

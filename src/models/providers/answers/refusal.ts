@@ -1,5 +1,5 @@
 import { parseJson } from '../../../files/json.ts';
-import { retryAfter } from '../../../net/retry.ts';
+import { retryAfter } from '../../../net/retry-policy.ts';
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
 import type { EngineFault } from '../../engine.ts';
 import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';

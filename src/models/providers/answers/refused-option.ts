@@ -1,4 +1,4 @@
-import type { OptionName } from '../../entry.ts';
+import type { OptionName } from '../../model-entry.ts';
 import type { ProviderFault } from './provider-fault.ts';
 
 /** The names of options in the providers' interfaces. */

@@ -3,24 +3,30 @@ import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provid
 import { textOrJson } from '../../../files/json-fields.ts';
 import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import type { PromptJob } from '../../engine.ts';
-import type { InterfaceName, OptionName } from '../../entry.ts';
-import { USER_AGENT } from '../../outgoing/request.ts';
+import type { InterfaceName, OptionName } from '../../model-entry.ts';
+import { USER_AGENT } from '../../outgoing/open-http.ts';
 import type { Access } from '../access.ts';
-import type { AnswerFormat } from '../answers/answer.ts';
 import { IMAGES } from '../answers/formats/images.ts';
+import type { AnswerFormat } from '../answers/model-answer.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderRequest } from '../send-request.ts';
+import { callOptions, clientNotes, leftOutNote, type SortedOptions, sortOptions } from './call-options.ts';
 import {
   type CapturedCall,
   type CapturedRequest,
   captureRequest,
   streamWarnings,
 } from './capture-request.ts';
-import { CLIENTS, type Extras, type ModelId, type ProviderInterface, sharedEffort } from './clients.ts';
-import { drawingCall, drawingNotes } from './drawing.ts';
+import { clientMessages } from './client-messages.ts';
+import { drawingCall, drawingNotes } from './drawing-call.ts';
 import { chooseJsonForm, type JsonForm } from './json-form.ts';
-import { clientMessages } from './messages.ts';
-import { callOptions, clientNotes, leftOutNote, type SortedOptions, sortOptions } from './options.ts';
+import {
+  CLIENTS,
+  type Extras,
+  type ModelId,
+  type ProviderInterface,
+  sharedEffort,
+} from './provider-clients.ts';
 import { geminiFields, mergeFields, snakeCased } from './request-body.ts';
 import { droppedKeywords } from './schema-keywords.ts';
 import { isReasoningModel, modelTarget } from './unsupported-options.ts';

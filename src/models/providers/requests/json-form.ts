@@ -1,8 +1,8 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
 import { jsonWords, type PromptJob, saysJson } from '../../engine.ts';
-import type { ModelEntry, Provider } from '../../entry.ts';
-import type { ProviderInterface } from './clients.ts';
+import type { ModelEntry, Provider } from '../../model-entry.ts';
+import type { ProviderInterface } from './provider-clients.ts';
 import { obeyedSchema } from './schema-keywords.ts';
 import { isStrict } from './strict-schema.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, valueAt } from '../../../wire/bounded-json.ts';
-import type { ModelEntry, Provider } from '../../entry.ts';
+import type { ModelEntry, Provider } from '../../model-entry.ts';
 
 /** Paths of the answer's schema in the requests of all interfaces. */
 const SCHEMA_PATHS: readonly (readonly (string | number)[])[] = [

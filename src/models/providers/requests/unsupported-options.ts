@@ -1,5 +1,5 @@
 import { isPrivateHost } from '../../../wire/addresses.ts';
-import type { InterfaceName, ModelEntry, OptionName } from '../../entry.ts';
+import type { InterfaceName, ModelEntry, OptionName } from '../../model-entry.ts';
 
 /** The facts about a model that its options depend on. */
 export interface ModelTarget {

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, ownValue, readJson } from '../../../files/json.ts';
 import { textOrNothing } from '../../../files/json-fields.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { groupedDigits } from '../../../wire/numbers.ts';
+import { groupedDigits } from '../../../wire/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 

@@ -1,10 +1,10 @@
 import { AwsV4Signer } from 'aws4fetch';
+import { type HttpAnswer, openHttp, USER_AGENT } from '../../../models/outgoing/open-http.ts';
 import { readBody } from '../../../models/outgoing/read-body.ts';
-import { type HttpAnswer, openHttp, USER_AGENT } from '../../../models/outgoing/request.ts';
-import { causeWithoutAddress } from '../../../net/fault.ts';
-import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry.ts';
+import { causeWithoutAddress } from '../../../net/connection-fault.ts';
+import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry-policy.ts';
 import type { Clock } from '../../core/clock.ts';
-import { MediaUnavailableError } from '../errors.ts';
+import { MediaUnavailableError } from '../store-errors.ts';
 import type { ObjectPlace } from './media-url.ts';
 import { elementText } from './xml.ts';
 

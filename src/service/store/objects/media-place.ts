@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import type { Clock } from '../../core/clock.ts';
 import { blobsAfter } from '../blobs.ts';
-import { MediaUnavailableError } from '../errors.ts';
 import { MEDIA_DIRECTORY } from '../postgres/media-directory.ts';
 import type { Store } from '../store.ts';
+import { MediaUnavailableError } from '../store-errors.ts';
 import type { ObjectPlace } from './media-url.ts';
 import { ObjectStore } from './object-store.ts';
 

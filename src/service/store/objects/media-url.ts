@@ -1,7 +1,7 @@
 import type { Env } from '../../../files/env.ts';
 import { outgoingProxy } from '../../../models/outgoing/proxy.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
-import { MediaUrlError } from '../errors.ts';
+import { MediaUrlError } from '../store-errors.ts';
 
 /** A place in an S3-compatible object store, from `--media` and the environment. */
 export interface ObjectPlace {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import type { HttpAnswer } from '../../../models/outgoing/request.ts';
-import { causeWithoutAddress } from '../../../net/fault.ts';
+import type { HttpAnswer } from '../../../models/outgoing/open-http.ts';
+import { causeWithoutAddress } from '../../../net/connection-fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Blobs, ByteRange } from '../blobs.ts';
-import { MediaUnavailableError } from '../errors.ts';
+import { MediaUnavailableError } from '../store-errors.ts';
 import { Bucket, type BucketRequest, sha256 } from './bucket.ts';
 import type { ObjectPlace } from './media-url.ts';
 import { elementText, elementTexts } from './xml.ts';

@@ -3,7 +3,7 @@ import { type ConnectionOptions, checkServerIdentity, createSecureContext, rootC
 import type { ClientConfig } from 'pg';
 import type { Env } from '../../../files/env.ts';
 import { errorMessage } from '../../../files/error-utils.ts';
-import { DatabaseUrlError } from '../errors.ts';
+import { DatabaseUrlError } from '../store-errors.ts';
 
 /** One of the servers of a database. */
 export interface HostAddress {

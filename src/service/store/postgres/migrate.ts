@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
-import { USER_AGENT } from '../../../models/outgoing/request.ts';
+import { USER_AGENT } from '../../../models/outgoing/open-http.ts';
 import { migrations } from '../migrations.ts';
 import type { Db } from '../writer.ts';
 

@@ -4,7 +4,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { errorCode } from '../../../files/error-utils.ts';
 import { resultWithin, serviceClock } from '../../core/clock.ts';
-import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
+import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
 import { databaseFaultReason, isUnavailable } from './unavailable.ts';

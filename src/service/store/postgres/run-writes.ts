@@ -1,7 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { errorCode } from '../../../files/error-utils.ts';
-import { Batches } from '../batches.ts';
-import { DatabaseUnavailableError } from '../errors.ts';
+import { Batches } from '../batches-store.ts';
 import { IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE, writeNewRun } from '../runs/run-creation.ts';
 import { endRun } from '../runs/run-endings.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type RunWrites,
   type UserLimits,
 } from '../runs/run-records.ts';
+import { DatabaseUnavailableError } from '../store-errors.ts';
 import type { Db, Writer } from '../writer.ts';
 
 interface RunInsert {

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../files/error-utils.ts';
-import { isAboutCertificate } from '../../../net/fault.ts';
-import { DatabaseUnavailableError } from '../errors.ts';
+import { isAboutCertificate } from '../../../net/connection-fault.ts';
+import { DatabaseUnavailableError } from '../store-errors.ts';
 
 /** PostgreSQL's code for a write to a read-only server, such as a standby. */
 export const READ_ONLY = /^25006$/;

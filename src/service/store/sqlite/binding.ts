@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noSqlite } from '../errors.ts';
+import { noSqlite } from '../store-errors.ts';
 
 /** The common interface of both SQLite bindings, as far as it is used here. */
 export interface SqliteDatabase {

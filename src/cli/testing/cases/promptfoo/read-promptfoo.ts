@@ -106,7 +106,7 @@ async function createConverter(
   { file, name, allowCommands }: PromptfooFile,
 ): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
-  const { PROVIDER_SETTINGS } = await import('../../../../models/entry.ts');
+  const { PROVIDER_SETTINGS } = await import('../../../../models/model-entry.ts');
   const { describedNames } = await import('../../../../models/catalogue/described-names.ts');
   const taken = await describedNames(ctx);
   const work = (programOutputs: Outputs) => {

@@ -1,8 +1,8 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
 import type { ProviderUsage } from '../../../engine.ts';
-import { type AnswerFormat, countAt, type ModelAnswer, type ReportedCounts } from '../answer.ts';
 import { reasonInBody } from '../error-body.ts';
-import type { PictureSource } from '../pictures.ts';
+import type { PictureSource } from '../fetch-pictures.ts';
+import { type AnswerFormat, countAt, type ModelAnswer, type ReportedCounts } from '../model-answer.ts';
 
 /** Chat Completions of any provider. */
 export const CHAT: AnswerFormat = {

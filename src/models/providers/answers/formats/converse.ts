@@ -1,5 +1,5 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
-import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../answer.ts';
+import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../model-answer.ts';
 
 /** Amazon Bedrock's Converse. Each event of its stream is an object with one key, its type. */
 export const CONVERSE: AnswerFormat = {

@@ -1,5 +1,5 @@
 import { listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
-import { type AnswerFormat, countAt, type ModelAnswer } from '../answer.ts';
+import { type AnswerFormat, countAt, type ModelAnswer } from '../model-answer.ts';
 
 /** Google's `generateContent`. */
 export const GEMINI: AnswerFormat = {

@@ -1,6 +1,6 @@
 import { listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
-import type { AnswerFormat, ModelAnswer } from '../answer.ts';
 import { reasonInBody } from '../error-body.ts';
+import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
 import { dollarsIn, tokenUsage } from './chat.ts';
 
 /** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */

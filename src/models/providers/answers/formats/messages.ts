@@ -1,6 +1,6 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
-import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../answer.ts';
 import { reasonInBody } from '../error-body.ts';
+import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../model-answer.ts';
 
 /** Anthropic's Messages. */
 export const MESSAGES: AnswerFormat = {

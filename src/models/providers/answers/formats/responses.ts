@@ -1,6 +1,6 @@
 import { listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
-import type { AnswerFormat, ModelAnswer } from '../answer.ts';
 import { reasonInBody } from '../error-body.ts';
+import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
 import { tokenUsage } from './chat.ts';
 
 /** OpenAI's Responses. */

@@ -1,7 +1,7 @@
 import { faultAt } from '../../../../files/file-fault.ts';
 import { type JsonValue, parseJson } from '../../../../files/json.ts';
 import type { YamlValue } from '../../../../files/yaml.ts';
-import { groupedDigits } from '../../../../wire/numbers.ts';
+import { groupedDigits } from '../../../../wire/grouped-digits.ts';
 import { BOUNDS } from '../../../bounds.ts';
 import { isJudged, readPromptfooJudge, type WrittenJudge } from '../assertions/assertions.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from '../conversion.ts';

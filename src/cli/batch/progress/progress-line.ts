@@ -1,0 +1,76 @@
+import type { Context } from '../../context.ts';
+import { steadyTime } from '../../core/steady-time.ts';
+import { elapsed, mayMove, spin } from '../../terminal/spinner.ts';
+import type { Tally } from './row-tally.ts';
+
+const LINE_EVERY_MS = 10_000;
+
+/**
+ * Shows the progress of a batch: a bar on a terminal, otherwise, or if motion is unwanted, a line every 10 s. Shows nothing
+ * with `--quiet`.
+ *
+ * @param hasLines false if a provider's batches report their own progress
+ * @returns a function that resolves once nothing more is shown
+ */
+export function startBatchProgress(
+  ctx: Context,
+  tally: Tally,
+  { hasLines }: { readonly hasLines: boolean },
+): () => Promise<void> {
+  if (ctx.globals.quiet) return async () => {};
+  const now = steadyTime(ctx.clock);
+  const startedAt = now();
+  const elapsedMs = (): number => now() - startedAt;
+  if (mayMove(ctx)) {
+    const stop = spin(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
+    return async () => stop();
+  }
+  if (!hasLines) return async () => {};
+  const stopped = new AbortController();
+  const lines = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await ctx.clock.sleep(LINE_EVERY_MS, stopped.signal);
+      ctx.io.note(progressText(tally, elapsedMs()));
+    }
+  };
+  const ticking = lines().catch(() => {});
+  return () => {
+    stopped.abort();
+    return ticking;
+  };
+}
+
+/** Returns the progress as one line: done, failed, rate and time left. */
+export function progressText({ total, done, ended, failed }: Tally, elapsedMs: number): string {
+  const left = total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
+  return [
+    `${done}${total === undefined ? '' : ` of ${total}`} done`,
+    `${failed} failed`,
+    ...(ended === 0 ? [] : [speedText(ended / (elapsedMs / 1000))]),
+    ...(ended === 0 || left === undefined ? [] : [`${elapsed(left)} left`]),
+  ].join(', ');
+}
+
+/** Returns a rate as rows per second, or per minute if it is below one per second. */
+export function speedText(perSecond: number): string {
+  if (!Number.isFinite(perSecond)) return '0/s';
+  return perSecond < 0.95 ? `${oneDigit(perSecond * 60)}/min` : `${oneDigit(perSecond)}/s`;
+}
+
+function oneDigit(value: number): string {
+  return value >= 9.95 ? String(Math.round(value)) : value.toFixed(1);
+}
+
+const PROGRESS_BAR_WIDTH = 20;
+/** Number of columns that the spinner takes before the text. */
+const SPINNER_WIDTH = 2;
+
+/** Returns a bar and the progress as one line of a terminal. */
+export function barText(tally: Tally, elapsedMs: number, columns: number): string {
+  const share = tally.total === undefined ? 0 : tally.done / Math.max(tally.total, 1);
+  const filled = Math.round(share * PROGRESS_BAR_WIDTH);
+  const bar = '█'.repeat(filled) + '░'.repeat(PROGRESS_BAR_WIDTH - filled);
+  const text = progressText(tally, elapsedMs);
+  const most = columns - SPINNER_WIDTH - 1;
+  return `${bar} ${text}`.length <= most ? `${bar} ${text}` : text.slice(0, most);
+}

@@ -1,0 +1,192 @@
+import { LinkFault } from '../../../files/writing/write-below.ts';
+import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
+import { toFailure } from '../../core/failure.ts';
+import { resumeAtCapHint } from '../../creation/caps.ts';
+import { listSince } from '../../creation/in-doubt.ts';
+import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { nobodyAnswered } from '../../jobs/run-requests.ts';
+import { printValue } from '../../outputs/print-json.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import type { RunningBatch } from '../finish-row.ts';
+import type { Tally } from '../progress/row-tally.ts';
+
+const RETRY_HINT = 'Run the failed ones again with: --resume --retry-failed';
+
+/**
+ * Brings the files into their final form, reports the end of a batch and returns its exit code.
+ *
+ * @param rows the number of rows; undefined if unknown
+ * @throws {Interrupted}
+ * @throws {LinkFault} if an output was not saved because of a link
+ */
+export async function concludeBatch(
+  ctx: Context,
+  running: RunningBatch,
+  rows: number | undefined,
+): Promise<ExitCode> {
+  const { options, tally, stop, results, journal, budget } = running;
+  const { out, stream } = options;
+  const counts = countRows(tally, rows);
+  const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
+  if (isComplete) {
+    await results.finish(options.sorted);
+    await journal.remove();
+  }
+  const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
+  const totals = await budget.readTotals({ readsList: !isStopped && stop.reason === undefined });
+  if ((out ?? stream) !== undefined && ctx.globals.json) await printValue(ctx, { ...counts, totals });
+  const cut = interruptionError(ctx, running, { counts, isComplete });
+  if (cut === undefined) reportCounts(running, counts);
+  for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
+  if (cut !== undefined) throw cut;
+  refuseUnfinishedBatch(running, counts);
+  return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(running);
+}
+
+/** Refuses a batch that a fault or a cap stopped, or whose outputs a link kept from being saved. */
+function refuseUnfinishedBatch(
+  { options: { out }, stop, budget, tally }: RunningBatch,
+  counts: RowCounts,
+): void {
+  const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
+  if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
+  if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
+  if (tally.link !== undefined) throw new LinkFault(tally.link);
+}
+
+/** Returns the exit code of a batch in which rows failed. @throws {CliError} if no model answered any row */
+function exitCodeOfFailed({ batch, tally }: RunningBatch): ExitCode {
+  if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnswered();
+  // Any answer of the service shows this, so there was none.
+  const { embedded, client } = batch.connection;
+  const isUnanswered = !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;
+  return isUnanswered ? EXIT.fault : EXIT.runFailed;
+}
+
+/** Returns the error if something from outside ended the batch early. */
+function interruptionError(
+  { signal }: Context,
+  { options: { out, stream }, stop, journal, tally }: RunningBatch,
+  { counts, isComplete }: { readonly counts: RowCounts; readonly isComplete: boolean },
+): CliError | undefined {
+  const hints =
+    out === undefined
+      ? []
+      : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [RETRY_HINT] : [])];
+  const message = summaryText(counts, tally.before);
+  if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
+  if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
+    return waitTimeout(`gave up waiting; ${message}`, { hints });
+  }
+  if (stop.hasReader || counts.succeeded === 0) return undefined;
+  // Some runs were paid for, but nobody read their results.
+  return new CliError(
+    `${stream ?? 'standard output'} was closed before every result was written: ${message}`,
+    {
+      status: 'FILE_ERROR',
+      exitCode: EXIT.fault,
+      hints: [`The journal names the runs that were made: ${journal.file}`],
+    },
+  );
+}
+
+/** Returns the error for rows that a fault postponed, which `--resume` runs. */
+function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
+  const { message, hints, ...failure } = toFailure(fault);
+  const left = notDone === null ? 'the other rows are left' : `${counted(notDone, 'row')} left`;
+  return new CliError(`${message}; ${left}`, {
+    ...failure,
+    hints: [...hints, ...(out === undefined ? [] : [resumeHint(out)])],
+    cause: fault,
+  });
+}
+
+function stoppedAtCap(reached: CliError, out: string | undefined, { notDone, done }: RowCounts): CliError {
+  const { status, exitCode, data } = reached;
+  return new CliError(`${reached.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
+    status,
+    exitCode,
+    data,
+    hints: out === undefined ? unresumableHints(reached, done) : [resumeAtCapHint(reached)],
+  });
+}
+
+/** Returns the hints for a batch without results file, whose next invocation pays for every row again. */
+function unresumableHints(reached: CliError, done: number): readonly string[] {
+  if (done === 0) return reached.hints;
+  return [
+    "Without --out the batch can't be resumed, and the same command pays for all of its rows again.",
+    'Run it for the other rows only; with --out, it can be resumed.',
+  ];
+}
+
+type RowCounts = ReturnType<typeof countRows>;
+
+function countRows({ before, now, done }: Tally, rows: number | undefined) {
+  return {
+    rows: rows ?? null,
+    succeeded: before.succeeded + now.succeeded,
+    failed: before.failed + now.failed,
+    inDoubt: before['in doubt'] + now['in doubt'],
+    goingOn: before.running + now.running,
+    done,
+    /** null if the number of rows is unknown. */
+    notDone: rows === undefined ? null : rows - done,
+  };
+}
+
+/** Returns the counts as text: first of this invocation, then of earlier ones. */
+function summaryText(
+  { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
+  before: Tally['before'],
+): string {
+  const now = succeeded - before.succeeded;
+  const rowsNow = rows === null ? counted(now, 'row') : `${now} of ${rows} rows`;
+  const parts = [
+    [inDoubt, 'in doubt'],
+    [goingOn, 'going on'],
+    [notDone ?? 0, 'not done'],
+  ] as const;
+  return [
+    nowAndBefore(`${rowsNow} succeeded`, before.succeeded),
+    ...(failed > 0 ? [nowAndBefore(`${failed - before.failed} failed`, before.failed)] : []),
+    ...parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`),
+  ].join(', ');
+}
+
+function nowAndBefore(text: string, before: number): string {
+  return before === 0 ? text : `${text} now, ${before} before`;
+}
+
+function reportCounts(
+  { ctx, options, source, batch, tally, stop, budget }: RunningBatch,
+  counts: RowCounts,
+): void {
+  const { io } = ctx;
+  const { out } = options;
+  if (stop.reason !== undefined) io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
+  const none = `${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`;
+  io.note(`note: ${counts.rows === 0 ? none : summaryText(counts, tally.before)}`);
+  if (out === undefined) return;
+  const { failed, inDoubt, goingOn, notDone } = counts;
+  // A replay gives the same answers again.
+  if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
+    // Corrected rows are new ones to the results: their ids or columns may differ.
+    io.note(tally.faulty > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT);
+  }
+  if (inDoubt > 0) io.note(doubtHint(batch, tally));
+  const isExplained = budget.reached !== undefined || stop.fault !== undefined;
+  if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(resumeHint(out));
+}
+
+function doubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
+  const look =
+    earliestDoubt === undefined ? connection.advise('runs', 'list') : listSince(connection, earliestDoubt);
+  return `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`;
+}
+
+function resumeHint(out: string): string {
+  return `To continue, add --resume to the same command; ${out} has the results so far.`;
+}

@@ -1,0 +1,107 @@
+import path from 'node:path';
+import { errorMessage } from '../../../files/error-utils.ts';
+import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
+import { spendingText, spentProperties } from '../../creation/spending-text.ts';
+import { unwritable, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { present } from '../../outputs/present.ts';
+import { isPagePrinted, isStandardOutput, writeNamedFile } from '../../outputs/saving/special-file.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import { plainRows, terminalTable } from '../../terminal/table.ts';
+import {
+  type BatchSummary,
+  readReportedRows,
+  readSpending,
+  readUnfinished,
+  summarizeRows,
+  unfinishedText,
+} from './reported-rows.ts';
+
+/** Prints the summary of a batch, and writes an HTML page if `html` names a file. A page on standard output replaces the summary. */
+export async function reportBatch(
+  ctx: Context,
+  results: string,
+  html: string | undefined,
+): Promise<ExitCode> {
+  const isPrinted = isPagePrinted(ctx, '--html', html);
+  const rows = await readReportedRows(results, ctx.cwd);
+  const unfinished = await readUnfinished(results, ctx.cwd, rows);
+  const summary = summarizeRows(rows, await readSpending(ctx, rows), unfinished);
+  if (html !== undefined) {
+    const { reportPage } = await import('./report-page.ts');
+    const folder = path.dirname(path.resolve(ctx.cwd, results));
+    const page = await reportPage(rows, summary, { title: path.basename(results), folder });
+    await writeBatchReport(ctx, html, page.html);
+    noteLeftOut(ctx, page.leftOut);
+    if (isPrinted) return EXIT.ok;
+  }
+  await present(ctx, summary, {
+    terminal: () => terminalReport(ctx, summary),
+    plain: () => plainRows(batchSummaryLines(summary)),
+  });
+  return EXIT.ok;
+}
+
+const MAX_NAMED_ROWS = 20;
+
+function noteLeftOut(ctx: Context, leftOut: readonly string[]): void {
+  if (leftOut.length === 0) return;
+  const named = leftOut.slice(0, MAX_NAMED_ROWS).join(', ');
+  const more = leftOut.length > MAX_NAMED_ROWS ? ` and ${leftOut.length - MAX_NAMED_ROWS} more` : '';
+  ctx.io.note(
+    `note: not on the page, because they are not pictures below the folder of the results: ${named}${more}`,
+  );
+}
+
+async function writeBatchReport(ctx: Context, file: string, page: string): Promise<void> {
+  try {
+    await writeNamedFile(ctx, file, page);
+  } catch (error) {
+    throw unwritable(error, usageError(`--html: ${file} can't be written: ${errorMessage(error)}`));
+  }
+  if (!isStandardOutput(ctx.cwd, file)) ctx.io.note(`note: wrote the page to ${file}`);
+}
+
+/** Returns the summary as lines of text. */
+function batchSummaryLines({
+  unfinished,
+  rows: count,
+  succeeded,
+  failed,
+  seconds,
+  failures,
+  slowest,
+  ...spent
+}: BatchSummary): string[][] {
+  const counts = { rows: count, succeeded, failed, seconds: seconds ?? '-' };
+  return [
+    ...(unfinished === undefined ? [] : [['unfinished', unfinishedText(unfinished)]]),
+    ...Object.entries(counts).map(([what, value]) => [what, String(value)]),
+    ...spentProperties(spent).map(([name, value]) => [name, value]),
+    ...failures.map(({ reason, rows, ids }) => ['failure', String(rows), reason, ids.slice(0, 10).join(',')]),
+    ...slowest.map(({ id, seconds: took }) => ['slow', String(took), id]),
+  ];
+}
+
+async function terminalReport(ctx: Context, summary: BatchSummary): Promise<string> {
+  const { unfinished, rows, succeeded, failed, seconds, failures, slowest } = summary;
+  const time = seconds === undefined ? '' : `; ${seconds} s of run time`;
+  const counts = `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
+  const state = unfinished === undefined ? [] : [unfinishedText(unfinished)];
+  const parts = [[...state, counts, ...spendingText(summary).map(visible), ''].join('\n')];
+  if (failures.length > 0) {
+    const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
+    const cells = failures.map(failure => [
+      String(failure.rows),
+      visible(failure.reason),
+      failure.ids.slice(0, 5).join(', '),
+    ]);
+    parts.push(await terminalTable(ctx.io, columns, cells));
+  }
+  if (slowest.length > 0) {
+    const cells = slowest.map(({ id, seconds: took }) => [id, `${took} s`]);
+    parts.push(await terminalTable(ctx.io, [{ title: 'Slowest' }, { title: 'Time' }], cells));
+  }
+  return parts.join('\n');
+}

@@ -1,0 +1,127 @@
+import path from 'node:path';
+import { isSpecial } from '../../../files/writing/write-file.ts';
+import { type BatchOptions, isTable } from '../../batch/batch-options.ts';
+import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { parseCaps } from '../../creation/caps.ts';
+import { usageError } from '../../errors.ts';
+import { readsStandardInput } from '../../inputs/flag-values.ts';
+import { parseShard } from '../../inputs/rows/shard.ts';
+import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
+import { isStandardOutput } from '../../outputs/saving/special-file.ts';
+import { flagOrSetting } from '../../settings/settings.ts';
+import type { BATCH } from './spec.ts';
+
+/** The flags of `batch` with `--from`, which the parser can't require: it would require it of `batch report`, too. */
+export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string };
+
+/** Checks the flags against each other before anything is read or sent. @throws {CliError} exit 2 */
+export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
+  const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
+  const destination = readDestination(ctx, flags.out);
+  refuseWithoutResume(flags);
+  refuseUnusableOut(ctx, flags, destination);
+  refuseOtherReaders(flags);
+  return {
+    target,
+    resume,
+    retryFailed,
+    retryUnknown,
+    dryRun,
+    providerBatch: usesProviderBatch(ctx, flags),
+    cancel: flags.cancel ?? false,
+    changed: flags.changed,
+    newRows: flags.newRows ?? false,
+    sorted: flags.sorted ?? false,
+    withInputs: flags.withInputs ?? false,
+    from: flags.from,
+    format: flags.format,
+    delimiter: flags.delimiter,
+    ignoredColumns: parseNames(flags.ignoreColumns),
+    excel: flags.excel ?? false,
+    ...destination,
+    inputs: flags.input,
+    images: flags.image,
+    runOptions: flags.option,
+    model: flags.model,
+    validate: flags.validate,
+    allowOutside: ctx.globals.allowOutside,
+    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+    saveTo: flags.save,
+    force: flags.force ?? false,
+    caps: parseCaps(flags),
+    shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
+    maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
+  };
+}
+
+/** Returns the file, device or pipe that `--out` names; neither for standard output, under any of its names. */
+function readDestination({ cwd }: Context, name: string | undefined): Pick<BatchOptions, 'out' | 'stream'> {
+  if (name === undefined || (isStandardOutput(cwd, name) && !isTable(name)))
+    return { out: undefined, stream: undefined };
+  const stream = isSpecial(path.resolve(cwd, name)) ? name : undefined;
+  return { out: stream === undefined ? name : undefined, stream };
+}
+
+/** Refuses an `--out` that can't hold the results in the form that the other flags ask for. */
+function refuseUnusableOut(ctx: Context, flags: BatchFlags, { out: file }: Pick<BatchOptions, 'out'>): void {
+  if (flags.resume === true && file === undefined) {
+    throw usageError('--resume needs --out with the results file of the interrupted batch');
+  }
+  if (flags.out === undefined && ctx.io.stdout.isTerminal && flags.dryRun !== true) {
+    throw usageError(
+      '--out is missing: name a file for the results',
+      'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
+    );
+  }
+  const [foreign] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
+  if (foreign !== undefined) {
+    throw usageError(
+      `--out: results are written as JSONL or CSV, not as ${foreign}`,
+      'For a spreadsheet: --out results.csv --excel',
+    );
+  }
+  if (flags.excel === true && !isTable(flags.out ?? '')) {
+    throw usageError(
+      '--excel needs --out with the name of a CSV file',
+      'For example: --out results.csv --excel',
+    );
+  }
+}
+
+function refuseWithoutResume(flags: BatchFlags): void {
+  const flag = [
+    flags.retryFailed === true && '--retry-failed',
+    flags.retryUnknown === true && '--retry-unknown',
+    flags.changed !== undefined && '--changed',
+    flags.newRows === true && '--new-rows',
+    flags.cancel === true && '--cancel',
+  ].find(flag => flag !== false);
+  if (flag !== undefined && flags.resume !== true) throw usageError(`${flag} needs --resume`);
+}
+
+function parseNames(text = ''): string[] {
+  return text
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '');
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/u.test(text)) {
+    throw usageError(`--max-failures needs a whole number from 1, not ${JSON.stringify(text)}`);
+  }
+  return Number(text);
+}
+
+/** Refuses a second reader of standard input, because the rows use all of it. */
+function refuseOtherReaders({ from, input, image }: BatchFlags): void {
+  const other = input.find(readsStandardInput) ?? image.find(source => source === '-');
+  if (from === '-' && other !== undefined) {
+    throw usageError(
+      'standard input can be read only once, and --from - reads it',
+      'Give the other one from a file.',
+    );
+  }
+}

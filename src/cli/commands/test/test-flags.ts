@@ -1,0 +1,133 @@
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { expandWildcards } from '../../core/wildcards.ts';
+import { parseCaps } from '../../creation/caps.ts';
+import { usageError } from '../../errors.ts';
+import { modelList } from '../../inputs/flag-values.ts';
+import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
+import { flagOrSetting } from '../../settings/settings.ts';
+import { type Gate, parseMargin } from '../../statistics/verdict-gate.ts';
+import { MAX_REPEAT, type RepeatOptions } from '../../testing/cases/repetitions.ts';
+import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
+import type { TEST } from './spec.ts';
+
+export type TestFlags = FlagsOf<typeof TEST.flags>;
+
+/** Checks the flags against each other. @throws {CliError} USAGE_ERROR if they don't go together */
+export function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
+  const { resume = false, failed = false, retryUnknown = false } = flags;
+  if (resume && failed) {
+    throw usageError(
+      '--resume and --failed exclude each other',
+      'Resume first; --failed then runs what failed.',
+    );
+  }
+  if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
+  if (flags.cancel === true && !resume) throw usageError('--cancel needs --resume');
+  refuseBesideProviderBatch(flags);
+  return {
+    paths: expandWildcards(paths, ctx.cwd),
+    filter: flags.filter,
+    models: modelList(flags.model),
+    failed,
+    resume,
+    retryUnknown,
+    providerBatch: usesProviderBatch(ctx, flags),
+    cancel: flags.cancel ?? false,
+    update: flags.update ?? false,
+    judge: flags.judge,
+    allowCommands: flags.allowCommands ?? false,
+    skipUnsupported: flags.skipUnsupported ?? false,
+    allowOutside: ctx.globals.allowOutside,
+    watch: flags.watch ?? false,
+    dryRun: flags.dryRun ?? false,
+    repeating: readRepeatOptions(flags),
+    baseline: baselineFile(flags),
+    gate: testGate(flags),
+    caps: parseCaps(flags),
+    outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),
+    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+  };
+}
+
+/** Refuses flags that a batch can't follow. @throws {CliError} USAGE_ERROR */
+function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure = false }: TestFlags): void {
+  if (providerBatch && watch)
+    throw usageError("--provider-batch doesn't go with --watch: it takes up to a day");
+  if (providerBatch && sure) {
+    throw usageError(
+      "--provider-batch doesn't go with --sure",
+      'How often a case runs depends on its answers, which a batch gives all at once: use --repeat.',
+    );
+  }
+}
+
+/** Returns the baseline file. @throws {CliError} USAGE_ERROR for flags that select cases by their results */
+function baselineFile({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
+  if (baseline === undefined) return undefined;
+  if (failed) {
+    throw usageError(
+      '--baseline and --failed exclude each other',
+      'Cases that were chosen because they failed look better by chance: run all of them.',
+    );
+  }
+  if (watch) throw usageError("--baseline doesn't go with --watch: a round runs some cases only");
+  return baseline;
+}
+
+function testGate({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
+  if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
+  if (failOn === 'failed') return { failOn };
+  if (baseline === undefined) {
+    throw usageError(
+      `--fail-on ${failOn} needs --baseline: the report to compare with`,
+      'For example: --baseline results.json',
+    );
+  }
+  return failOn === 'worse' ? { failOn } : { failOn, margin: parseMargin(margin) };
+}
+
+/** Default maximum number of runs of a case with `--sure`. */
+const DEFAULT_MAX_REPEAT = 100;
+
+function readRepeatOptions({ repeat, sure = false, maxRepeat }: TestFlags): RepeatOptions {
+  if (maxRepeat !== undefined && !sure) throw usageError('--max-repeat needs --sure');
+  return {
+    repeat: repeat === undefined ? undefined : parseRuns('--repeat', repeat),
+    sure,
+    maxRepeat: maxRepeat === undefined ? DEFAULT_MAX_REPEAT : parseRuns('--max-repeat', maxRepeat),
+  };
+}
+
+function parseRuns(flag: string, text: string): number {
+  const runs = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
+  if (runs >= 1 && runs <= MAX_REPEAT) return runs;
+  throw usageError(`${flag} takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`);
+}
+
+/** Pairs the nth report with the nth file. `-` stands for standard output. */
+function pairOutputs(
+  cwd: string,
+  reporters: readonly Reporter[],
+  files: readonly string[],
+): readonly ReportOutput[] {
+  if (files.length > reporters.length) {
+    throw usageError(
+      '--out needs --reporter: the form of the report',
+      'For example: --reporter junit --out junit.xml',
+    );
+  }
+  const outputs = reporters.map((reporter, index) => ({
+    reporter,
+    out: files[index] === '-' ? undefined : files[index],
+  }));
+  const places = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
+  const twin = outputs.find((_, index) => places.indexOf(places[index] ?? '') !== index);
+  if (twin === undefined) return outputs;
+  throw usageError(
+    twin.out === undefined ? 'two reports go to standard output' : `--out: two reports go to ${twin.out}`,
+    'Give each --reporter an --out of its own; the nth belongs to the nth.',
+  );
+}

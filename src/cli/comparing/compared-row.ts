@@ -1,0 +1,153 @@
+import { asCount, dataText, textOrNothing } from '../../files/json-fields.ts';
+import type { Run } from '../../wire/index.ts';
+import { dollars } from '../../wire/money.ts';
+import type { Failure } from '../core/failure.ts';
+import type { Budget } from '../creation/budget.ts';
+import { inCredits } from '../creation/caps.ts';
+import { tokensOfFailed } from '../creation/spending.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { RequestResult } from '../jobs/run-requests.ts';
+import type { MediaContent } from '../outputs/media-content.ts';
+import { providerReasons, reasonText } from '../outputs/provider-fault.ts';
+import type { Variant } from './create-variants.ts';
+
+/** The result of a row with one variant. */
+export interface VariantResult extends RequestResult {
+  /** Pictures and videos by URL. */
+  readonly media: ReadonlyMap<string, MediaContent>;
+}
+
+/** A row with the results of the variants, in their order. */
+export interface ComparedRow {
+  readonly row: number;
+  readonly id: string;
+  /** The inputs from the row and the command line. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly results: readonly VariantResult[];
+}
+
+/**
+ * Returns `failed` if a run failed or could not be created, else `not run` if a run was left undone, else `changed` if the
+ * outputs differ.
+ */
+export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
+
+export function rowVerdict({ results }: ComparedRow): RowVerdict {
+  const done = results.filter(result => !isNotRun(result));
+  if (done.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
+  if (done.length < results.length) return 'not run';
+  const [first, ...others] = results.map(comparableContent);
+  return others.every(content => content === first) ? 'same' : 'changed';
+}
+
+/** Returns true if the cap, or a fault that every row would meet, left the run undone. */
+export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
+  return isLeft || fault?.exitCode === EXIT.capReached;
+}
+
+/** Returns the content to compare. Pictures are compared by bytes, because each run has its own URLs. */
+function comparableContent({ run, media }: VariantResult): string {
+  return JSON.stringify(
+    run?.outputs.map(({ type, data }) => {
+      const content = media.get(textOrNothing(data));
+      return [type, content === undefined ? data : content.sha256];
+    }),
+  );
+}
+
+/** Returns the text of a variant's answer, or why there is none. */
+export function shownText({ run, fault }: VariantResult): string {
+  if (fault !== undefined) {
+    return `${fault.message} (${fault.status})`;
+  }
+  return (run?.outputs ?? [])
+    .filter(({ type }) => type === 'text' || type === 'error')
+    .map(({ type, data }) => (type === 'error' ? `error: ${reasonText(data)}` : dataText(data)))
+    .join('\n');
+}
+
+/** Explains why a variant has no answer, or no whole one; undefined if its run succeeded. */
+export function variantFailure({ run, fault }: VariantResult): Failure | undefined {
+  if (fault !== undefined || run === undefined || run.runStatus === 'succeeded') return fault;
+  return {
+    status: 'RUN_FAILED',
+    message: providerReasons(run),
+    data: { runId: run.runId },
+    exitCode: EXIT.runFailed,
+    hints: [],
+  };
+}
+
+/** The verdicts of the rows' cases, by row number. */
+type Judged = ReadonlyMap<
+  number,
+  { readonly case: string; readonly passes: readonly (boolean | undefined)[] }
+>;
+
+export function passedText(passes: boolean | undefined): 'passed' | 'failed' | undefined {
+  if (passes === undefined) return undefined;
+  return passes ? 'passed' : 'failed';
+}
+
+/** Returns the tokens, credits and cost of a run, as far as known. */
+export function measureRun(run: Run | undefined, budget: Budget) {
+  const spent = budget.spentOn(run?.runId ?? '');
+  const tokens = tokensOfFailed(run, spent) ?? asCount(run?.tokens);
+  return { tokens, credits: spent.credits, cost: spent.cost };
+}
+
+/** Returns a row in the form of `--json`. */
+export function rowData(
+  row: ComparedRow,
+  variants: readonly Variant[],
+  budget: Budget,
+  judged?: Judged,
+): object {
+  return {
+    row: row.row,
+    id: row.id,
+    verdict: rowVerdict(row),
+    inputs: row.inputs,
+    ...(judged && { case: judged.get(row.row)?.case ?? null }),
+    results: row.results.map(({ run, seconds, fault }, index) => {
+      const { tokens, credits, cost } = measureRun(run, budget);
+      return {
+        target: variants[index]?.name,
+        promptVersionId: variants[index]?.promptVersionId,
+        model: variants[index]?.model ?? null,
+        runId: run?.runId ?? null,
+        runStatus: run?.runStatus ?? null,
+        outputs: run?.outputs ?? [],
+        tokens: tokens ?? null,
+        credits: credits === undefined ? null : inCredits(credits),
+        cost: cost === undefined ? null : dollars(cost),
+        seconds,
+        ...(judged && { passed: judged.get(row.row)?.passes[index] ?? null }),
+        error: fault === undefined ? null : { status: fault.status, message: fault.message },
+      };
+    }),
+  };
+}
+
+/**
+ * Returns the cells of a row: number, id, verdict, then for each variant run id, status, seconds, tokens, credits and, with
+ * expectations, if it passed.
+ */
+export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): string[] {
+  return [
+    String(row.row),
+    row.id,
+    rowVerdict(row),
+    ...row.results.flatMap(({ run, seconds }, index) => {
+      const { tokens = '-', credits } = measureRun(run, budget);
+      return [
+        run?.runId ?? '-',
+        run?.runStatus ?? 'not run',
+        seconds?.toFixed(3) ?? '-',
+        String(tokens),
+        credits === undefined ? '-' : String(inCredits(credits)),
+        ...(judged ? [passedText(judged.get(row.row)?.passes[index]) ?? '-'] : []),
+      ];
+    }),
+  ];
+}

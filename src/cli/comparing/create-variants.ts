@@ -1,0 +1,53 @@
+import type { Connection, Context } from '../context.ts';
+import { checkModelAccess } from '../creation/creation-result.ts';
+import { usageError } from '../errors.ts';
+import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
+
+/** One side of a comparison: a version and its model. */
+export interface Variant {
+  /** The name on the command line, such as `haiku.prompt [llama]`. */
+  readonly name: string;
+  /** The connection to the service that runs it. */
+  readonly connection: Connection;
+  readonly promptVersionId: string;
+  /** The model in place of the prompt's own; undefined uses the prompt's. */
+  readonly model: string | undefined;
+  /** The estimate in the search row. */
+  readonly estimatedCredits: unknown;
+  /** The version's config. */
+  readonly config: unknown;
+}
+
+/**
+ * Returns the variants of targets and models: every target with every model. `file@git:<revision>` is the prompt file with
+ * its partials at that revision.
+ *
+ * @throws {CliError} USAGE_ERROR if there are fewer than two
+ */
+export async function createVariants(
+  ctx: Context,
+  openConnection: (target: string) => Promise<Connection>,
+  targets: readonly string[],
+  models: readonly string[],
+): Promise<Variant[]> {
+  const wanted = targets.flatMap(target =>
+    (models.length === 0 ? [undefined] : models).map(model => ({ target, model })),
+  );
+  if (wanted.length < 2) {
+    throw usageError(
+      'a comparison needs two sides',
+      'Name another target, file@git:<revision>, or models with -m a,b.',
+    );
+  }
+  const variants: Variant[] = [];
+  for (const { target, model } of wanted) {
+    const connection = await openConnection(target);
+    const resolved = await resolveTarget(ctx, connection, target, { source: 'command line', model });
+    const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
+    await checkModelAccess(connection, promptVersionId);
+    const name = model === undefined ? target : `${target} [${model}]`;
+    const { estimatedCredits } = resolved;
+    variants.push({ name, connection, promptVersionId, model, estimatedCredits, config });
+  }
+  return variants;
+}

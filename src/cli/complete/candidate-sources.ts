@@ -1,0 +1,217 @@
+import { homeDirectory } from '../../files/user-folders.ts';
+import type { Context } from '../context.ts';
+import { type CommandTable, type Completes, commandName, commandsBelow } from '../core/command-spec.ts';
+import { ageText } from '../core/durations.ts';
+import { pathsFrom } from '../core/paths.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
+import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
+import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
+import type { CachedFacts, KnownPrompt } from './cached-facts.ts';
+import { findSubcommand, type TypedCommand } from './typed-command.ts';
+
+/** A completion of the word under the cursor. */
+export interface Candidate {
+  /** The whole word, unquoted. */
+  readonly value: string;
+  readonly description?: string;
+  /** True if the word continues, as after `key=` or a directory: no space is added. */
+  readonly isPartial?: boolean;
+}
+
+/** The input of a source. */
+export interface SourceRequest {
+  readonly ctx: Context;
+  readonly call: TypedCommand;
+  readonly table: CommandTable;
+  readonly known: CachedFacts;
+  /** The typed part of the word, without its flag. */
+  readonly typed: string;
+}
+
+/** Returns candidates for a word; the caller removes those that don't begin with the typed part. */
+export type CandidateSource = (
+  request: SourceRequest,
+) => readonly Candidate[] | Promise<readonly Candidate[]>;
+
+export const commandNames: CandidateSource = ({ call: { below } }) =>
+  below.map(command => ({ value: commandName(command), description: command.summary }));
+
+/** Returns the names of flags, long if possible; a flag that is on the line already only if it is repeatable. */
+export const flagNames: CandidateSource = ({ call: { flags, flagValues } }) =>
+  flags
+    .filter(({ name, repeats }) => repeats || !flagValues.has(name))
+    .map(({ name, description }) => ({ value: name, description }));
+
+const filesNamed =
+  (form: RegExp): CandidateSource =>
+  ({ ctx: { cwd, env }, typed }) =>
+    pathsFrom(typed, { cwd, home: homeDirectory(env) }, name => form.test(name)).map(value => ({
+      value,
+      isPartial: value.endsWith('/'),
+    }));
+
+const files = filesNamed(/./u);
+const promptFiles = filesNamed(/\.prompt(?:\.ya?ml)?$/u);
+const testFiles = filesNamed(/\.test\.yaml$/u);
+
+const profiles: CandidateSource = ({ ctx }) => [
+  ...[...ctx.settings.profiles].map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
+  { value: LOCAL_PROFILE, description: 'the embedded service' },
+];
+
+const aliases: CandidateSource = ({ ctx }) =>
+  [...ctx.settings.aliases].map(([value, target]) => ({ value, description: target }));
+
+/** Combines sources; one that can't be read contributes nothing. */
+export const anyOf =
+  (...sources: readonly CandidateSource[]): CandidateSource =>
+  async request => {
+    const answers = await Promise.allSettled(sources.map(async source => source(request)));
+    return answers.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
+  };
+
+/** Returns ids of versions: of the prompt on the line, or of any prompt if it is unknown. */
+const versions: CandidateSource = async ({ call, known }) => {
+  const prompt = await known.prompt(call.operands[0]);
+  return (await known.prompts())
+    .filter(({ promptId }) => prompt === undefined || promptId === prompt.promptId)
+    .map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
+};
+
+/** Returns the slugs of prompts; their ids only if no slug is known. */
+const promptIdCandidates: CandidateSource = request => promptCandidates(request, ({ promptId }) => promptId);
+
+/** Returns the slugs of prompts to run; ids of versions if no slug is known. */
+const runnable: CandidateSource = request =>
+  promptCandidates(request, ({ promptVersionId }) => promptVersionId);
+
+/** Aliases and prompt files don't depend on the service; prompts do. */
+const targets: CandidateSource = anyOf(aliases, promptFiles, runnable);
+
+/** Returns names of prompts; their labels after a slug and `@` are typed. */
+async function promptCandidates(
+  { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
+  getId: (prompt: KnownPrompt) => string,
+): Promise<Candidate[]> {
+  if (!typed.includes('@')) {
+    return [...(await known.names(getId))].map(([value, description]) => ({ value, description }));
+  }
+  return (await known.prompts()).flatMap(({ slug, labels = [], title }) =>
+    labels.map(label => ({ value: `${slug}@${label}`, description: title })),
+  );
+}
+
+const runs: CandidateSource = async ({ ctx, known }) =>
+  (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
+    value: runId,
+    description: `${runStatus}, ${ageText(time, ctx.clock.now())}`,
+  }));
+
+const models: CandidateSource = async ({ known }) =>
+  (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
+
+/** Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named images. */
+const inputCandidates: CandidateSource = async request => {
+  const { call, known, typed } = request;
+  const [key, value] = splitPair(typed);
+  if (key !== undefined && value.startsWith('@')) {
+    const paths = await files({ ...request, typed: value.slice(1) });
+    return paths.map(file => ({ ...file, value: `${key}=@${file.value}` }));
+  }
+  const { text, images } = describeConfig((await known.prompt(call.operands[0]))?.config);
+  if (key !== undefined) {
+    if (images.some(({ name }) => name === key)) {
+      const paths = await files({ ...request, typed: value });
+      return paths.map(file => ({ ...file, value: `${key}=${file.value}` }));
+    }
+    const { choices = [] } = text.find(field => field.key === key) ?? {};
+    return choices.map(choice => ({ value: `${key}=${choice}` }));
+  }
+  const pictures = images.flatMap(({ name, description }) =>
+    name === undefined ? [] : [[name, description] as const],
+  );
+  const keys = new Map([...text.map(field => [field.key, field.description] as const), ...pictures]);
+  return keysLeft(call, '--input', keys);
+};
+
+/** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
+const runOptions: CandidateSource = async ({ call, known, typed }) => {
+  const model = call.flagValues.get('--model')?.at(-1) ?? (await known.findModel(call.operands[0]));
+  const models = (await known.models()).filter(entry => model === undefined || entry.model === model);
+  const options = models.flatMap(entry => entry.availableRunOptions);
+  const [key] = splitPair(typed);
+  if (key === undefined) return keysLeft(call, '--option', new Map(options.map(option => [option.key, ''])));
+  const values = options.filter(option => option.key === key).flatMap(option => option.options);
+  return [...new Set(values)].map(value => ({ value: `${key}=${value}` }));
+};
+
+const settingKeys: CandidateSource = () =>
+  SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
+
+const settingValues: CandidateSource = request => {
+  const key = SETTING_KEYS.find(name => name === request.call.operands[0]);
+  if (key === 'model' || key === 'judge') return models(request);
+  return key !== undefined && typeof SETTINGS[key].default === 'boolean'
+    ? [{ value: 'true' }, { value: 'false' }]
+    : [];
+};
+
+/** The topics of `help` that are not commands; a guide with the name of a command follows its help. */
+const HELP_TOPICS = [
+  'agents',
+  'environment',
+  'exit-codes',
+  'flags',
+  'how-sure',
+  'moving',
+  'prompt-files',
+  'services',
+  'tests',
+];
+
+const helpTopics: CandidateSource = ({ call: { operands }, table }) => {
+  const [group] = operands;
+  const path = group === undefined ? '' : findSubcommand(table, undefined, group)?.path;
+  return [
+    ...(path === undefined ? [] : commandsBelow(table, path)).map(command => ({
+      value: commandName(command),
+      description: command.summary,
+    })),
+    ...(group === undefined ? HELP_TOPICS.map(value => ({ value })) : []),
+  ];
+};
+
+export const SOURCES: Readonly<Record<Extract<Completes, string>, CandidateSource>> = {
+  aliases,
+  files,
+  helpTopics,
+  inputs: inputCandidates,
+  models,
+  profiles,
+  promptFiles,
+  prompts: promptIdCandidates,
+  runOptions,
+  runs,
+  settingKeys,
+  settingValues,
+  targets,
+  testFiles,
+  versions,
+};
+
+function splitPair(typed: string): readonly [key: string | undefined, value: string] {
+  const at = typed.indexOf('=');
+  return at < 0 ? [undefined, ''] : [typed.slice(0, at), typed.slice(at + 1)];
+}
+
+/** Returns the keys that are not on the line yet, with their descriptions; a key with `=` can't be typed. */
+function keysLeft(
+  call: TypedCommand,
+  flag: string,
+  keys: ReadonlyMap<string, string | undefined>,
+): Candidate[] {
+  const typedKeys = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
+  return [...keys]
+    .filter(([key]) => !key.includes('=') && !typedKeys.includes(key))
+    .map(([key, description = '']) => ({ value: `${key}=`, description, isPartial: true }));
+}

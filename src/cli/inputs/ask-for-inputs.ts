@@ -1,0 +1,218 @@
+import { parseJson } from '../../files/json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { countWanted } from '../questions/choices.ts';
+import type { Choice, Prompter } from '../questions/question.ts';
+import { openImage } from './images/image-source.ts';
+import type { PlacedInputs } from './images/place-images.ts';
+import type { ImageField, InputFields, TextField } from './input-fields.ts';
+import { inputText } from './json-as-written.ts';
+import { collectInputs } from './text-inputs.ts';
+
+/** A person's answers, in the form of the command line. */
+export interface QuestionAnswers {
+  readonly text: readonly (readonly [key: string, value: string])[];
+  readonly images: readonly string[];
+}
+
+/** Asks for each input that was not given, by its type. */
+export async function askForInputs(
+  ctx: Context,
+  fields: InputFields,
+  supplied: PlacedInputs,
+): Promise<{ inputs: PlacedInputs; answers: QuestionAnswers }> {
+  if (!fields.known) {
+    const text = supplied.text.size + supplied.images.length > 0 ? [] : await askFreely(ctx);
+    return {
+      inputs: { ...supplied, text: new Map([...supplied.text, ...text]) },
+      answers: { text, images: [] },
+    };
+  }
+  const prompter = await ctx.prompter();
+  const text: [string, string][] = [];
+  for (const field of fields.text.filter(({ key }) => !supplied.text.has(key))) {
+    const { key: message, description, required } = field;
+    const answer = await ASK[questionKind(field)](
+      prompter,
+      field,
+      { message, description, required },
+      ctx.signal,
+    );
+    if (answer !== undefined) text.push([field.key, answer]);
+  }
+  const images = [...supplied.images];
+  const files: string[] = [];
+  for (const [index, field] of fields.images.entries()) {
+    if (images[index] !== undefined) continue;
+    const file = await askForImage(ctx, field, { at: index, of: fields.images.length });
+    images[index] = await openImage(ctx, file);
+    files.push(field.name === undefined ? file : `${field.name}=${file}`);
+  }
+  return {
+    inputs: { text: new Map([...supplied.text, ...text]), images },
+    answers: { text, images: files },
+  };
+}
+
+/** Asks for one input; undefined if an optional one is left out. */
+type Ask = (
+  prompter: Prompter,
+  field: TextField,
+  question: {
+    readonly message: string;
+    readonly description: string | undefined;
+    readonly required: boolean;
+  },
+  signal: AbortSignal,
+) => Promise<string | undefined>;
+
+type QuestionKind = 'text' | 'object' | 'number' | 'boolean' | 'array' | 'choice' | 'several';
+
+function questionKind({ choices, multiple, type }: TextField): QuestionKind {
+  if (choices !== undefined) return multiple === undefined ? 'choice' : 'several';
+  return type === 'integer' ? 'number' : (type ?? 'text');
+}
+
+const ASK: Readonly<Record<QuestionKind, Ask>> = {
+  text: (prompter, { default: standard }, question, signal) =>
+    unlessEmpty(prompter.text({ ...question, default: standard }, signal), standard),
+  object: (prompter, { default: standard }, question, signal) =>
+    unlessEmpty(prompter.text({ ...question, default: standard, check: jsonProblem }, signal), standard),
+  async number(prompter, { type, default: standard = '' }, question, signal) {
+    const isNumber = standard.trim() !== '' && !Number.isNaN(Number(standard));
+    const numeric = { integer: type === 'integer', default: isNumber ? Number(standard) : undefined };
+    const answer = await prompter.number({ ...question, ...numeric }, signal);
+    return answer === undefined ? undefined : String(answer);
+  },
+  boolean: async (prompter, { default: standard }, question, signal) =>
+    String(await prompter.confirm({ ...question, default: standard === 'true' }, signal)),
+  async array(prompter, { default: standard = '', items }, question, signal) {
+    const parsed = parseJson(standard);
+    const offered = Array.isArray(parsed) ? parsed.map(item => inputText(item) ?? '') : undefined;
+    const answers = await prompter.list({ ...question, default: offered }, signal);
+    if (answers.length === 0 && !question.required) return undefined;
+    // Items of a list of numbers or booleans become JSON values.
+    return JSON.stringify(answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))));
+  },
+  choice(prompter, field, question, signal) {
+    const { required, default: standard, choices: values = [] } = field;
+    const choices: Choice<string | undefined>[] = namedChoices(field);
+    if (!required && (standard === undefined || !values.includes(standard))) {
+      choices.unshift({
+        value: undefined,
+        name: standard === undefined ? '(none)' : `(default: ${standard})`,
+      });
+    }
+    return prompter.choice({ ...question, choices, default: standard }, signal);
+  },
+  async several(prompter, field, question, signal) {
+    const { choices = [], default: standard = '' } = field;
+    const { min, max } = bounds(field);
+    const wanted = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
+    const chosen = await prompter.several(
+      {
+        ...question,
+        description: [question.description, `(${wanted})`].filter(Boolean).join(' '),
+        choices: namedChoices(field),
+        defaults: choices.filter(choice => standard.split(', ').includes(choice)),
+        min,
+        max,
+      },
+      signal,
+    );
+    return chosen.length === 0 && !question.required ? undefined : chosen.join(', ');
+  },
+};
+
+async function unlessEmpty(
+  asking: Promise<string>,
+  standard: string | undefined,
+): Promise<string | undefined> {
+  const answer = await asking;
+  return answer === '' && standard === undefined ? undefined : answer;
+}
+
+function jsonProblem(answer: string): string | undefined {
+  const isRight = answer === '' || isJsonObject(parseJson(answer));
+  return isRight ? undefined : 'This takes a JSON object: {"key": "value"}.';
+}
+
+function namedChoices({ choices = [], labels }: TextField): Choice<string>[] {
+  return choices.map(value => ({ value, name: labels?.get(value) ?? value }));
+}
+
+/** Returns the minimum and maximum number of choices, limited to the choices that exist. */
+function bounds({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
+  const { min = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
+  const least = Math.min(min, choices.length);
+  return { min: least, max: Math.max(max, least, 1) };
+}
+
+/** File names to suggest as images; any other name may be typed. */
+const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
+
+async function askForImage(
+  ctx: Context,
+  { name, description = 'a file or an https URL' }: ImageField,
+  { at, of }: { readonly at: number; readonly of: number },
+): Promise<string> {
+  const prompter = await ctx.prompter();
+  const message = name ?? (of === 1 ? 'image' : `image ${at + 1} of ${of}`);
+  const proposes = (file: string): boolean => IMAGE_NAME.test(file);
+  const check = (answer: string): string | Promise<string | undefined> =>
+    answer === '-'
+      ? 'Standard input is this terminal: give a file or an https URL.'
+      : explainProblem(() => openImage(ctx, answer), '--image: ');
+  return prompter.path({ message, description, proposes, check }, ctx.signal);
+}
+
+/** Reads `key=value` pairs like `--input`, until an empty line. */
+async function askFreely(ctx: Context): Promise<[key: string, value: string][]> {
+  const prompter = await ctx.prompter();
+  const text = new Map<string, string>();
+  for (;;) {
+    const description =
+      text.size === 0
+        ? 'This prompt does not say which inputs it takes: enter them as key=value; an empty line continues.'
+        : 'One more as key=value; an empty line continues.';
+    const check = (pair: string): Promise<string | undefined> => pairProblem(ctx, pair);
+    const answer = await prompter.text(
+      { message: 'input', lines: 'several items', description, check },
+      ctx.signal,
+    );
+    if (answer === '') return [...text];
+    for (const [key, value] of await readPairs(ctx, answer)) text.set(key, value);
+  }
+}
+
+async function readPairs(ctx: Context, pairs: string): Promise<ReadonlyMap<string, string>> {
+  return (await collectInputs(ctx, { inputs: pairsIn(pairs), images: [] })).text;
+}
+
+/** Splits a pasted answer into pairs, unless it is one pair whose value has several lines. */
+function pairsIn(answer: string): readonly string[] {
+  const lines = answer.split('\n');
+  return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
+}
+
+/** Explains why `--input` would refuse a pair. */
+async function pairProblem(ctx: Context, pair: string): Promise<string | undefined> {
+  if (pair === '') return undefined;
+  if (pairsIn(pair).some(text => text.endsWith('=@-'))) {
+    return 'Standard input is this terminal: give the value or @file.';
+  }
+  return explainProblem(() => readPairs(ctx, pair), '--input ');
+}
+
+/** Explains why an answer can't be used, without the name of the flag; undefined if it can. */
+async function explainProblem(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
+  try {
+    await use();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { message } = error;
+    return message.startsWith(flag) ? message.slice(flag.length) : message;
+  }
+}

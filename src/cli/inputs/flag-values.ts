@@ -1,0 +1,138 @@
+import { didYouMean } from '../../files/nearest-name.ts';
+import type { Model } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { withLocalStore } from '../targets/prompt-file.ts';
+
+/** Splits at the first `=`; everything after it is the value. */
+export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {
+  const at = text.indexOf('=');
+  if (at < 1) {
+    const isFile = flag === '--input' && text.startsWith('@');
+    throw usageError(
+      `${flag} needs key=value, not ${JSON.stringify(text)}`,
+      isFile ? 'To read all inputs from a file: --inputs <file>' : `For example: ${flag} name=Ada`,
+    );
+  }
+  return { key: text.slice(0, at), value: text.slice(at + 1) };
+}
+
+/** The source of the value of an `--input`. */
+export type ValueSource =
+  | { readonly from: 'argument'; readonly value: string }
+  | { readonly from: 'file'; readonly path: string }
+  | { readonly from: 'stdin' };
+
+/** Parses a value: `@file` is a file, `@-` standard input, `@@x` the literal `@x`; anything else is the value itself. */
+export function parseValueSource(value: string): ValueSource {
+  if (value.startsWith('@@')) return { from: 'argument', value: value.slice(1) };
+  if (value === '@-') return { from: 'stdin' };
+  if (value.startsWith('@')) return { from: 'file', path: value.slice(1) };
+  return { from: 'argument', value };
+}
+
+/** Escapes a literal value for `--input`: the inverse of `parseValueSource`. */
+export function literalValue(value: string): string {
+  return value.startsWith('@') ? `@${value}` : value;
+}
+
+/** Returns true if a `key=value` reads standard input. */
+export function readsStandardInput(keyValue: string): boolean {
+  return keyValue.slice(keyValue.indexOf('=') + 1) === '@-';
+}
+
+/** Returns the models of `-m`, which is repeatable and takes several separated by commas, without duplicates. */
+export function modelList(values: readonly string[]): string[] {
+  const models = values.flatMap(value => value.split(',')).map(model => model.trim());
+  // A variable that is not set must not run the prompt's own model.
+  if (values.some(value => /^[\s,]*$/u.test(value)))
+    throw usageError('--model: the name of the model is empty');
+  return [...new Set(models.filter(model => model !== ''))];
+}
+
+/** Parses all `-o key=value`; the last one of a key wins. */
+export function parseOptions(pairs: readonly string[]): Map<string, string> {
+  const options = pairs.map(pair => parseKeyValue(pair, '--option'));
+  return new Map(options.map(({ key, value }) => [key, value]));
+}
+
+/**
+ * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the prompt's model; for
+ * others, an option that any model lists is accepted, after one refresh of the cache.
+ *
+ * @param unchecked the hint for what can be sent anyway; none for a command without `--no-validate`
+ * @throws {CliError} USAGE_ERROR that names the accepted options
+ */
+export async function checkOptions(
+  ctx: Context,
+  connection: Connection,
+  promptVersionId: string,
+  options: ReadonlyMap<string, string>,
+  unchecked: readonly string[] = [],
+): Promise<void> {
+  const { signal } = ctx;
+  if (options.size === 0 || connection.recorder?.mode === 'replay') return;
+  if (connection.embedded) {
+    return withLocalStore(ctx, store => store.checkRunOptions(promptVersionId, Object.fromEntries(options)));
+  }
+  const wereCached = connection.resources.cached() !== undefined;
+  const models = await connection.resources.models({ signal });
+  if (optionError(models, options, unchecked) === undefined) return;
+  const fault = optionError(
+    wereCached ? await connection.resources.models({ refresh: true, signal }) : models,
+    options,
+    unchecked,
+  );
+  if (fault !== undefined) throw fault;
+}
+
+/** Returns the error for the first option that no model accepts; undefined if all are accepted. */
+function optionError(
+  models: readonly Model[],
+  options: ReadonlyMap<string, string>,
+  unchecked: readonly string[],
+): CliError | undefined {
+  const accepted = acceptedOptions(models);
+  for (const [key, value] of options) {
+    const values = accepted.get(key);
+    if (values === undefined) return unknownOption(key, [...accepted.keys()], unchecked);
+    if (!values.has(value)) return unknownValue(key, { value, values: [...values] }, unchecked);
+  }
+  return undefined;
+}
+
+/** Returns the values that any of the models accepts, by option. */
+export function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
+  const accepted = new Map<string, Set<string>>();
+  for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
+    accepted.set(key, new Set([...(accepted.get(key) ?? []), ...options]));
+  }
+  return accepted;
+}
+
+function unknownOption(key: string, keys: readonly string[], unchecked: readonly string[]): CliError {
+  const accepted = keys.toSorted();
+  const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
+  const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
+  return optionRefusal(message, [listed, ...unchecked], accepted);
+}
+
+function unknownValue(
+  key: string,
+  { value, values }: { readonly value: string; readonly values: readonly string[] },
+  unchecked: readonly string[],
+): CliError {
+  const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
+  return optionRefusal(message, [`Accepted values: ${values.join(', ')}`, ...unchecked], values);
+}
+
+// The JSON form of an error has no hints, so the accepted values are its data too.
+function optionRefusal(message: string, hints: readonly string[], accepted: readonly string[]): CliError {
+  return new CliError(message, {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hints,
+    data: { accepted },
+  });
+}

@@ -1,0 +1,252 @@
+import { errorMessage } from '../../files/error-utils.ts';
+import { homeDirectory } from '../../files/user-folders.ts';
+import type { Run } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import type { OutputFlags } from '../core/shared-flags.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { detectShell } from '../terminal/command-line.ts';
+import type { PaidRun } from './not-printed.ts';
+import type { OutputSchemaCheck } from './output-schema.ts';
+import { printValue } from './print-json.ts';
+import { printFaults, printOutputs } from './print-outputs.ts';
+import { exitCodeOfRun } from './provider-fault.ts';
+import type { RunFacts, SaveOptions } from './saving/manifest.ts';
+import type { SavedOutputs, SaveFailure } from './saving/save-outputs.ts';
+
+/**
+ * Returns a function from the facts of a run to the form of its outputs. Reads settings and schema and checks the directory
+ * immediately, so that a fault in them doesn't cost a run.
+ *
+ * @param flag the flag that names the directory
+ * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that exclude each other
+ */
+export async function outputPlan(
+  ctx: Context,
+  flags: OutputFlags,
+  flag: '--save' | '--to' = '--save',
+): Promise<(facts: RunFacts) => PresentOptions> {
+  const bytes = flags.save === '-';
+  if (bytes) checkBytesWanted(ctx, flag);
+  const chosen = flags.save === true ? await defaultDirectory(ctx) : flags.save;
+  const directory = bytes ? undefined : chosen;
+  if (directory !== undefined) {
+    const { checkDirectory } = await import('./saving/check-writable.ts');
+    checkDirectory(ctx.cwd, directory, flag);
+  }
+  const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
+  const force = flags.force === true;
+  const schema = await readSchemaFlag(ctx, flags.schema);
+  return facts => ({
+    preview,
+    bytes,
+    open: flags.open === true,
+    ...(directory !== undefined && { save: { directory, force, facts } }),
+    ...(schema !== undefined && { schema }),
+  });
+}
+
+/** Returns the directory of the setting `saveDir`, in which `~` works although no shell has read it. */
+async function defaultDirectory({ settings, env }: Context): Promise<string> {
+  const { expandHome } = await import('../core/paths.ts');
+  return expandHome(settings.get('saveDir') ?? '.', homeDirectory(env));
+}
+
+/** Refuses bytes together with other output, and on a terminal, which would interpret them. */
+function checkBytesWanted(ctx: Context, flag: string): void {
+  if (ctx.globals.json) {
+    throw usageError(
+      `${flag} - and --${ctx.globals.query === undefined ? 'json' : 'query'} exclude each other`,
+    );
+  }
+  if (ctx.io.stdout.isTerminal) {
+    throw usageError(
+      `${flag} - writes bytes, and standard output is a terminal`,
+      detectShell(ctx.env) === 'windows-powershell'
+        ? 'Name a directory instead of -: Windows PowerShell changes what goes through > and |.'
+        : `Redirect it: … ${flag} - > file`,
+    );
+  }
+}
+
+async function readSchemaFlag(
+  ctx: Context,
+  file: string | undefined,
+): Promise<OutputSchemaCheck | undefined> {
+  if (file === undefined) return undefined;
+  const { readOutputSchema } = await import('./output-schema.ts');
+  return readOutputSchema(ctx, file, '--schema');
+}
+
+export interface PresentOptions {
+  /** Set to save the outputs to files too. */
+  readonly save?: SaveOptions;
+  /** True to write only the bytes of the single output. */
+  readonly bytes?: boolean;
+  /** True to open the outputs with the system's viewer. */
+  readonly open?: boolean;
+  /** True if pictures may be shown on a capable terminal. */
+  readonly preview: boolean;
+  /** The part of the text that was already streamed; default none. */
+  readonly printed?: string;
+  /** The schema check for the text output. */
+  readonly schema?: OutputSchemaCheck;
+}
+
+const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
+
+/** Prints a run's outputs in the requested form and returns its exit code, which doesn't depend on the form. */
+export async function presentRun(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: PresentOptions,
+): Promise<ExitCode> {
+  if (options.bytes === true) return presentBytes(ctx, connection, run, options);
+  const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
+  if (ctx.globals.json) await printJson(ctx, connection, withPaths(run, paths));
+  else
+    await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
+  if (options.open === true) {
+    const { openOutputs } = await import('./open-outputs.ts');
+    await openOutputs(ctx, connection, run, paths);
+  }
+  return concludeRun(ctx, connection, run, options, failures);
+}
+
+/** Returns the exit code of a run after printing it. @throws {CliError} if it succeeded but its outputs don't match */
+export async function concludeRun(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { schema }: PresentOptions,
+  failures: readonly SaveFailure[],
+): Promise<ExitCode> {
+  const saving = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
+  saving?.refuseLinks(run, failures);
+  if (run.runStatus === 'failed') {
+    saving?.noteFailures(ctx, failures);
+    return exitCodeOfRun(connection, run);
+  }
+  await refuseMismatch(run, schema);
+  saving?.refuseFailures(connection, run, failures);
+  return EXIT.ok;
+}
+
+/** Throws if a run succeeded with an output that doesn't match the schema. */
+async function refuseMismatch(run: Run, schema: OutputSchemaCheck | undefined): Promise<void> {
+  if (schema === undefined || run.runStatus !== 'succeeded') return;
+  const { mismatchText, outputMismatch } = await import('./output-schema.ts');
+  const mismatch = await outputMismatch(run.outputs, schema);
+  if (mismatch !== undefined) {
+    throw new CliError(mismatchText(mismatch), {
+      status: 'PROTOCOL_ERROR',
+      exitCode: EXIT.runFailed,
+      data: { runId: run.runId, ...mismatch },
+    });
+  }
+}
+
+async function presentBytes(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { schema }: PresentOptions,
+): Promise<ExitCode> {
+  printFaults(ctx, run);
+  if (run.runStatus === 'failed') return exitCodeOfRun(connection, run);
+  const { writeOutputBytes } = await import('./saving/output-bytes.ts');
+  await writeOutputBytes(ctx, connection, run);
+  await refuseMismatch(run, schema);
+  return EXIT.ok;
+}
+
+/** A length that a pipe takes whole or not at all. Of more it may take a part and report only that its reader has gone. */
+const ACCEPTED_BYTES = 4000;
+
+/**
+ * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
+ * error.
+ *
+ * @param print prints it to the given context
+ * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
+ */
+export async function printResult<T>(
+  ctx: Context,
+  run: PaidRun,
+  print: (ctx: Context) => Promise<T>,
+): Promise<T> {
+  let wasAccepted: boolean | undefined;
+  const result = await printPaid(ctx, [run], ({ io, ...inner }) => {
+    const out: Context['io']['out'] = async data => {
+      if (wasAccepted !== undefined || !data.length || io.stdout.isTerminal) return io.out(data);
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+      wasAccepted = await io.out(bytes.subarray(0, ACCEPTED_BYTES));
+      return io.out(bytes.subarray(ACCEPTED_BYTES));
+    };
+    return print({ ...inner, io: { ...io, out } });
+  });
+  if (wasAccepted !== false) return result;
+  const { notPrintedError } = await import('./not-printed.ts');
+  const fault = notPrintedError([run], 'standard output was closed before anything was written');
+  if (fault !== undefined) throw fault;
+  return result;
+}
+
+/**
+ * Prints the results of the runs that this command created and paid for. A reader that has gone is not an error: the exit code
+ * stays the verdict.
+ *
+ * @param print prints them to the given context
+ * @throws {CliError} exit 1, naming the runs, if standard output is full
+ */
+export async function printPaid<T>(
+  ctx: Context,
+  runs: readonly PaidRun[],
+  print: (ctx: Context) => Promise<T>,
+): Promise<T> {
+  const out: Context['io']['out'] = async data => {
+    try {
+      return await ctx.io.out(data);
+    } catch (error) {
+      const { notPrintedError } = await import('./not-printed.ts');
+      throw notPrintedError(runs, errorMessage(error)) ?? error;
+    }
+  };
+  return print({ ...ctx, io: { ...ctx.io, out } });
+}
+
+/** Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the result isn't lost. */
+async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
+  try {
+    await printValue(ctx, run);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
+    const { runId } = run;
+    const message = `${error.message} Get the run with: ${advise('runs', 'get', runId)}`;
+    const { status, exitCode, hints } = error;
+    throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
+  }
+}
+
+/** Saves the outputs of a run if that is planned. */
+export async function saveAsPlanned(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: SaveOptions | undefined,
+): Promise<SavedOutputs> {
+  if (options === undefined) return NOTHING_SAVED;
+  const { saveOutputs } = await import('./saving/save-outputs.ts');
+  return saveOutputs(ctx, connection, run, options);
+}
+
+/** Adds to each output of a run the path of its saved file. */
+export function withPaths(run: Run, paths: readonly (string | undefined)[] = []): Run {
+  if (paths.every(path => path === undefined)) return run;
+  const outputs = run.outputs.map((output, index) => {
+    const savedTo = paths[index];
+    return savedTo === undefined ? output : { ...output, savedTo };
+  });
+  return { ...run, outputs };
+}

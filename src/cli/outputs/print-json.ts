@@ -1,0 +1,43 @@
+import type { Context } from '../context.ts';
+import { visible, withoutHiddenControls } from '../terminal/sanitise.ts';
+
+/** The part of the context that printing JSON needs. */
+type PrintContext = Pick<Context, 'checks' | 'globals' | 'io'>;
+
+/** Prints a value as JSON, or what `--query` selects from it; a selected string is printed bare. */
+export async function printValue(ctx: PrintContext, value: unknown): Promise<void> {
+  await ctx.io.out(await formatJson(ctx, value, 2));
+}
+
+/** Returns a row as one line of JSON, filtered by `--query`. */
+export function jsonLine(ctx: PrintContext, row: unknown): Promise<string> {
+  return formatJson(ctx, row, 0);
+}
+
+async function formatJson(ctx: PrintContext, value: unknown, indent: number): Promise<string> {
+  const { query } = ctx.globals;
+  const { isTerminal } = ctx.io.stdout;
+  if (query === undefined) return `${await toJson(value, { isTerminal, indent })}\n`;
+  const { applyQuery } = await import('./json-query.ts');
+  const { bare, json } = await applyQuery(ctx, query, value, indent);
+  if (bare !== undefined) return `${isTerminal ? visible(bare) : bare}\n`;
+  return `${isTerminal ? withoutHiddenControls(json) : json}\n`;
+}
+
+/**
+ * Returns indented JSON, with each number as the service wrote it; for a terminal with control characters escaped, which
+ * doesn't change the value.
+ */
+export async function toJson(value: unknown, { isTerminal = false, indent = 2 } = {}): Promise<string> {
+  let isExact = true;
+  const noteNumbers = (_: string, part: unknown): unknown => {
+    if (typeof part === 'number' && !Number.isSafeInteger(part)) isExact = false;
+    return part;
+  };
+  let text = JSON.stringify(value ?? null, noteNumbers, indent);
+  if (!isExact) {
+    const { stringifyAsWritten } = await import('../../wire/written-numbers.ts');
+    text = stringifyAsWritten(value, indent);
+  }
+  return isTerminal ? withoutHiddenControls(text) : text;
+}

@@ -1,0 +1,42 @@
+import type { PromptService } from '../../client/client.ts';
+import type { ModelSources } from '../../models/catalogue/read-models-file.ts';
+import type { EngineFault } from '../../models/engine.ts';
+import type { ActiveRecordings, Recorder } from '../core/recorder.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+
+/** Opens the recorder or the replayer for the runs of a connection. */
+export async function openRecorder(
+  { mode, directory }: ActiveRecordings,
+  options: {
+    readonly baseUrl: string;
+    readonly client: () => PromptService;
+    /** Aborts fetches for a recording. */
+    readonly signal: AbortSignal;
+    readonly note: (line: string) => void;
+    readonly findFault: (runId: string) => EngineFault | undefined;
+    /** Returns the cost of an ended run, in US dollars; undefined if it is unknown. */
+    readonly findCost: (runId: string) => Promise<number | undefined>;
+    /** The places where models and the names of their keys are declared. */
+    readonly models: ModelSources;
+  },
+): Promise<Recorder> {
+  const { baseUrl, client, signal, findFault, findCost, models } = options;
+  if (mode === 'replay') {
+    const { replayFrom } = await import('../recordings/replay.ts');
+    return replayFrom({ directory, baseUrl });
+  }
+  const { checkDirectory } = await import('../outputs/saving/check-writable.ts');
+  checkDirectory(directory, '.', '--record');
+  const { recordTo } = await import('../recordings/record.ts');
+  const note = (line: string): void => options.note(oneLine(line));
+  return recordTo({
+    directory,
+    baseUrl,
+    signal,
+    note,
+    findFault,
+    findCost,
+    providerKeys: async () => (await import('../../models/catalogue/provider-keys.ts')).secretKeys(models),
+    download: (url, limits) => client().download(url, limits),
+  });
+}

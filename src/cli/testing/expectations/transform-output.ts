@@ -1,0 +1,32 @@
+import { isJsonList, type JsonValue } from '../../../files/json.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { JavaScript } from '../../checks/load-javascript.ts';
+import type { CheckedAnswer, Unmet } from './expectation.ts';
+import { quotedExcerpt } from './expectation-kind.ts';
+
+/** Returns the transformed answer, or the reason that the transform failed. */
+export async function transformedOutput(
+  answer: CheckedAnswer,
+  script: JavaScript,
+): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: Unmet }> {
+  const result = await answer.javascript(script, answer.value);
+  const value = 'fault' in result ? undefined : result.value;
+  // promptfoo takes null for no value.
+  if (value === undefined || (answer.isAsPromptfoo && value === null)) {
+    const why = 'fault' in result ? result.fault : 'it gives nothing';
+    return {
+      unmet: { message: `transform ${quotedExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
+    };
+  }
+  return { answer: { ...answer, value, text: valueText(value, answer) } };
+}
+
+/** Returns the text of a value for expectations other than code. promptfoo writes JSON on one line. */
+export function valueText(value: JsonValue, { isAsPromptfoo }: Pick<CheckedAnswer, 'isAsPromptfoo'>): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, undefined, isDeep(value) && !isAsPromptfoo ? 2 : 0);
+}
+
+function isDeep(value: JsonValue): boolean {
+  return isJsonList(value) || isJsonObject(value);
+}

@@ -1,0 +1,68 @@
+import { asCount } from '../../../files/json-fields.ts';
+import type { Totals } from '../../creation/spending.ts';
+import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
+import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
+import { passData } from '../cases/pass-rule.ts';
+import { type EntryResult, modelLabel, type Repetition, statusTotals } from '../entry-result.ts';
+import type { TestSummary } from '../test-summary.ts';
+
+/** Returns the results as data: totals, spending, and each case with its repetitions. */
+export function jsonReport(
+  results: readonly EntryResult[],
+  spent: Totals,
+  { all, models, sureMaxRepeat, baseline }: TestSummary,
+): object {
+  return {
+    ...statusTotals(results),
+    summary: rateData(all),
+    ...(models.size > 0 && {
+      models: Object.fromEntries([...models].map(([name, own]) => [name, rateData(own)])),
+    }),
+    sure: sureMaxRepeat === undefined ? null : { maxRepeat: sureMaxRepeat },
+    ...(baseline && { baseline: baselineData(baseline) }),
+    totals: spent,
+    cases: results.map(({ entry, status, repetitions, seconds, counted }) => ({
+      file: entry.file.name,
+      line: entry.testCase.line,
+      name: entry.testCase.name,
+      model: modelLabel(entry) ?? null,
+      status,
+      seconds: repetitions.some(repetition => repetition.seconds === null) ? null : seconds,
+      pass: passData(entry.testCase.pass, repetitions.length),
+      ...countedData(counted),
+      repetitions: repetitions.map(repetitionData),
+    })),
+  };
+}
+
+/** Returns a comparison as data; figures are null if no case could be compared. */
+function baselineData({ rates, better, worse, same, new: added, gone }: BaselineComparison): object {
+  const { verdict = null, p = null, difference = null, interval = null, smallest = null } = rates ?? {};
+  return { verdict, p, difference, interval, smallest, better, worse, same, new: added, gone };
+}
+
+/** Returns a rate as data; figures are null if no case could be run. */
+function rateData(summary: RateSummary | undefined): object {
+  if (summary === undefined) return { rate: null, interval: null, passK: {} };
+  const { rate, interval, passK } = summary;
+  return { rate, interval, passK: Object.fromEntries(passK) };
+}
+
+function countedData(counted: CaseRuns | undefined): object {
+  if (counted === undefined) return { passed: null, runs: null, rate: null, interval: null, flaky: false };
+  const { passed, runs } = counted;
+  return { passed, runs, rate: passRate(counted), interval: rateInterval(counted), flaky: isFlaky(counted) };
+}
+
+function repetitionData({ run, seconds, mismatches, fault }: Repetition): object {
+  return {
+    runId: run?.runId ?? null,
+    runStatus: run?.runStatus ?? null,
+    tokens: asCount(run?.tokens) ?? null,
+    outputs: run?.outputs ?? [],
+    seconds,
+    mismatches,
+    error:
+      fault === undefined ? null : { status: fault.status, message: fault.message, exitCode: fault.exitCode },
+  };
+}

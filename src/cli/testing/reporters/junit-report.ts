@@ -1,0 +1,93 @@
+import type { Totals } from '../../creation/spending.ts';
+import { spentProperties } from '../../creation/spending-text.ts';
+import { sumOfSeconds } from '../../jobs/job.ts';
+import { type Html, html } from '../../outputs/pages/html.ts';
+import { type BaselineComparison, baselineLines } from '../baseline/compare-with-baseline.ts';
+import { entryName, statusTotals } from '../entry-result.ts';
+import type { TestSummary } from '../test-summary.ts';
+import type { ReportedResult } from './reasons.ts';
+import { failureDetails } from './text-report.ts';
+
+/**
+ * Renders the results as JUnit XML: `failure` for a mismatch or a failed run, `error` for a case that could not be run. The
+ * properties of the first suite have the total spending.
+ */
+export function junitReport(
+  results: readonly ReportedResult[],
+  spent: Totals,
+  { all, baseline }: TestSummary,
+): string {
+  const files = [...new Set(results.map(({ entry }) => entry.file.name))];
+  const rates = all
+    ? ([
+        ['rate', String(all.rate)],
+        ['interval', all.interval.join(' ')],
+      ] as const)
+    : [];
+  const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spent)].map(
+    ([name, value]) => html`      <property name="${xml(name)}" value="${xml(value)}"/>\n`,
+  );
+  const suites = files.map((file, index) => {
+    const own = results.filter(({ entry }) => entry.file.name === file);
+    return html`  <testsuite name="${xml(file)}" ${counts(own)}>
+${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${own.map(testCase)}  </testsuite>
+`;
+  });
+  const { text } = html`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites ${counts(results)}>
+${suites}</testsuites>
+`;
+  return text;
+}
+
+/** Returns the figures of a comparison, and its verdict in one line. */
+function baselineProperties(baseline: BaselineComparison | undefined): (readonly [string, string])[] {
+  if (baseline === undefined) return [];
+  const [line = ''] = baselineLines(baseline);
+  const { rates } = baseline;
+  if (rates === undefined) return [['baseline', line]];
+  return [
+    ['baseline', line],
+    ['baseline.verdict', rates.verdict],
+    ['baseline.p', String(rates.p)],
+    ['baseline.difference', String(rates.difference)],
+    ['baseline.interval', rates.interval.join(' ')],
+    ['baseline.smallest', String(rates.smallest)],
+  ];
+}
+
+function counts(results: readonly ReportedResult[]): Html {
+  const { failed, undecided, unchecked, faults } = statusTotals(results);
+  const seconds = sumOfSeconds(results.map(result => result.seconds));
+  return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="${unchecked}" time="${seconds.toFixed(3)}"`;
+}
+
+function testCase(result: ReportedResult): Html {
+  const { entry, status, seconds, messages } = result;
+  const file = xml(entry.file.name);
+  const attributes = html`classname="${file}" name="${xml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
+  if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
+  if (status === 'unchecked') {
+    return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks were left out"/>\n    </testcase>\n`;
+  }
+  const details = xml(
+    failureDetails(result)
+      .map(({ mark, text }) => mark + text)
+      .join('\n'),
+  );
+  const message = html`message="${xml(messages[0] ?? status)}"`;
+  const fault =
+    status === 'failed' || status === 'undecided'
+      ? html`<failure ${message} type="mismatch">${details}</failure>`
+      : html`<error ${message} type="fault">${details}</error>`;
+  return html`    <testcase ${attributes}>
+      ${fault}
+      <system-out>${details}</system-out>
+    </testcase>
+`;
+}
+
+/** Removes characters that are invalid in XML and that `html` does not make visible. */
+function xml(text: string): string {
+  return text.replace(/[\uFFFE\uFFFF\p{Surrogate}]/gu, '\uFFFD');
+}

@@ -1,0 +1,61 @@
+import { intervalText, percentText } from '../statistics/interval.ts';
+import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
+import { type BaselineComparison, baselineLines } from './baseline/compare-with-baseline.ts';
+import type { RepeatOptions } from './cases/repetitions.ts';
+import { type EntryResult, modelLabel } from './entry-result.ts';
+
+/** The pass rates of a test with their intervals, without cases that could not be run. */
+export interface TestSummary {
+  /** The rate over all cases of all models; undefined if no case could be run. */
+  readonly all: RateSummary | undefined;
+  /** The rate of each model, if there are several. */
+  readonly models: ReadonlyMap<string, RateSummary | undefined>;
+  /** True if a case ran more than once. */
+  readonly isRepeated: boolean;
+  /** Maximum number of runs of a case under `--sure`; undefined without it. */
+  readonly sureMaxRepeat: number | undefined;
+  /** undefined without `--baseline`. */
+  readonly baseline: BaselineComparison | undefined;
+}
+
+/** The name in reports of the prompt's own model, if it is tested next to others. */
+export const OWN_MODEL = "the prompt's own model";
+
+export function summarize(
+  results: readonly EntryResult[],
+  { sure, maxRepeat }: RepeatOptions,
+  baseline: BaselineComparison | undefined,
+): TestSummary {
+  const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];
+  const ofModel = (model: string | undefined) => results.filter(({ entry }) => modelLabel(entry) === model);
+  return {
+    all: rateOfAll(results),
+    models: new Map(
+      models.length < 2 ? [] : models.map(model => [model ?? OWN_MODEL, rateOfAll(ofModel(model))] as const),
+    ),
+    isRepeated: results.some(({ counted }) => (counted?.runs ?? 0) > 1),
+    sureMaxRepeat: sure ? maxRepeat : undefined,
+    baseline,
+  };
+}
+
+function rateOfAll(results: readonly EntryResult[]): RateSummary | undefined {
+  return summarizeRates(results.flatMap(({ counted }) => counted ?? []));
+}
+
+/** Returns a line about all cases, one for each model if there are several, and the verdict of a comparison. */
+export function summaryLines({ all, models, baseline }: TestSummary): string[] {
+  const lines = [
+    all && rateLine(all),
+    ...[...models].map(([name, own]) => own && `${name}: ${rateLine(own)}`),
+    ...(baseline ? baselineLines(baseline) : []),
+  ];
+  return lines.filter(line => line !== undefined);
+}
+
+function rateLine({ rate, interval, passK }: RateSummary): string {
+  const [most = 1, chance = rate] = [...passK].at(-1) ?? [];
+  const tries = most === 1 ? '' : `; all of ${most} tries pass: ${percentText(Number(chance.toFixed(3)))}`;
+  const text = percentText(Number(rate.toFixed(3)));
+  return `${text} passed; the true rate is probably between ${intervalText(interval).replace('–', ' and ')}${tries}`;
+}

@@ -1,0 +1,140 @@
+import { MAX_RETRY_AFTER_MS } from '../net/retry-policy.ts';
+import { isOver, type Run } from '../wire/index.ts';
+import { PromptServiceError, RateLimitError, WaitTimeoutError } from './errors.ts';
+import { isPassingFault } from './http/retry.ts';
+import type { Pace, ReadOptions } from './request-options.ts';
+
+const FIRST_INTERVAL_MS = 1000;
+const LAST_INTERVAL_MS = 9000;
+const GROWTH = 1.5;
+// Each interval grows by up to this share, so that many waiting clients don't poll in step.
+const JITTER = 0.1;
+/** How long a run that the service itself named may be missing: a replica may lag behind the one that created it. */
+const MISSING_MS = 60_000;
+
+/** The part of a client that `waitForRun` needs; `PromptService` has it. */
+export interface PollingClient {
+  readonly runs: { get(runId: string, options: ReadOptions): Promise<Run> };
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** The result of one poll. */
+export interface PollEvent {
+  readonly run?: Run;
+  /** A fault that did not end the wait. */
+  readonly error?: Error;
+  /** How long polls have failed without a break, in milliseconds; 0 if this one succeeded. */
+  readonly failingMs: number;
+  /** The number of this poll, from 1. */
+  readonly polls: number;
+  /** The time since the wait began, in milliseconds. */
+  readonly elapsedMs: number;
+}
+
+export interface WaitOptions {
+  /** Ends the wait with the signal's reason; the run continues. */
+  readonly signal?: AbortSignal | undefined;
+  /** Maximum wait in milliseconds; unlimited by default. */
+  readonly timeoutMs?: number | undefined;
+  /** True to poll first after one interval, for a run that is known to take longer; false by default. */
+  readonly delayFirst?: boolean;
+  /** True if the service gave the id: a 404 is then retried for a minute. False by default: a 404 ends the wait. */
+  readonly idFromService?: boolean;
+  /** A fixed interval in milliseconds, for a service that is cheap to poll; by default the interval grows. */
+  readonly intervalMs?: number;
+  /** Called after every poll. */
+  readonly onPoll?: (event: PollEvent) => void;
+  /** Awaited before each poll; default: the client's own pace, if any. */
+  readonly pace?: Pace | undefined;
+  /** Default: the client's own. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+/**
+ * Polls until a run has succeeded or failed, at intervals that grow from 1 s to 10 s. Network faults, 429 and 5xx don't
+ * end the wait.
+ *
+ * @throws {WaitTimeoutError} if `timeoutMs` passes, or the service asks for a longer wait; the run continues
+ * @throws {NotFoundError | UnauthorizedError} and any other fault that polling again can't mend
+ */
+export async function waitForRun(
+  client: PollingClient,
+  runId: string,
+  options: WaitOptions = {},
+): Promise<Run> {
+  const { signal, now = client.now, random = client.random, sleep = client.sleep } = options;
+  const startedAt = now();
+  const timeLeft = (): number => (options.timeoutMs ?? Number.POSITIVE_INFINITY) - (now() - startedAt);
+  const notEnded = (): WaitTimeoutError => new WaitTimeoutError(`run ${runId} has not ended yet`, runId);
+  const pause = async (ms: number): Promise<void> => {
+    const left = timeLeft();
+    await sleep(Math.max(0, Math.min(ms, left)), signal);
+    if (ms >= left) throw notEnded();
+  };
+  const waitAfter = (polls: number): number => options.intervalMs ?? interval(polls, random);
+  if (options.delayFirst) await pause(waitAfter(0));
+  const missingMs = options.idFromService ? MISSING_MS : 0;
+  let failing: Failing | undefined;
+  for (let polls = 1; ; polls++) {
+    const askedAt = now();
+    const { run, error } = await poll(client, runId, options, timeLeft());
+    failing = error && failingAfter(failing, error, askedAt);
+    if (error && !mayPass(error, now() - (failing?.missingSince ?? askedAt) < missingMs)) throw error;
+    const failingMs = failing === undefined ? 0 : now() - failing.since;
+    const result = run ? { run } : { ...(error && { error }) };
+    options.onPoll?.({ ...result, failingMs, polls, elapsedMs: now() - startedAt });
+    if (run && isOver(run)) return run;
+    const retryAfterMs = readRetryAfter(error);
+    if (retryAfterMs > timeLeft()) throw notEnded();
+    await pause(Math.max(waitAfter(polls - 1), retryAfterMs));
+  }
+}
+
+function mayPass(error: PromptServiceError, mayAppear: boolean): boolean {
+  return error.httpStatus === 404 ? mayAppear : isPassingFault(error);
+}
+
+// Without retries: the next poll is the retry.
+async function poll(
+  client: PollingClient,
+  runId: string,
+  { signal, pace }: WaitOptions,
+  timeoutMs: number,
+): Promise<{ run?: Run; error?: PromptServiceError }> {
+  try {
+    const limit = Number.isFinite(timeoutMs) ? Math.max(1, timeoutMs) : undefined;
+    return { run: await client.runs.get(runId, { retries: 0, timeoutMs: limit, signal, pace }) };
+  } catch (error) {
+    if (error instanceof PromptServiceError && !signal?.aborted) return { error };
+    throw error;
+  }
+}
+
+/** Polls that have failed without a break. */
+interface Failing {
+  readonly since: number;
+  /** The time of the first 404 among them. */
+  readonly missingSince: number | undefined;
+}
+
+function failingAfter(before: Failing | undefined, error: PromptServiceError, askedAt: number): Failing {
+  const isMissing = error.httpStatus === 404;
+  return {
+    since: before?.since ?? askedAt,
+    missingSince: before?.missingSince ?? (isMissing ? askedAt : undefined),
+  };
+}
+
+function interval(step: number, random: () => number): number {
+  const ms = Math.min(FIRST_INTERVAL_MS * GROWTH ** step, LAST_INTERVAL_MS);
+  return ms * (1 + JITTER * random());
+}
+
+function readRetryAfter(error: unknown): number {
+  const retryAfterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined;
+  return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,156 @@
+import { realpath } from 'node:fs/promises';
+import { prepareDataDirectory } from '../../files/data-directory.ts';
+import type { Env } from '../../files/env.ts';
+import { errorCode, errorMessage } from '../../files/error-utils.ts';
+import { fileIn } from '../../files/writing/write-below.ts';
+import { replaceFile } from '../../files/writing/write-file.ts';
+import type { ModelEntry, Provider } from '../model-entry.ts';
+import { askForModels, type EndpointModels, EndpointRefusal } from '../providers/endpoints.ts';
+import {
+  configuredProviders,
+  keyVariable,
+  knownProviders,
+  providerName,
+  sameEndpoint,
+} from '../providers/providers.ts';
+import { addToModelsFile, nameInFile } from './add-to-file.ts';
+import { findPricing } from './prices.ts';
+import { type ModelSources, parseModelsFile, readModelsFile } from './read-models-file.ts';
+
+interface DiscoverOptions extends ModelSources {
+  readonly signal: AbortSignal;
+}
+
+/** The result of asking an endpoint. */
+export interface DiscoveredEndpoint extends Pick<EndpointModels, 'others'> {
+  readonly provider: string;
+  readonly baseUrl: string;
+  readonly fault?: string;
+  /** True if the endpoint refuses the key, or there is none. */
+  readonly isRefused?: boolean;
+  /** New models in models.yaml, by the names that prompts use. */
+  readonly added: readonly string[];
+  /** Number of models that models.yaml had before. */
+  readonly known: number;
+  /** Added models without a known price. */
+  readonly unpriced: readonly string[];
+}
+
+export interface Discovery {
+  readonly file: string;
+  readonly endpoints: readonly DiscoveredEndpoint[];
+  /** The faults of invalid entries, each as `file:line: what`. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Asks the endpoints in models.yaml and the environment, and an Ollama on this machine, for their models, and adds new
+ * ones to models.yaml. Leaves the rest of the file unchanged, including comments.
+ *
+ * @throws {InvalidModelsFile} if models.yaml can't be read
+ */
+export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<Discovery> {
+  const { file, text, described } = await readModelsFile({ dataDir, env });
+  const providers = providersToAsk(described.providers, env);
+  const listings = await Promise.all(providers.map(provider => listProviderModels(provider, env, signal)));
+  // An Ollama that the file does not describe may be missing.
+  const answered = listings.filter(
+    ({ provider, fault }) =>
+      fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
+  );
+  const known = knownProviders(env);
+  const isPrefix = (name: string): boolean =>
+    [...known, ...described.providers].some(
+      provider => provider.name === name || provider.name === providerName(name),
+    );
+  const { text: extended, added } = addToModelsFile(text, described, answered, isPrefix);
+  if (extended !== undefined && extended !== text) await writeModelsFile(dataDir, file, extended);
+  const written = extended === undefined ? [] : parseModelsFile(extended, file, known).models;
+  const unpriced = await namesWithoutPrice(written);
+  const endpoints = answered.map((listing, index) =>
+    discoveredEndpoint(listing, added[index] ?? [], unpriced),
+  );
+  return { file, endpoints, faults: described.faults };
+}
+
+async function writeModelsFile(dataDir: string, file: string, text: string): Promise<void> {
+  await prepareDataDirectory(dataDir);
+  // The user's file may be a link to their dotfiles.
+  await replaceFile(fileIn(await realpath(file).catch(() => file)), text, 0o600);
+}
+
+function discoveredEndpoint(
+  { provider: { name, baseUrl }, models, others, fault, isRefused }: EndpointListing,
+  added: readonly string[],
+  unpriced: ReadonlySet<string>,
+): DiscoveredEndpoint {
+  return {
+    provider: name,
+    baseUrl,
+    ...(fault !== undefined && { fault }),
+    ...(isRefused && { isRefused }),
+    added,
+    known: models.length - added.length,
+    others,
+    unpriced: added.filter(model => unpriced.has(model)),
+  };
+}
+
+async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {
+  const priced = await Promise.all(
+    models.map(async entry => ((await findPricing(entry)) === undefined ? [entry.model] : [])),
+  );
+  return new Set(priced.flat());
+}
+
+/**
+ * Returns the providers to ask: first those with a key or address in the environment, because a name without a prefix
+ * may mean a model of theirs, then those in the file, then Ollama.
+ */
+function providersToAsk(described: readonly Provider[], env: Env): Provider[] {
+  const isNew = (provider: Provider): boolean =>
+    !described.some(
+      known => known.name === nameInFile(provider) || sameEndpoint(known.baseUrl, provider.baseUrl),
+    );
+  const own = knownProviders(env).filter(
+    ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
+  );
+  const all = [...configuredProviders(env).filter(isNew), ...described, ...own.filter(isNew)];
+  return all.filter(({ listsModels }) => listsModels !== false);
+}
+
+/** An endpoint's list of models, or why there is none. */
+interface EndpointListing extends EndpointModels {
+  readonly provider: Provider;
+  readonly keyVariable: string | undefined;
+  readonly fault?: string;
+  readonly isRefused?: boolean;
+}
+
+async function listProviderModels(
+  provider: Provider,
+  env: Env,
+  signal: AbortSignal,
+): Promise<EndpointListing> {
+  const endpoint = { provider, keyVariable: keyVariable(provider, env) };
+  try {
+    return { ...endpoint, ...(await askForModels(provider, env, signal)) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return {
+      ...endpoint,
+      models: [],
+      others: 0,
+      fault: unreachableReason(error),
+      isRefused: error instanceof EndpointRefusal,
+    };
+  }
+}
+
+/** Explains why an endpoint could not be asked. */
+export function unreachableReason(error: unknown): string {
+  const code = errorCode(error);
+  if (code === 'ECONNREFUSED') return 'nothing listens there';
+  if (code === 'ENOTFOUND') return 'the host does not exist';
+  return errorMessage(error) || code || "it can't be reached";
+}

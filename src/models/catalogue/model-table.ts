@@ -1,0 +1,295 @@
+import path from 'node:path';
+import type { Env } from '../../files/env.ts';
+import { errorMessage } from '../../files/error-utils.ts';
+import { didYouMean, nearest, suggest } from '../../files/nearest-name.ts';
+import { watchDirectory } from '../../files/watch-directory.ts';
+import { type DeclaredModel, sentVariables } from '../declared-model.ts';
+import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../model-entry.ts';
+import { guessedModel } from '../providers/guessed-model.ts';
+import {
+  type AccessFault,
+  accessFault,
+  configuredProviders,
+  keyVariable,
+  knownProviders,
+  providerName,
+  sameEndpoint,
+} from '../providers/providers.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  type ModelsText,
+  mergedModels,
+  readModelsText,
+} from './models-file.ts';
+
+/** The models that the service offers now. */
+export type ModelTable = Omit<WatchedModels, 'reload' | 'readNamed' | 'watch'>;
+
+export interface RemedyOptions {
+  /** True to add advice for the owner of `models.yaml` to messages; default true. */
+  readonly withRemedy?: boolean | undefined;
+}
+
+export interface ModelTableOptions {
+  /** The folder of `models.yaml`. */
+  readonly dataDir: string;
+  /** The absolute path of a file with more models. It is read once, and its names win. */
+  readonly modelsFile?: string | undefined;
+  /** More models, which stand in no file; their names win too. */
+  readonly declaredModels?: readonly ModelsText[] | undefined;
+  readonly env: Env;
+  /** Called with each fault of a models file: of an entry, which is left out, or of the whole file. */
+  readonly onProblem: (error: Error) => void;
+  /** True to reload `models.yaml` when it changes; default true. */
+  readonly watch?: boolean;
+}
+
+/**
+ * Loads the models: built-in ones, those in `models.yaml`, and those in a file that the user named. A fault of
+ * `models.yaml` never throws.
+ *
+ * @throws {InvalidModelsFile} if the user's file can't be read
+ */
+export async function loadModels(options: ModelTableOptions): Promise<ModelTable> {
+  const table = new WatchedModels(options);
+  await table.reload();
+  await table.readNamed();
+  if (options.watch ?? true) table.watch();
+  return table;
+}
+
+class WatchedModels {
+  #fromFile: ModelsFile = EMPTY_MODELS_FILE;
+  #named: ModelsFile = EMPTY_MODELS_FILE;
+  /** Both files, merged. */
+  #described: ModelsFile = EMPTY_MODELS_FILE;
+  #lastText: string | undefined;
+  /** True if models.yaml can't be read, so that no name may be guessed. */
+  #isUnreadable = false;
+  #stopWatching: () => void = () => undefined;
+  readonly #listeners = new Set<() => void>();
+  readonly #options: ModelTableOptions;
+  readonly #file: string;
+  readonly #knownProviders: readonly Provider[];
+  readonly #configured: readonly Provider[];
+
+  constructor(options: ModelTableOptions) {
+    this.#options = options;
+    this.#file = path.join(options.dataDir, MODELS_FILE);
+    this.#knownProviders = knownProviders(options.env);
+    this.#configured = configuredProviders(options.env);
+  }
+
+  /** Lists the models: built-in ones first, then those in models.yaml. */
+  list(): readonly ModelEntry[] {
+    return [...BUILT_IN_MODELS, ...this.#described.models];
+  }
+
+  /** Returns a model by its name, an alias, or `provider/name`. */
+  get(name: string): ModelEntry | undefined {
+    const wanted = this.#described.aliases.get(name) ?? name;
+    const described = this.list().find(({ model }) => model === wanted);
+    if (described) return this.#atKnownProvider(described);
+    const isGuessable = wanted.trim() !== '' && !this.#isUnreadable;
+    if (!isGuessable || this.#described.brokenNames.has(wanted)) return undefined;
+    return this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted);
+  }
+
+  /** Explains in one line why a model doesn't exist, without paths of this machine. */
+  explainMissing(name: string, { withRemedy = true }: RemedyOptions = {}): string {
+    if (name.trim() === '') return 'the name of the model is empty';
+    const models = this.list().map(({ model }) => model);
+    const missing = `the model \`${name}\` does not exist`;
+    const meant = didYouMean(name, models);
+    const list = `models are ${models.join(', ')}`;
+    if (!withRemedy) return withList(missing, meant, list);
+    if (this.#isUnreadable) {
+      return `${missing}; the ${list}, and models.yaml can't be read`;
+    }
+    if (this.#described.brokenNames.has(name)) {
+      const file = this.#named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
+      return `${missing}: its entry in ${file} is invalid`;
+    }
+    if (name.includes('/')) return this.#explainMissingAt(name, missing);
+    if (meant !== '') return withList(missing, meant, list);
+    const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
+    const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
+    return [
+      withList(missing, meant, list),
+      `with its provider in front, such as ${ways.join(', ')}, it needs no entry in models.yaml`,
+      'promptrun models discover writes the models of your endpoints to models.yaml',
+    ].join('; ');
+  }
+
+  /** Explains why `<provider>/<model>` doesn't exist. */
+  #explainMissingAt(name: string, missing: string): string {
+    const [prefix = '', ...rest] = name.split('/');
+    const provider = providerName(prefix);
+    if (this.#described.brokenProviders.has(provider)) {
+      const file = this.#named.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
+      return `${missing}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
+    }
+    const providers = this.#providers().map(({ name }) => name);
+    if (rest.every(part => part === '') && providers.includes(provider)) {
+      return `${missing}: after ${prefix}/ comes the name of a model`;
+    }
+    const meant = nearest(prefix, providers);
+    const refusal = `${missing}, and neither does a provider \`${prefix}\``;
+    const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+    return withList(
+      refusal,
+      suggest(meant && [meant, ...rest].join('/')),
+      `providers are ${providers.join(', ')}; ${alias}`,
+    );
+  }
+
+  /** Returns the fault that prevents requests to a model; undefined if there is none. */
+  accessFault({ model, provider, declared }: ModelEntry): AccessFault | undefined {
+    const { env } = this.#options;
+    if (declared) return declaredFault(model, declared, env);
+    return provider && accessFault(provider, env);
+  }
+
+  /** Returns the name that a process must have in `has()` to run a model: the model's own, or its provider's. */
+  needs({ model, provider, guessed }: ModelEntry): string {
+    return guessed === undefined || !provider ? model : `${provider.name}/*`;
+  }
+
+  /** Returns the names that this process has, of models and providers, as `needs` gives them. */
+  has(): string[] {
+    return [
+      ...this.list().map(({ model }) => model),
+      ...this.#providers()
+        .filter(provider => accessFault(provider, this.#options.env) === undefined)
+        .map(({ name }) => `${name}/*`),
+    ];
+  }
+
+  /** Calls the listener after every change of the list; returns a function to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#stopWatching();
+    this.#listeners.clear();
+  }
+
+  watch(): void {
+    const watching = watchDirectory(this.#options.dataDir, {
+      concerns: name => name === MODELS_FILE,
+      onChange: () => this.reload(),
+      onError: this.#options.onProblem,
+    });
+    this.#stopWatching = watching.close;
+  }
+
+  async reload(): Promise<void> {
+    try {
+      const text = await readModelsText(this.#file);
+      if (text === this.#lastText) return;
+      this.#lastText = text;
+      this.#fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
+      this.#isUnreadable = false;
+      this.#described = mergedModels(this.#fromFile, this.#named);
+      this.#report(this.#fromFile);
+    } catch (error) {
+      this.#isUnreadable = this.#fromFile === EMPTY_MODELS_FILE;
+      this.#options.onProblem(new Error(`models.yaml not read: ${errorMessage(error)}`, { cause: error }));
+      return;
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** @throws {InvalidModelsFile} */
+  async readNamed(): Promise<void> {
+    const { modelsFile, declaredModels = [] } = this.#options;
+    if (modelsFile === undefined && declaredModels.length === 0) return;
+    const { readNamedModels } = await import('./read-models-file.ts');
+    this.#named = await readNamedModels(this.#options, this.#fromFile, this.#knownProviders);
+    this.#described = mergedModels(this.#fromFile, this.#named);
+    this.#report(this.#named);
+  }
+
+  #report({ faults }: ModelsFile): void {
+    for (const fault of faults) {
+      this.#options.onProblem(new InvalidModelsFile([`${fault} (left out; the rest is used)`]));
+    }
+  }
+
+  async #parse(text: string): Promise<ModelsFile> {
+    const { parseModelsFile } = await import('./read-models-file.ts');
+    return parseModelsFile(text, this.#file, this.#knownProviders);
+  }
+
+  /** Returns the providers in models.yaml, then the known ones that it does not mention. */
+  #providers(): readonly Provider[] {
+    const { providers, brokenProviders } = this.#described;
+    const isDescribed = ({ name }: Provider): boolean =>
+      brokenProviders.has(name) || providers.some(provider => provider.name === name);
+    return [...providers, ...this.#knownProviders.filter(provider => !isDescribed(provider))];
+  }
+
+  /**
+   * Replaces a model's provider by the known one that the environment moves to the same address and that has the same
+   * interface, so that its key and other data apply.
+   */
+  #atKnownProvider(entry: ModelEntry): ModelEntry {
+    const { provider } = entry;
+    if (!provider || provider.headers) return entry;
+    const known = this.#knownProviders.find(
+      candidate =>
+        candidate.isMoved &&
+        candidate.engine === provider.engine &&
+        sameEndpoint(candidate.baseUrl, provider.baseUrl) &&
+        provider.keyVariables.every(variable => candidate.keyVariables.includes(variable)),
+    );
+    const isDescribed = this.#described.providers.some(({ name }) => name === known?.name);
+    return known && !isDescribed ? { ...entry, provider: known } : entry;
+  }
+
+  /** Returns a model by `provider/id`; the id is sent unchanged. */
+  #byPrefix(name: string): ModelEntry | undefined {
+    const slash = name.indexOf('/');
+    const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
+    if (slash < 1 || id === '') return undefined;
+    const providers = this.#providers();
+    const provider =
+      providers.find(candidate => candidate.name === prefix) ??
+      providers.find(candidate => candidate.name === providerName(prefix));
+    if (!provider) return undefined;
+    const described = this.#described.models
+      .map(entry => this.#atKnownProvider(entry))
+      .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
+    return described ?? guessedModel(provider, name, { id, by: 'prefix' });
+  }
+
+  /** Returns a model without a prefix, if only one provider has a key or its own address. */
+  #byOnlyKey(name: string): ModelEntry | undefined {
+    const { env } = this.#options;
+    const configured = this.#providers().filter(({ name }) =>
+      this.#configured.some(provider => provider.name === name),
+    );
+    const withKey = configured.filter(provider => keyVariable(provider, env) !== undefined);
+    const [provider, ...others] = withKey.length > 0 ? withKey : configured;
+    if (!provider || others.length > 0 || name.includes('/')) return undefined;
+    return guessedModel(provider, name, { id: name, by: 'key' });
+  }
+}
+
+/** Returns the fault of an address that sends variables which are not set. */
+function declaredFault(model: string, declared: DeclaredModel, env: Env): AccessFault | undefined {
+  const missing = sentVariables(declared).filter(name => !env[name]?.trim());
+  if (missing.length === 0) return undefined;
+  const verb = missing.length === 1 ? 'is' : 'are';
+  return { kind: 'key', message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends` };
+}
+
+/** Adds a suggestion and the names that exist to a refusal. */
+function withList(refusal: string, suggested: string, list: string): string {
+  return `${refusal}${suggested === '' ? '; the' : `${suggested} The`} ${list}`;
+}

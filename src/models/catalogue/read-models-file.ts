@@ -1,0 +1,198 @@
+import path from 'node:path';
+import type { Env } from '../../files/env.ts';
+import { FileFault } from '../../files/file-fault.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import { YamlFields } from '../../files/yaml-fields.ts';
+import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
+import { knownProviders, providerName } from '../providers/providers.ts';
+import { readModel, readProvider } from './file-entries.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  type ModelsText,
+  mergedModels,
+  readModelsText,
+  readNamedModelsText,
+} from './models-file.ts';
+
+/** The sources of the models. */
+export interface ModelSources {
+  readonly dataDir: string;
+  /** The absolute path of a file with more models. */
+  readonly modelsFile?: string | undefined;
+  /** More models, which stand in no file. */
+  readonly declaredModels?: readonly ModelsText[] | undefined;
+  /** The environment, with the providers' keys and addresses and the proxies. */
+  readonly env: Env;
+}
+
+/**
+ * Reads the `models.yaml` of a data directory; its text is undefined if there is none.
+ *
+ * @throws {InvalidModelsFile} if it can't be read at all
+ */
+export async function readModelsFile({ dataDir, env }: ModelSources) {
+  const file = path.join(dataDir, MODELS_FILE);
+  const text = await readModelsText(file);
+  const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
+  return { file, text, described };
+}
+
+/**
+ * Reads a models file that the user named, and the models that no file lists.
+ *
+ * @param base the content of `models.yaml`, whose providers the file may use
+ * @throws {InvalidModelsFile} if it can't be read at all
+ */
+export async function readNamedModels(
+  { modelsFile, declaredModels = [] }: Pick<ModelSources, 'modelsFile' | 'declaredModels'>,
+  base: ModelsFile,
+  known: readonly Provider[],
+): Promise<ModelsFile> {
+  const described = new Set(base.providers.map(({ name }) => name));
+  const predefined = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
+  const texts = declaredModels.map(({ text, file }) => parseModelsFile(text, file, predefined));
+  const named =
+    modelsFile === undefined
+      ? EMPTY_MODELS_FILE
+      : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefined);
+  return [...texts].reduce(mergedModels, named);
+}
+
+/** @throws {InvalidModelsFile} if `models.yaml` has any fault */
+export async function checkModelsFile(place: ModelSources): Promise<void> {
+  const { described } = await readModelsFile(place);
+  if (described.faults.length > 0) throw new InvalidModelsFile(described.faults);
+}
+
+/**
+ * Reads `models.yaml`. Leaves out entries with a fault, but no others.
+ *
+ * @param predefined the providers that it may use without describing them
+ * @throws {InvalidModelsFile} if it is not YAML, or not a map
+ */
+export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
+  const faults: FileFault[] = [];
+  const read = collectFault(faults, () =>
+    readValidEntries(text.replace(/^\uFEFF/, ''), predefined, { faults, folder: path.dirname(file) }),
+  );
+  const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
+  if (!read) throw new InvalidModelsFile(inOrder);
+  return { ...read, faults: inOrder };
+}
+
+/** Returns the result of `read`; undefined if it throws a fault, which is added to `faults`. */
+function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    faults.push(error);
+    return undefined;
+  }
+}
+
+/** The place for faults, and the folder of the file. */
+interface ModelsFileContext {
+  readonly faults: FileFault[];
+  readonly folder: string;
+}
+
+function readValidEntries(
+  text: string,
+  predefined: readonly Provider[],
+  context: ModelsFileContext,
+): Omit<ModelsFile, 'faults'> {
+  const { faults } = context;
+  const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
+    faults,
+  });
+  const { providers, brokenProviders } = readProviders(fields.value('providers'), predefined, faults);
+  const usable = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
+  for (const name of brokenProviders) usable.delete(name);
+  const { models, brokenModels } = readFileModels(fields.value('models'), usable, context);
+  const { aliases, brokenAliases } = readAliases(
+    fields.value('modelAliases'),
+    { models, providers: usable },
+    faults,
+  );
+  const brokenNames = new Set([...brokenModels, ...brokenAliases]);
+  return { models: [...models.values()], providers, brokenProviders, brokenNames, aliases };
+}
+
+function readProviders(
+  value: YamlValue | undefined,
+  predefined: readonly Provider[],
+  faults: FileFault[],
+): { readonly providers: Provider[]; readonly brokenProviders: ReadonlySet<string> } {
+  const entries = readList(faults, value, list => list.entries('providers', faults));
+  const known = new Map(predefined.map(provider => [provider.name, provider]));
+  const providers = entries.flatMap(entry => collectFault(faults, () => readProvider(entry, known)) ?? []);
+  const read = new Set(providers.map(({ name }) => name));
+  const broken = entries.map(({ key }) => key).filter(key => !read.has(key));
+  return { providers, brokenProviders: new Set(broken) };
+}
+
+function readFileModels(
+  value: YamlValue | undefined,
+  providers: ReadonlyMap<string, Provider>,
+  { faults, folder }: ModelsFileContext,
+): { readonly models: ReadonlyMap<string, ModelEntry>; readonly brokenModels: readonly string[] } {
+  const models = new Map<string, ModelEntry>();
+  const read = (item: YamlValue): string => {
+    const entry = readModel(item, providers, folder);
+    const { model } = entry;
+    if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
+    models.set(model, entry);
+    return model;
+  };
+  const nameIn = (item: YamlValue): string | undefined =>
+    item.valuesByKey('a model').get('model')?.text('model');
+  const brokenModels: string[] = [];
+  for (const item of readList(faults, value, list => list.items('models'))) {
+    const name = collectFault(faults, () => read(item)) ?? collectFault([], () => nameIn(item));
+    if (name !== undefined && !models.has(name)) brokenModels.push(name);
+  }
+  return { models, brokenModels };
+}
+
+function readAliases(
+  value: YamlValue | undefined,
+  {
+    models,
+    providers,
+  }: { readonly models: ReadonlyMap<string, ModelEntry>; readonly providers: ReadonlyMap<string, Provider> },
+  faults: FileFault[],
+): { readonly aliases: ReadonlyMap<string, string>; readonly brokenAliases: readonly string[] } {
+  const names = new Set([...RESERVED_NAMES, ...models.keys()]);
+  const isModel = (name: string): boolean =>
+    names.has(name) || [...providers.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
+  const aliases = new Map<string, string>();
+  const brokenAliases: string[] = [];
+  for (const entry of readList(faults, value, list => list.entries('modelAliases', faults))) {
+    const read = collectFault(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
+    if (!read && !models.has(entry.key)) brokenAliases.push(entry.key);
+  }
+  return { aliases, brokenAliases };
+}
+
+/** Reads a list of the file; empty if it is missing or can't be read. */
+function readList<T>(
+  faults: FileFault[],
+  value: YamlValue | undefined,
+  read: (value: YamlValue) => T[],
+): T[] {
+  return (value && collectFault(faults, () => read(value))) ?? [];
+}
+
+function readAlias(
+  { key, line, value }: YamlEntry,
+  { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
+): string {
+  const model = value.text(`the alias \`${key}\``);
+  if (names.has(key)) throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
+  if (isModel(model)) return model;
+  throw new FileFault(line, `the model \`${model}\` does not exist; the models are ${[...names].join(', ')}`);
+}

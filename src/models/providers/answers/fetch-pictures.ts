@@ -1,0 +1,115 @@
+import type { Env } from '../../../files/env.ts';
+import { errorMessage } from '../../../files/error-utils.ts';
+import { imageType } from '../../../files/image-type.ts';
+import { isSameOrigin } from '../../../wire/addresses.ts';
+import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
+import type { EngineJob, EngineOutput } from '../../engine.ts';
+import { fetchImage } from '../../outgoing/fetch-image.ts';
+import { openHttp } from '../../outgoing/open-http.ts';
+import { outgoingProxy } from '../../outgoing/proxy.ts';
+import { readBody } from '../../outgoing/read-body.ts';
+import type { Access } from '../access.ts';
+import { ProviderFault } from './provider-fault.ts';
+
+/** A picture in an answer: its bytes or its URL. */
+export interface PictureSource {
+  readonly bytes?: Buffer;
+  readonly base64?: string | undefined;
+  /** An https or `data:` URL, or any of the provider's own origin. */
+  readonly url?: string | undefined;
+}
+
+/** Maximum number of pictures in an answer, and maximum of their bytes in total. */
+const MAX_PICTURES = 64;
+const MAX_PICTURE_BYTES = 256 * 1024 * 1024;
+
+const PAID = 'it may have been paid for';
+
+/**
+ * Fetches the pictures of an answer one after another. A picture that can't be fetched, or is not one, becomes an error
+ * item.
+ *
+ * @throws {ProviderFault} if there are more of them, or larger ones, than a run may hold
+ */
+export async function fetchPictures(
+  pictures: readonly PictureSource[],
+  { signal }: Pick<EngineJob, 'signal'>,
+  access: Access,
+): Promise<EngineOutput[]> {
+  if (pictures.length > MAX_PICTURES) {
+    throw pastLimit(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
+  }
+  const outputs: EngineOutput[] = [];
+  let bytes = 0;
+  for (const picture of pictures) {
+    const output = await pictureOutput(picture, signal, access);
+    bytes += output.type === 'image' ? output.bytes.length : 0;
+    if (bytes > MAX_PICTURE_BYTES) {
+      throw pastLimit('more than 256 MiB of pictures, the most that a run holds');
+    }
+    outputs.push(output);
+  }
+  return outputs;
+}
+
+function pastLimit(what: string): ProviderFault {
+  return new ProviderFault(`answered with ${what}`, { mayHaveCost: true });
+}
+
+async function pictureOutput(
+  picture: PictureSource,
+  signal: AbortSignal,
+  access: Access,
+): Promise<EngineOutput> {
+  try {
+    const bytes = await pictureBytes(picture, access, signal);
+    const mediaType = await imageType(bytes);
+    if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
+    const message = `${access.provider.name} answered with something that is not a picture`;
+    return { type: 'error', message: `${message}; ${PAID}` };
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `the picture the model made could not be fetched: ${errorMessage(error)}`;
+    return { type: 'error', message: `${message}; ${PAID}` };
+  }
+}
+
+async function pictureBytes(
+  { bytes, base64, url = '' }: PictureSource,
+  access: Access,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (bytes !== undefined) return bytes;
+  if (base64 !== undefined) return decodedBase64(base64);
+  const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
+  if (inline !== undefined) return decodedBase64(url.slice(inline.length));
+  const { provider, env, privateRules } = access;
+  return isSameOrigin(url, provider.baseUrl)
+    ? await fetchOwn(new URL(url), env, signal)
+    : await fetchImage(url, { signal, env, ...privateRules });
+}
+
+/** Number of characters to decode at a time; a multiple of four. */
+const PICTURE_PIECE_LENGTH = 1024 * 1024;
+
+/** Decodes Base64 piece by piece, because Node copies a text before it decodes it. */
+function decodedBase64(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.ceil((text.length / 4) * 3));
+  let length = 0;
+  for (let start = 0; start < text.length; start += PICTURE_PIECE_LENGTH) {
+    const piece = text.slice(start, start + PICTURE_PIECE_LENGTH);
+    const isLast = start + PICTURE_PIECE_LENGTH >= text.length;
+    // Characters that are skipped, such as line breaks, would end each piece within a group of four.
+    if (!isLast && !/^[\w+/-]*$/.test(piece)) return Buffer.from(text, 'base64');
+    length += bytes.write(piece, length, 'base64');
+  }
+  return bytes.subarray(0, length);
+}
+
+/** Fetches a picture from the provider itself: the guard for public pictures would refuse a local server. */
+async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
+  const answer = await openHttp({ url, signal, proxy: outgoingProxy(url, env) });
+  if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);
+  answer.discard();
+  throw new Error(`its URL answers ${answer.status}`);
+}

@@ -1,0 +1,231 @@
+import type { Env } from '../../files/env.ts';
+import {
+  type Engine,
+  type EngineJob,
+  type EngineOutput,
+  type EngineResult,
+  failedWith,
+  roughTokens,
+} from '../engine.ts';
+import type { ModelEntry, OptionName, Provider } from '../model-entry.ts';
+import type { PrivateRules } from '../outgoing/fetch-image.ts';
+import type { HttpAnswer } from '../outgoing/open-http.ts';
+import type { Access } from './access.ts';
+import { readAnswer, wholeCharacters } from './answers/answer-body.ts';
+import { awaitDrawing } from './answers/drawing-result.ts';
+import { fetchPictures } from './answers/fetch-pictures.ts';
+import { CHAT } from './answers/formats/chat.ts';
+import { MESSAGES } from './answers/formats/messages.ts';
+import { RESPONSES } from './answers/formats/responses.ts';
+import { type AnswerFormat, ModelAnswer } from './answers/model-answer.ts';
+import { ProviderFault } from './answers/provider-fault.ts';
+import { refusedOptions } from './answers/refused-option.ts';
+import { explainFault, retryWhileBusy } from './explain-fault.ts';
+import { readProviderKey } from './providers.ts';
+import { type BuiltRequest, buildRequest } from './requests/build-request.ts';
+import { send } from './send-request.ts';
+
+/** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */
+const PROVIDER_TIMEOUT_MS = 10 * 60_000;
+const FLEX_TIMEOUT_MS = 20 * 60_000;
+
+/** Returns the engine for all providers. It loads the client of an interface at the first run, and reads keys at each run. */
+export function providerEngine(
+  env: Env,
+  { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
+): Required<Engine> {
+  const refused = new RefusedOptions();
+  return {
+    async run(job) {
+      const { provider } = job.model;
+      if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
+      const key = readProviderKey(provider, env);
+      if (key === undefined && provider.needsKey) {
+        const variables = provider.keyVariables.join(' or ');
+        const message = `no key for ${provider.name}: set ${variables}`;
+        const plain = `the service has no key for ${provider.name}`;
+        return { ...failedWith(message, plain), isRefused: true, fault: 'unauthorised' };
+      }
+      const isFlex = job.runOptions['serviceTier'] === 'flex';
+      const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS);
+      return await new ProviderRun(
+        job,
+        { provider, key, env, privateRules, traceparent: job.traceparent },
+        limitMs,
+      ).ask(refused);
+    },
+    async read(job, body) {
+      const { provider } = job.model;
+      if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
+      return await new ProviderRun(
+        job,
+        { provider, key: readProviderKey(provider, env), env, privateRules },
+        PROVIDER_TIMEOUT_MS,
+      ).read(body);
+    },
+  };
+}
+
+/** The options that models refused, for the lifetime of the engine. */
+class RefusedOptions {
+  readonly #byModel = new Map<string, ReadonlySet<OptionName>>();
+
+  of(model: ModelEntry): ReadonlySet<OptionName> {
+    return this.#byModel.get(entryKey(model)) ?? new Set();
+  }
+
+  add(model: ModelEntry, options: readonly OptionName[]): void {
+    this.#byModel.set(entryKey(model), new Set([...this.of(model), ...options]));
+  }
+}
+
+function entryKey({ model, id = model, provider }: ModelEntry): string {
+  return `${provider?.name}/${id}`;
+}
+
+/** A run of a prompt. Keeps the partial answer if the rest fails. */
+class ProviderRun {
+  readonly #job: EngineJob;
+  readonly #access: Access;
+  readonly #limitMs: number;
+  readonly #limit: AbortSignal;
+  readonly #signal: AbortSignal;
+  #warnings: string[] = [];
+  #answer: ModelAnswer | undefined;
+
+  constructor(job: EngineJob, access: Access, limitMs: number) {
+    this.#job = job;
+    this.#access = access;
+    this.#limitMs = limitMs;
+    this.#limit = AbortSignal.timeout(limitMs);
+    this.#signal = AbortSignal.any([job.signal, this.#limit]);
+  }
+
+  ask(refused: RefusedOptions): Promise<EngineResult> {
+    return this.#toResult(async () => {
+      const { request, response } = await this.#send(refused);
+      const draws = this.#job.model.modality === 'image';
+      const answer = new ModelAnswer(request.answerFormat, { ...request, draws });
+      this.#answer = answer;
+      await readAnswer(response, answer, wholeCharacters(this.#job.onText));
+      const { resultUrl, headers } = request;
+      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#retryContext());
+      if (request.options.has('n')) this.#noteMissing(draws ? answer.pictures.length : answer.texts.length);
+      return answer;
+    });
+  }
+
+  read(body: Record<string, unknown>): Promise<EngineResult> {
+    return this.#toResult(async () => {
+      const request = await this.#build();
+      const answer = new ModelAnswer(formatOfAnswer(body) ?? request.answerFormat, {
+        hasJsonTool: this.#job.json !== undefined,
+        keepsCalls: request.keepsCalls,
+      });
+      this.#answer = answer;
+      answer.add(body);
+      return answer;
+    });
+  }
+
+  /** Sends the request; if the provider refuses some options, which costs nothing, sends it once more without them. */
+  async #send(refused: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
+    const { model } = this.#job;
+    const request = await this.#build(refused.of(model));
+    try {
+      return { request, response: await this.#sendWhileBusy(request) };
+    } catch (error) {
+      const options = error instanceof ProviderFault ? refusedOptions(error, request.options) : [];
+      if (options.length === 0) throw error;
+      refused.add(model, options);
+      const next = await this.#build(refused.of(model));
+      return { request: next, response: await this.#sendWhileBusy(next) };
+    }
+  }
+
+  async #build(refused?: ReadonlySet<OptionName>): Promise<BuiltRequest> {
+    const request = await buildRequest(this.#job, this.#access, refused);
+    this.#warnings = [...request.warnings];
+    return request;
+  }
+
+  /** Warns if there are fewer answers than requested: some servers ignore `n` silently. */
+  #noteMissing(count: number): void {
+    const { model, runOptions } = this.#job;
+    const requested = Number(runOptions['n']);
+    if (count === 0 || count >= requested) return;
+    this.#warnings.push(`${model.id ?? model.model} returned ${count} of the ${requested} requested answers`);
+  }
+
+  #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
+    return retryWhileBusy(this.#retryContext(), () => send(request, this.#access, this.#signal));
+  }
+
+  #retryContext() {
+    return { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal, access: this.#access };
+  }
+
+  /** Returns the result of an answer. After a fault, the partial text comes before the error item. */
+  async #toResult(getAnswer: () => Promise<ModelAnswer>): Promise<EngineResult> {
+    const job = this.#job;
+    try {
+      const answer = await getAnswer();
+      answer.check();
+      for (const reason of answer.unknownReasons) {
+        this.#warnings.push(
+          `${this.#access.provider.name} ended its answer for an unknown reason (${reason}): the answer counts as complete`,
+        );
+      }
+      const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
+      return {
+        ...this.#usageAndWarnings(),
+        outputs: [...this.#texts(), ...pictures],
+        tokens: answer.tokens ?? roughTokens(job.prompt.text + answer.text),
+        failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+      };
+    } catch (error) {
+      job.signal.throwIfAborted();
+      const { message, plain, isRefused, isUnanswered, fault } = this.#limit.aborted
+        ? {
+            ...tookTooLong(this.#access.provider, this.#limitMs),
+            isRefused: false,
+            isUnanswered: true,
+            fault: undefined,
+          }
+        : await explainFault(error, job, this.#access);
+      const { outputs, ...failed } = failedWith(message, plain);
+      return {
+        ...failed,
+        ...this.#usageAndWarnings(),
+        isRefused,
+        isUnanswered: isUnanswered && this.#texts().length === 0,
+        ...(fault !== undefined && { fault }),
+        outputs: [...this.#texts(), ...outputs],
+      };
+    }
+  }
+
+  #usageAndWarnings(): Pick<EngineResult, 'usage' | 'warnings'> {
+    return {
+      usage: this.#answer?.usage,
+      ...(this.#warnings.length > 0 && { warnings: [...new Set(this.#warnings)] }),
+    };
+  }
+
+  #texts(): EngineOutput[] {
+    const texts = this.#answer?.texts ?? [];
+    return texts.filter(text => text !== '').map(text => ({ type: 'text', text }));
+  }
+}
+
+/** Returns the format that an answer names itself: batches of an earlier version may have another one. */
+function formatOfAnswer(body: Readonly<Record<string, unknown>>): AnswerFormat | undefined {
+  if (body['object'] === 'chat.completion') return CHAT;
+  if (body['object'] === 'response') return RESPONSES;
+  return body['type'] === 'message' ? MESSAGES : undefined;
+}
+
+function tookTooLong({ name }: Provider, timeoutMs: number): { message: string; plain: string } {
+  const message = `${name} gave no complete answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
+  return { message, plain: message };
+}

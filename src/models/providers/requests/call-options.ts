@@ -1,0 +1,142 @@
+import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { textOrJson } from '../../../files/json-fields.ts';
+import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../../model-entry.ts';
+import { modelTarget, optionsLeftOut, providerMaximum } from './unsupported-options.ts';
+
+/** The options of a run, sorted by who handles them. */
+export interface SortedOptions {
+  /** Options that some models don't take. */
+  readonly known: ReadonlyMap<OptionName, unknown>;
+  readonly maxOutputTokens: number | undefined;
+  /** All others, passed on unchanged. */
+  readonly others: Readonly<Record<string, unknown>>;
+  /** Notes on what was left out or changed, one sentence each. */
+  readonly warnings: readonly string[];
+  /** The same notes, each with its option. */
+  readonly notes: readonly OptionNote[];
+}
+
+/** A note on an option that was left out or changed. */
+export interface OptionNote {
+  readonly option: OptionName;
+  readonly note: string;
+}
+
+function isOptionName(key: string): key is OptionName {
+  return OPTION_NAMES.some(name => name === key);
+}
+
+function isRefused(key: string, refused: ReadonlySet<OptionName>): boolean {
+  return isOptionName(key) && refused.has(key);
+}
+
+/** Sorts the options of a run, and leaves out those that the model does not take. */
+export function sortOptions(
+  settings: Readonly<Record<string, unknown>>,
+  model: ModelEntry,
+  refused: ReadonlySet<OptionName>,
+): SortedOptions {
+  const offered = Object.fromEntries(Object.entries(settings).filter(([key]) => !isRefused(key, refused)));
+  const leftOut = new Set([...optionsLeftOut(model, offered), ...refused]);
+  const known = new Map<OptionName, unknown>();
+  const others: Record<string, unknown> = {};
+  const notes: OptionNote[] = [];
+  let maxOutputTokens: number | undefined;
+  for (const [key, value] of Object.entries(settings)) {
+    if (value === null || value === undefined || value === '') continue;
+    if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
+    else if (!isOptionName(key)) others[key] = value;
+    else if (leftOut.has(key)) notes.push({ option: key, note: leftOutNote(model, key) });
+    else known.set(key, withinMaximum(model, key, typedOption(key, value), notes));
+  }
+  // Every model gives one answer by default.
+  if (known.get('n') === 1) known.delete('n');
+  return { known, maxOutputTokens, others, warnings: notes.map(({ note }) => note), notes };
+}
+
+/** Returns an option in its type: those of a run arrive as text, those of a prompt have their type already. */
+function typedOption(key: OptionName, value: unknown): unknown {
+  if (key === 'stopSequences') return Array.isArray(value) ? value.map(String) : [String(value)];
+  if (!NUMBER_SETTINGS.has(key) && key !== 'n') return value;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : value;
+}
+
+function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
+  const target = modelTarget(model);
+  const maximum = target && providerMaximum(target, key);
+  if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
+  notes.push({ option: key, note: maximumNote(model, key, maximum) });
+  return maximum;
+}
+
+/** Returns the note on an option that was left out. */
+export function leftOutNote({ model, id = model }: ModelEntry, option: string): string {
+  return `${id} does not take ${option}: left out`;
+}
+
+function maximumNote({ model, id = model }: ModelEntry, option: string, maximum: string | number): string {
+  return `${id} takes a ${option} of at most ${maximum}: ${maximum} is sent`;
+}
+
+/** Returns the options in the clients' format. */
+export function callOptions({
+  known,
+  maxOutputTokens,
+}: SortedOptions): Pick<
+  LanguageModelV4CallOptions,
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'seed'
+  | 'frequencyPenalty'
+  | 'presencePenalty'
+  | 'stopSequences'
+  | 'maxOutputTokens'
+> {
+  const number = <K extends OptionName>(key: K): { [key in K]?: number } => {
+    const value = known.get(key);
+    return typeof value === 'number' ? ({ [key]: value } as { [key in K]: number }) : {};
+  };
+  const stopSequences = known.get('stopSequences');
+  return {
+    ...number('temperature'),
+    ...number('topP'),
+    ...number('topK'),
+    ...number('seed'),
+    ...number('frequencyPenalty'),
+    ...number('presencePenalty'),
+    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.map(String) }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  };
+}
+
+/** Returns notes on the options that a client left out of a request or changed. */
+export function clientNotes(
+  warnings: readonly SharedV4Warning[],
+  model: ModelEntry,
+  { known }: SortedOptions,
+): { notes: string[]; leftOut: ReadonlySet<OptionName> } {
+  const notes: string[] = [];
+  const leftOut = new Set<OptionName>();
+  const effort = known.get('reasoningEffort');
+  for (const warning of warnings) {
+    if (warning.type === 'compatibility' && warning.feature.startsWith('reasoning') && effort !== undefined) {
+      notes.push(
+        `${model.id ?? model.model} does not take reasoningEffort ${textOrJson(effort)}: the nearest is sent`,
+      );
+    }
+    if (warning.type !== 'unsupported' && warning.type !== 'deprecated') continue;
+    const [feature, details = ''] =
+      warning.type === 'unsupported' ? [warning.feature, warning.details] : [warning.setting];
+    const maximum = /clamped to (\d+(?:\.\d+)?)|limited to (\d+)/.exec(details);
+    const option = feature === 'reasoning' ? 'reasoningEffort' : feature;
+    if (maximum) {
+      notes.push(maximumNote(model, option, Number(maximum[1] ?? maximum[2])));
+    } else if (isOptionName(option) && known.has(option) && !leftOut.has(option)) {
+      leftOut.add(option);
+      notes.push(leftOutNote(model, option));
+    }
+  }
+  return { notes, leftOut };
+}

@@ -1,0 +1,123 @@
+import type { LookupFunction, Socket } from 'node:net';
+import type { Agent, buildConnector, Dispatcher } from 'undici';
+import type openTunnel from 'undici/lib/api/api-connect.js';
+import { explainConnectionFailure, faultCode, isAboutCertificate, ProxyFault } from './connection-fault.ts';
+
+/** Options of an agent. */
+export interface AgentOptions {
+  /** The proxy that every connection tunnels through; undefined connects directly. */
+  readonly proxy?: URL | undefined;
+  /** Maximum time to connect, tunnel and TLS included, in milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** How long idle connections are kept; default: undici's. */
+  readonly keepAlive?: Pick<
+    Agent.Options,
+    'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'
+  >;
+  /** Maximum number of connections to a server at once; default unlimited. Unused with a proxy. */
+  readonly connections?: number;
+  /** Closes all connections when aborted, including those that are being made. */
+  readonly signal?: AbortSignal;
+  /** Resolves host names in place of the system; not used with a proxy, which resolves them itself. */
+  readonly lookup?: LookupFunction | undefined;
+  /** PEM certificates to trust in place of the system's, for tests. */
+  readonly ca?: string | undefined;
+}
+
+type Connector = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
+type TunnelOptions = Parameters<typeof openTunnel>[0];
+
+/** Loads undici and returns a dispatcher for connections of this kind. */
+export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
+  const { proxy, keepAlive, connections, connectTimeoutMs: timeout, lookup, ca, signal } = options;
+  const tls = { timeout, ...(ca !== undefined && { ca }) };
+  if (proxy) return await tunnelAgent(proxy, tls, options);
+  const [{ default: Agent }, { default: connector }] = await Promise.all([
+    import('undici/lib/dispatcher/agent.js'),
+    import('undici/lib/core/connect.js'),
+  ]);
+  const connect = connector({ ...tls, ...(lookup && { lookup }) });
+  return new Agent({
+    ...keepAlive,
+    ...(connections !== undefined && { connections }),
+    connect: abortableConnector(signal, connect),
+  });
+}
+
+async function tunnelAgent(
+  proxy: URL,
+  tls: { readonly timeout: number },
+  { keepAlive, signal }: AgentOptions,
+): Promise<Dispatcher> {
+  const [{ default: ProxyAgent }, { default: Pool }, { default: openTunnel }] = await Promise.all([
+    import('undici/lib/dispatcher/proxy-agent.js'),
+    import('undici/lib/dispatcher/pool.js'),
+    import('undici/lib/api/api-connect.js'),
+  ]);
+  const clientFactory = (_: URL, { connect }: { readonly connect?: Connector }): Dispatcher => {
+    const pool = new Pool(proxy.origin, connect && { connect: abortableConnector(signal, connect) });
+    // undici itself would retry forever if the proxy closes the connection, and hides the proxy's answer.
+    const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
+      opened(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
+    return Object.assign(pool, { connect: open });
+  };
+  const token = proxyAuthorization(proxy);
+  return new ProxyAgent({
+    uri: proxy.href,
+    ...(token !== undefined && { token }),
+    ...keepAlive,
+    requestTls: tls,
+    proxyTls: { timeout: tls.timeout },
+    clientFactory,
+  });
+}
+
+async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Promise<Dispatcher.ConnectData> {
+  const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
+    const closed = faultCode(error) === 'UND_ERR_SOCKET';
+    throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : explainConnectionFailure(error), {
+      mayPass: !isAboutCertificate(error),
+      cause: error,
+    });
+  });
+  if (statusCode === 200) return { statusCode, socket, ...rest };
+  socket.on('error', () => {}).destroy();
+  throw new ProxyFault(proxy.host, proxyRefusal(proxy, statusCode), { mayPass: statusCode >= 500 });
+}
+
+/** Wraps a connector so that `signal` also ends connections that are being made, which undici doesn't do. */
+function abortableConnector(signal: AbortSignal | undefined, connect: Connector): Connector {
+  if (!signal) return connect;
+  return (target, callback) => {
+    const socket = connect(target, callback);
+    const end = (): void => void socket.destroy(signal.reason as Error);
+    signal.addEventListener('abort', end, { once: true });
+    socket.once('close', () => signal.removeEventListener('abort', end));
+    if (signal.aborted) end();
+    return socket;
+  };
+}
+
+/** Returns the `Proxy-Authorization` header for the name and password in a proxy's URL; undefined if it has neither. */
+export function proxyAuthorization({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+/** Decodes percent-encoding; returns the text unchanged if it has a stray `%`. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Explains why a proxy refused a tunnel. */
+export function proxyRefusal({ username }: URL, status: number): string {
+  if (status !== 407) return `it answered with HTTP ${status}`;
+  return username === ''
+    ? 'it requires a name and password (HTTP 407); set them as in HTTPS_PROXY=http://name:password@host:port'
+    : 'it does not accept the name and password in its URL (HTTP 407)';
+}

@@ -1,0 +1,172 @@
+import type { FilePosition } from '../../files/file-fault.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { didYouMean } from '../../files/nearest-name.ts';
+import type { RunOption } from '../../wire/index.ts';
+import { meantModel, type PromptDefinition } from '../definition.ts';
+import type { Finding, Findings } from '../findings.ts';
+import type { ParsedPrompt } from '../parse/parse-prompt.ts';
+import { lacksOpeningFence } from '../parse/prompt-source.ts';
+import { isPartialFile } from '../slug.ts';
+import { type PromptTasks, tasksHere } from '../tasks/prompt-tasks.ts';
+import { type ParseTextOptions, parsePromptText } from '../tasks/read-prompt.ts';
+
+export interface CheckOptions extends ParseTextOptions {
+  readonly models?: KnownModels | undefined;
+  /** True if a missing model is a note, not a fault; default false. */
+  readonly mayLackModel?: boolean | undefined;
+}
+
+/** Returns every fault of a prompt file, and a note for everything unknown, each with line and column. */
+export async function checkPrompt(
+  source: string,
+  file: string,
+  options: CheckOptions = {},
+): Promise<Finding[]> {
+  const parsed = await parsePromptText(source, file, { ...options, checksTests: true });
+  await checkParsed(parsed, options);
+  const { findings, definition } = parsed;
+  if (definition && lacksOpeningFence(definition.source)) {
+    findings.fault({ line: 1, column: 1 }, 'the line `---` before the front matter is missing: add it');
+  }
+  return findings.list();
+}
+
+/** Adds the findings that concern the whole prompt, its models and its schemas. */
+export async function checkParsed(
+  { findings, definition }: ParsedPrompt,
+  { models, mayLackModel = false, tasks = tasksHere }: Omit<CheckOptions, 'partials'>,
+): Promise<void> {
+  if (!definition) return;
+  if (definition.template.trim() === '' && !isPartialFile(findings.file)) {
+    findings.fault({ line: 1, column: 1 }, 'the prompt has no template: write one below the front matter');
+  }
+  await checkSchemas(definition, findings, tasks);
+  if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings, mayLackModel);
+}
+
+interface Trial {
+  readonly schema: JsonObject;
+  readonly value: JsonValue;
+  readonly place: FilePosition;
+  /** The input whose default is checked; undefined for the output's schema, which only has to be usable. */
+  readonly key?: string;
+}
+
+/** Reports defaults that don't match their schemas, and schemas that can't be used. */
+async function checkSchemas(
+  definition: PromptDefinition,
+  findings: Findings,
+  tasks: PromptTasks,
+): Promise<void> {
+  const trials = createTrials(definition, findings);
+  if (trials.length === 0) return;
+  const faults = await tasks.do(
+    'trySchemas',
+    trials.map(({ schema, value }) => ({ schema, value })),
+  );
+  for (const [index, { place, key }] of trials.entries()) {
+    const fault = faults[index];
+    if (!fault) continue;
+    const what = fault.isMismatch ? fault.what : `can't be checked: ${fault.what}`;
+    if (key !== undefined) findings.fault(place, `the default of \`${key}\` ${what}`);
+    else if (!fault.isMismatch && !findings.hasFaults) findings.fault(place, fault.what);
+  }
+}
+
+function createTrials({ textInputs, input, output, places }: PromptDefinition, findings: Findings): Trial[] {
+  const defaults = textInputs.flatMap(({ key, schema }): Trial[] => {
+    const place = places.defaults[key];
+    const value = ownValue(input.default, key);
+    if (!schema || !place || value === undefined || findings.hasFaultAt(place)) return [];
+    return [{ schema, value, place, key }];
+  });
+  if (!output.schema || findings.hasFaults) return defaults;
+  return [...defaults, { schema: output.schema, value: null, place: places.output }];
+}
+
+/** The models that a check knows. */
+export interface KnownModels {
+  get(name: string): KnownModel | undefined;
+  /** Explains in one line why a model is missing and how to get it. */
+  explainMissing(name: string): string;
+  /** The options that providers share. */
+  readonly settings: readonly string[];
+}
+
+/** One model that a check knows. */
+export interface KnownModel {
+  readonly model: string;
+  readonly runOptions: readonly RunOption[];
+  /** Returns true if the model ignores a setting that is not among its run options. */
+  ignores(setting: string): boolean;
+  /** Returns notes on options of `config` that the model doesn't take unchanged. */
+  notesOn(config: JsonObject): readonly { readonly option: string; readonly note: string }[];
+  /** Returns notes on parts of an output schema that the model doesn't take. */
+  notesOnSchema(schema: JsonObject): readonly string[];
+  /** A note for authors about the model, such as its shutdown date. */
+  readonly note?: string | undefined;
+}
+
+type Definition = Pick<
+  PromptDefinition,
+  'model' | 'providerModel' | 'config' | 'runOptions' | 'output' | 'places'
+>;
+
+/** Checks that a prompt's model exists and takes the prompt's run options. */
+export function checkModel(
+  definition: Definition,
+  models: KnownModels,
+  findings: Findings,
+  mayLackModel = false,
+): void {
+  const { places, config, output } = definition;
+  const name = meantModel(definition, models);
+  const model = models.get(name);
+  if (!model) {
+    const what = models.explainMissing(name);
+    for (const key of Object.keys(config)) noteOption(definition, key, models.settings, findings);
+    return mayLackModel ? findings.note(places.model, what) : findings.fault(places.model, what);
+  }
+  if (model.note !== undefined) findings.note(places.model, model.note);
+  for (const { option, note } of model.notesOn(config)) {
+    findings.note(places.config[option] ?? places.model, note);
+  }
+  for (const note of output.schema ? model.notesOnSchema(output.schema) : []) {
+    findings.note(places.output ?? places.model, note);
+  }
+  const options = [...model.runOptions.map(({ key }) => key), ...models.settings];
+  for (const key of Object.keys(config)) {
+    const fault = choiceFault(definition, key, model);
+    if (fault !== undefined) findings.fault(places.config[key] ?? places.model, fault);
+    const isIgnored = model.ignores(key) && !model.runOptions.some(option => option.key === key);
+    noteOption(definition, key, options, findings, isIgnored ? ignoredOption(key, model) : undefined);
+  }
+}
+
+/** Explains why the value of an option is none of those that the model offers; undefined if it is one. */
+function choiceFault({ config, runOptions }: Definition, key: string, model: KnownModel): string | undefined {
+  const option = model.runOptions.find(option => option.key === key);
+  const value = runOptions[key];
+  if (!option || (value !== undefined && option.options.includes(value))) return undefined;
+  const setting = value ?? JSON.stringify(config[key]);
+  return `\`${key}\` of the model \`${model.model}\` is one of ${option.options.join(', ')}, not \`${setting}\``;
+}
+
+/** Notes an option of `config` that has no effect, or that is spelled almost like one of `options`. */
+function noteOption(
+  { places }: Definition,
+  key: string,
+  options: readonly string[],
+  findings: Findings,
+  ignored?: string,
+): void {
+  const meant = options.includes(key) ? '' : didYouMean(key, options);
+  const note = ignored ?? (meant === '' ? undefined : `\`${key}\` is not an option that providers share`);
+  if (note !== undefined) findings.note(places.config[key] ?? places.model, note + meant);
+}
+
+function ignoredOption(key: string, { model, runOptions }: KnownModel): string {
+  const keys = runOptions.map(({ key }) => key);
+  const known = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
+  return `the model \`${model}\` ignores \`${key}\`${known}`;
+}

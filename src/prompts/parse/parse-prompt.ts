@@ -1,0 +1,182 @@
+import { type FilePosition, lineAndColumn } from '../../files/file-fault.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import { BOUNDS } from '../bounds.ts';
+import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
+import { Findings, invalidPromptFile } from '../findings.ts';
+import { isPartialFile, slugFault, slugFromFile } from '../slug.ts';
+import { readTemplate, type TemplateReading } from '../template/read-template.ts';
+import type { PartialLookup } from '../template/syntax.ts';
+import { type FrontMatter, type LocatedValue, readFrontMatter } from './front-matter.ts';
+import { isJinja } from './jinja.ts';
+import { checkOption } from './option-values.ts';
+import { sortInputs } from './prompt-inputs.ts';
+import { type PromptSource, splitSource, wholeSource } from './prompt-source.ts';
+
+/** The model of a prompt that doesn't name one. */
+export const DEFAULT_MODEL = 'echo';
+
+export interface ParseOptions {
+  readonly partials?: PartialLookup;
+  readonly schemas?: Readonly<Record<string, JsonObject>>;
+}
+
+/** A prompt file as far as it could be parsed, and its findings. */
+export interface ParsedPrompt {
+  readonly findings: Findings;
+  /** Undefined if front matter and template can't be told apart. */
+  readonly definition: PromptDefinition | undefined;
+}
+
+/** Parses a prompt file: YAML front matter and a Handlebars template. @throws {InvalidPromptFile} if it has a fault */
+export function parsePromptFile(text: string, file: string, options: ParseOptions = {}): PromptDefinition {
+  const { findings, definition } = parsePrompt(text, file, options);
+  if (findings.hasFaults || !definition) throw invalidPromptFile(findings);
+  return definition;
+}
+
+/** Parses like `parsePromptFile`, but returns all findings instead of throwing. */
+export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
+  const findings = new Findings(file);
+  if (Buffer.byteLength(text) > BOUNDS.fileBytes) {
+    findings.fault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    return { findings, definition: undefined };
+  }
+  checkFileName(file, findings);
+  if (refuseNul(text, findings)) return { findings, definition: undefined };
+  return {
+    findings,
+    definition: findings.attempt(() =>
+      parseDefinition(text, file, findings, { ...options, notesUnused: true }),
+    ),
+  };
+}
+
+/** Reports the character NUL, which no template can hold. Returns true if the text has it. */
+export function refuseNul(text: string, findings: Findings): boolean {
+  const nul = text.indexOf('\0');
+  if (nul < 0) return false;
+  const before = text.slice(0, nul).split('\n');
+  const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  findings.fault(
+    place,
+    "the character NUL (U+0000) can't be part of a prompt: remove it, or save the file as UTF-8",
+  );
+  return true;
+}
+
+/** Reports a file name that can't be a slug. */
+function checkFileName(file: string, findings: Findings): void {
+  const fault = isPartialFile(file) ? undefined : slugFault(file);
+  if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
+}
+
+/** Parses a text that is known to be a prompt file. @throws {FileFault} if its front matter is not closed */
+export function parseDefinition(
+  text: string,
+  file: string,
+  findings: Findings,
+  {
+    partials = () => undefined,
+    schemas,
+    notesUnused = false,
+  }: ParseOptions & { readonly notesUnused?: boolean },
+): PromptDefinition {
+  const isPartial = isPartialFile(file);
+  const parts = isPartial ? wholeSource(text) : splitSource(text);
+  const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
+  const declared = ownValue(head.inputSchema, 'properties');
+  const reading = readTemplate({
+    template: parts.template,
+    start: parts.start,
+    findings,
+    declares: key => ownValue(declared, key) !== undefined,
+    partials,
+    isPartial,
+  });
+  const uses = head.isReadable ? reading.uses : [];
+  noteJinja(parts, findings);
+  if (notesUnused && head.isReadable && !isPartial) noteUnused(parts, head, reading, findings);
+  for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
+  const slug = slugFromFile(file);
+  return {
+    slug,
+    title: head.title ?? slug,
+    description: head.description ?? '',
+    model: head.model ?? DEFAULT_MODEL,
+    namesModel: head.model !== undefined,
+    ...configAndOptions(head),
+    ...sortInputs(head, uses, findings),
+    input: toInput(head),
+    output: head.output,
+    ext: head.ext,
+    frontMatter: head.whole,
+    source: parts.source,
+    partials: reading.partials,
+    template: parts.template,
+    places: toPlaces(head),
+  };
+}
+
+/** Notes tags of Jinja, which Handlebars leaves unchanged. */
+function noteJinja({ template, start }: PromptSource, findings: Findings): void {
+  const lines = template.split('\n');
+  const at = lines.findIndex(isJinja);
+  if (at < 0) return;
+  const place = {
+    line: start.line + at,
+    column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
+  };
+  findings.note(place, 'this looks like Jinja and is sent unchanged: write {{#if name}} or {{#each list}}');
+}
+
+/** An input in single braces, as Python formats text. Handlebars leaves it unchanged. */
+const SINGLE_BRACES = /(?<![\w{$\\])\{(?<name>[a-z_]\w*)\}(?!\})/giu;
+
+/** Notes inputs that the template does not use, and names in single braces, which are probably meant as inputs. */
+function noteUnused(
+  { template, start }: PromptSource,
+  { inputSchema, placeOfField }: FrontMatter,
+  { uses, usesAll }: TemplateReading,
+  findings: Findings,
+): void {
+  if (usesAll || findings.hasFaults) return;
+  const properties = ownValue(inputSchema, 'properties');
+  const used = new Set(uses.map(({ key }) => key));
+  const unused = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
+  for (const key of used) unused.delete(key);
+  for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACES)) {
+    if (!unused.delete(name) && !(inputSchema === undefined && used.size === 0)) continue;
+    const before = template.slice(0, index).split('\n');
+    const column = (before.at(-1)?.length ?? 0) + (before.length === 1 ? start.column : 1);
+    const place = { line: start.line + before.length - 1, column };
+    findings.note(place, `\`{${name}}\` is sent unchanged: write {{${name}}} for the input`);
+    used.add(name);
+  }
+  for (const key of unused) {
+    findings.note(placeOfField(key), `the template does not use the input \`${key}\``);
+  }
+}
+
+function configAndOptions({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
+  return configFields(Object.fromEntries([...config].map(([key, { value }]) => [key, value])));
+}
+
+function toInput({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {
+  const values = [...defaults].map(([key, { value }]): [string, JsonValue] => [key, value]);
+  return {
+    ...(inputSchema && { schema: inputSchema }),
+    ...(values.length > 0 && { default: Object.fromEntries(values) }),
+  };
+}
+
+function toPlaces({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
+  const places = (values: ReadonlyMap<string, LocatedValue<JsonValue>>): Record<string, FilePosition> =>
+    Object.fromEntries([...values].map(([key, { place }]) => [key, lineAndColumn(place)]));
+  return {
+    model: lineAndColumn(modelPlace),
+    output: lineAndColumn(outputPlace),
+    config: places(config),
+    defaults: places(defaults),
+  };
+}

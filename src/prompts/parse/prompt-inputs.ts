@@ -1,0 +1,219 @@
+import { describeKind, isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { textOrJson } from '../../files/json-fields.ts';
+import { didYouMean } from '../../files/nearest-name.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { ImageInputField, InputType, TextInput } from '../definition.ts';
+import type { Findings } from '../findings.ts';
+import type { FieldUse } from '../template/syntax.ts';
+import type { FrontMatter, LocatedValue } from './front-matter.ts';
+
+export interface PromptInputs {
+  readonly textInputs: readonly TextInput[];
+  readonly imageInputs: readonly ImageInputField[];
+}
+
+interface SchemaField {
+  readonly key: string;
+  readonly schema: JsonObject;
+  readonly isRequired: boolean;
+}
+
+/** Sorts the inputs into texts and pictures by how the template uses them. */
+export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], findings: Findings): PromptInputs {
+  const declared = declaredFields(head);
+  const fields = [...declared, ...furtherFields(head, new Set(declared.map(({ key }) => key)), uses)];
+  const known = new Set(fields.map(({ key }) => key));
+  for (const use of uses) {
+    // A field that can't be read has a finding already.
+    const isMissing = !known.has(use.key) && !head.mentions(use.key);
+    if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, [...known], findings);
+  }
+  for (const [key, { place }] of head.defaults) {
+    if (!known.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
+  }
+  const pictures = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
+  for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
+  const texts = fields.filter(({ key }) => !pictures.has(key));
+  return {
+    textInputs: texts.map(field => textInput(field, head.defaults.get(field.key), findings)),
+    imageInputs: fields
+      .filter(({ key }) => pictures.has(key))
+      .map(({ key, schema }) => ({ key, ...descriptionIn(schema) })),
+  };
+}
+
+function declaredFields({ inputSchema }: FrontMatter): SchemaField[] {
+  if (!inputSchema) return [];
+  const properties = ownValue(inputSchema, 'properties');
+  const required = ownValue(inputSchema, 'required');
+  if (!isJsonObject(properties)) return [];
+  const names = new Set(isJsonList(required) ? required : []);
+  return Object.entries(properties).map(([key, schema]) => {
+    const field = isJsonObject(schema) ? withDefinitions(schema, inputSchema) : {};
+    return { key, schema: field, isRequired: names.has(key) && ownValue(field, 'default') === undefined };
+  });
+}
+
+/** Adds the definitions that a field's schema may refer to, because each field is checked on its own. */
+function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject): JsonObject {
+  if (!JSON.stringify(schema).includes('"$ref"')) return schema;
+  return {
+    ...schema,
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  };
+}
+
+/** Returns the undeclared inputs: every name in the template without a schema, else names that the schema allows. */
+function furtherFields(
+  head: FrontMatter,
+  declared: ReadonlySet<string>,
+  uses: readonly FieldUse[],
+): SchemaField[] {
+  const { inputSchema, defaults } = head;
+  const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
+  const more = inputSchema?.['additionalProperties'] ?? true;
+  const schema = isJsonObject(more) ? more : {};
+  const used = isOpen || more !== false ? uses : uses.filter(({ key }) => isVariable(key));
+  const defaulted = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
+  const keys = new Set([...used.map(({ key }) => key), ...defaulted]);
+  const certain = new Set(uses.filter(use => use.certain).map(({ key }) => key));
+  return [...keys]
+    .filter(key => !declared.has(key))
+    .map(key => ({
+      key,
+      schema: isOpen || !isJsonObject(more) ? typeOfDefault(defaults.get(key)) : schema,
+      isRequired: isOpen && certain.has(key) && !isVariable(key),
+    }));
+}
+
+/** Returns true for `{{$name}}`, which is empty by default. */
+function isVariable(key: string): boolean {
+  return key.startsWith('$');
+}
+
+/** Returns the schema of an undeclared input: the type of its default, else text. */
+function typeOfDefault(placed: LocatedValue<JsonValue> | undefined): JsonObject {
+  const value = placed?.value ?? '';
+  return { type: isJsonList(value) ? 'array' : typeof value };
+}
+
+function reportUnknown(
+  { key, file, ...place }: FieldUse,
+  known: readonly string[],
+  findings: Findings,
+): void {
+  const message = `\`${key}\` is not in input.schema: declare it there${didYouMean(key, known)}`;
+  findings.fault(place, message, file);
+}
+
+function notePicture(
+  { key, schema, isRequired }: SchemaField,
+  { defaults, placeOfField }: FrontMatter,
+  findings: Findings,
+): void {
+  const place = placeOfField(key);
+  const standard = defaults.get(key);
+  if (standard) {
+    findings.note(
+      standard.place,
+      `\`${key}\` is a picture, and those are always required: the default has no effect`,
+    );
+  } else if (!isRequired) {
+    findings.note(place, `\`${key}\` is a picture, and those are always required: the \`?\` has no effect`);
+  }
+  if (!isTextType(schemaTypes(schema))) {
+    findings.fault(place, `\`${key}\` is a picture: declare it as a string`);
+  }
+}
+
+function textInput(
+  { key, schema, isRequired }: SchemaField,
+  placed: LocatedValue<JsonValue> | undefined,
+  findings: Findings,
+): TextInput {
+  const choices = enumChoices(schema);
+  const type = schemaType(schema);
+  const standard = placed?.value ?? ownValue(schema, 'default');
+  const otherwise = standard === undefined ? undefined : textOrJson(standard);
+  const fault = placed && defaultFault(key, placed.value, schema, choices);
+  if (placed && fault !== undefined) findings.fault(placed.place, fault);
+  return {
+    key,
+    ...descriptionIn(schema),
+    required: isRequired && placed === undefined,
+    type,
+    ...(otherwise !== undefined && { default: otherwise }),
+    ...(choices && { enum: choices }),
+    ...(needsCheck(schema, choices) && { schema }),
+  };
+}
+
+function defaultFault(
+  key: string,
+  value: JsonValue,
+  schema: JsonObject,
+  choices: readonly string[] | undefined,
+): string | undefined {
+  if (choices) {
+    return value === null || choices.includes(textOrJson(value))
+      ? undefined
+      : `the default of \`${key}\` is not one of its values: ${choices.join(', ')}`;
+  }
+  const types = schemaTypes(schema);
+  if (types.length === 0 || types.some(type => defaultHasType(value, type))) return undefined;
+  return `the default of \`${key}\` must be of the type ${types.join(' or ')}, not ${describeKind(value)}`;
+}
+
+function defaultHasType(value: JsonValue, type: string): boolean {
+  if (type === 'array') return isJsonList(value);
+  if (type === 'object') return isJsonObject(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return type === 'null' ? value === null : typeof value === type;
+}
+
+export function schemaTypes(schema: JsonObject): readonly string[] {
+  const { type = [] } = schema;
+  const types: readonly JsonValue[] = isJsonList(type) ? type : [type];
+  return types.filter(type => typeof type === 'string');
+}
+
+function isTextType(types: readonly string[]): boolean {
+  return types.length === 0 || types.includes('string');
+}
+
+function enumChoices({ enum: choices }: JsonObject): string[] | undefined {
+  return isJsonList(choices) ? choices.filter(choice => choice !== null).map(textOrJson) : undefined;
+}
+
+const INPUT_TYPES: ReadonlySet<string> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'array',
+  'object',
+]);
+
+function schemaType(schema: JsonObject): InputType {
+  const { enum: choices } = schema;
+  const kinds = isJsonList(choices)
+    ? choices.filter(choice => choice !== null).map(choice => typeof choice)
+    : schemaTypes(schema).filter(type => type !== 'null');
+  const [kind, ...others] = new Set(kinds);
+  return kind !== undefined && others.length === 0 && INPUT_TYPES.has(kind) ? (kind as InputType) : 'any';
+}
+
+/** Keywords that don't restrict a text. */
+const INPUT_KEYWORDS = new Set(['type', 'description', 'title', 'default', 'examples', '$comment']);
+
+function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {
+  const { enum: values } = schema;
+  if (choices && isJsonList(values)) return values.some(value => value !== null && typeof value !== 'string');
+  const isText = schemaType(schema) === 'string';
+  return !isText || Object.keys(schema).some(keyword => !INPUT_KEYWORDS.has(keyword));
+}
+
+function descriptionIn({ description }: JsonObject): { description?: string } {
+  return typeof description === 'string' && description !== '' ? { description } : {};
+}

@@ -1,0 +1,97 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
+import { errorMessage } from '../../files/error-utils.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { BOUNDS } from '../bounds.ts';
+import type { PromptOutput } from '../definition.ts';
+import { schemaChecker } from '../schemas/schema-checker.ts';
+
+export interface CheckedOutput {
+  /** The model's answer, without the code fence if it is alone in one and matches. */
+  readonly text: string;
+  /** The first mismatch with its place. The run has then failed, and `text` is the answer as it came. */
+  readonly fault?: string;
+}
+
+/** Returns true if a prompt's answers are JSON, which is requested from the model and checked here. */
+export function isJsonOutput({ format, schema }: PromptOutput): boolean {
+  return schema !== undefined || format === 'json';
+}
+
+/** Returns true if the output may differ from the model's answer. */
+export function changesAnswer(output: PromptOutput): boolean {
+  return isJsonOutput(output) || output.extract !== undefined;
+}
+
+/**
+ * Checks an answer, whatever the model claims. A schema that can't be used is a fault too.
+ *
+ * @throws {PastBound} if the check takes longer than `limitMs`
+ */
+export async function checkOutput(
+  { output }: { readonly output: PromptOutput },
+  text: string,
+  limitMs: number = BOUNDS.checkMs,
+): Promise<CheckedOutput> {
+  const block = output.extract && codeBlock(text, output.extract);
+  if (!isJsonOutput(output)) return { text: block ?? text };
+  const bare = block ?? withoutFence(text);
+  const parsed = parseOutput(bare);
+  if ('fault' in parsed) return { text, fault: parsed.fault };
+  const fault = output.schema && (await schemaFault(output.schema, parsed.value, limitMs));
+  return fault === undefined ? { text: bare } : { text, fault };
+}
+
+/** Removes a code fence with nothing around it. */
+function withoutFence(text: string): string {
+  const lines = text.trim().split('\n');
+  const [first = '', last = ''] = [lines[0]?.trim(), lines.at(-1)?.trim()];
+  const isFenced = lines.length > 2 && /^(`{3,}|~{3,})[\w+-]*$/.test(first) && /^(`{3,}|~{3,})$/.test(last);
+  return isFenced && first.startsWith(last) ? lines.slice(1, -1).join('\n') : text;
+}
+
+function parseOutput(text: string): { value: JsonValue } | { fault: string } {
+  try {
+    return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw new PastBound(`the output ${error.message}`);
+    return { fault: `the output is not JSON, at "": ${errorMessage(error)}` };
+  }
+}
+
+async function schemaFault(
+  schema: JsonObject,
+  value: JsonValue,
+  limitMs: number,
+): Promise<string | undefined> {
+  const check = await schemaChecker(limitMs);
+  const { pointer, message, isOfSchema } = check(schema, value) ?? {};
+  if (message === undefined || isOfSchema) return message;
+  return `the output does not match output.schema at "${pointer}": ${message}`;
+}
+
+/** Returns the content of the first or last closed code block; undefined if there is none. */
+function codeBlock(text: string, which: 'first' | 'last'): string | undefined {
+  const lines = text.replace(/\r\n/gu, '\n').split('\n');
+  const fences = new Map<string, number[]>();
+  const fenceLines = (fence: string): number[] => {
+    const known = fences.get(fence) ?? [];
+    fences.set(fence, known);
+    return known;
+  };
+  for (const [index, line] of lines.entries()) {
+    if (/^`{3,}$/u.test(line)) fenceLines(line).push(index);
+  }
+  let found: string | undefined;
+  for (let at = 0; at < lines.length; at += 1) {
+    const [, fence] = /^(`{3,})\w*$/u.exec(lines[at] ?? '') ?? [];
+    const ends = fence === undefined ? [] : fenceLines(fence);
+    while (ends.length > 0 && Number(ends[0]) <= at) ends.shift();
+    const [end] = ends;
+    if (end === undefined) continue;
+    found = lines.slice(at + 1, end).join('\n');
+    if (which === 'first') return found;
+    at = end;
+  }
+  return found;
+}

@@ -1,0 +1,173 @@
+import type { YamlNode } from '../../files/yaml-node.ts';
+import { BOUNDS } from '../bounds.ts';
+import type { PromptDefinition, PromptOutput } from '../definition.ts';
+import type { ConversionLimits } from '../foreign/conversion-budget.ts';
+import type { Converted, ConvertOptions } from '../foreign/converted.ts';
+import type { ForeignTests } from '../foreign/foreign-tests.ts';
+import { partialsBeside, textBeside } from '../parse/read-prompt-text.ts';
+import { checkOutput } from '../render/check-output.ts';
+import { renderMessages } from '../render/render-prompt.ts';
+import { readTextInputs } from '../render/typed-inputs.ts';
+import type { CompiledTemplates } from '../template/compiled-templates.ts';
+import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';
+import type { PartialLookup } from '../template/syntax.ts';
+import { checkValues } from './check-values.ts';
+import { selectFromAnswer } from './select-from-answer.ts';
+
+export type TaskLimits = Omit<Limits, 'now'> & {
+  /** Time to check values, in milliseconds. */
+  readonly checkMs: number;
+  /** Limits of a conversion; default none. */
+  readonly conversion?: ConversionLimits;
+};
+
+export interface TaskContext extends TaskLimits {
+  /** The cache for templates between tasks; none by default. */
+  readonly templates?: CompiledTemplates;
+}
+
+export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
+
+/**
+ * The tasks on prompts that may take long, by name. Arguments and results are plain data, so that another process can run
+ * them. Each throws PastBound past its limits.
+ */
+const TASKS = {
+  readTexts: (
+    { definition, texts }: { definition: Pick<PromptDefinition, 'textInputs' | 'input'>; texts: Texts },
+    { checkMs }: TaskLimits,
+  ) => readTextInputs(definition, texts, checkMs),
+  render: renderMessages,
+  checkOutput: ({ output, text }: { output: PromptOutput; text: string }, { checkMs }: TaskLimits) =>
+    checkOutput({ output }, text, checkMs),
+  select: ({ text, expressions }: { text: string; expressions: Texts }, { checkMs }: TaskLimits) =>
+    selectFromAnswer(text, expressions, checkMs),
+  trySchemas: checkValues,
+  parse: parseFile,
+  readYaml,
+  convert,
+  convertPrompts: convertPromptsTask,
+  foreignTests: foreignTestsTask,
+};
+
+type Texts = Readonly<Record<string, string>>;
+export type TaskName = keyof typeof TASKS;
+export type Work<N extends TaskName> = Parameters<(typeof TASKS)[N]>[0];
+export type Result<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
+
+/** Runs a task in this process. */
+export async function perform<N extends TaskName>(
+  name: N,
+  work: Work<N>,
+  context: TaskContext,
+): Promise<Result<N>> {
+  // The compiler can't relate the task to its work through a table.
+  const task = TASKS[name] as (work: Work<N>, context: TaskContext) => Promise<unknown>;
+  return (await task(work, context)) as Result<N>;
+}
+
+/** A character of a template or prompt file takes as long as this many characters of a value. */
+const TEMPLATE_WEIGHT = 4;
+/** A character of a value takes as long as this many characters of a test file, which only commands read. */
+const CHARACTERS_OF_TESTS = 8;
+
+const TASK_SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
+  // A text without a schema is not parsed.
+  readTexts: ({ definition: { textInputs }, texts }) => {
+    const parsed = textInputs.filter(({ key, schema }) => schema && Object.hasOwn(texts, key));
+    return parsed.reduce((sum, { key }) => sum + (texts[key]?.length ?? 0), 0);
+  },
+  render: ({ definition: { template, partials }, textInputs }) =>
+    sizeOfTexts(textInputs) + TEMPLATE_WEIGHT * (template.length + sizeOfTexts(partials)),
+  checkOutput: ({ text }) => text.length,
+  select: ({ text }) => text.length,
+  trySchemas: () => 0,
+  parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
+  readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
+  // Other conversions don't count what they use.
+  convert: work => (work.options.isForTest ? sizeOfConfiguration(work) : Number.POSITIVE_INFINITY),
+  convertPrompts: sizeOfConfiguration,
+  foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
+};
+
+/** Returns the size of a task in characters of a value, unless the task has limits of its own. */
+export function taskSize<N extends TaskName>(name: N, work: Work<N>): number {
+  return TASK_SIZES[name](work);
+}
+
+function sizeOfTexts(texts: Texts = {}): number {
+  return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+}
+
+function sizeOfConfiguration({ text, options }: { text: string; options: ConvertOptions }): number {
+  return (text.length + sizeOfTexts(options.programOutputs)) / CHARACTERS_OF_TESTS;
+}
+
+/** Parses a prompt file as far as possible. */
+async function parseFile({
+  text,
+  file,
+  partials,
+  allowOutside,
+  checksTests,
+}: {
+  text: string;
+  file: string;
+  partials?: Texts;
+  /** True if those files may lie outside its folder; default false. */
+  allowOutside?: boolean;
+  /** True to report faults of its own tests; default false. */
+  checksTests?: boolean;
+}) {
+  // Loaded late: a stored version doesn't need the slow parsers of templates and front matter.
+  const { parseAnyPrompt } = await import('../foreign/parse-any.ts');
+  const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
+  const beside = partials ? undefined : textBeside(file, allowOutside);
+  const parsed = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
+  return { ...parsed, findings: parsed.findings.list() };
+}
+
+async function readYaml({ text, file }: { text: string; file: string }): Promise<YamlNode | null> {
+  const { parseYamlNode } = await import('../../files/yaml-node.ts');
+  return parseYamlNode(text, 1, file);
+}
+
+/** Converts another tool's file, and the files that it names, to promptrun's own. */
+async function convert(
+  { text, file, options }: { text: string; file: string; options: ConvertOptions },
+  { conversion }: TaskLimits,
+): Promise<Converted> {
+  const { convertForeign } = await import('../foreign/convert.ts');
+  return await convertForeign(text, file, options, conversion);
+}
+
+/** Converts some of the prompts of a promptfoo configuration for a test. */
+async function convertPromptsTask(
+  {
+    text,
+    file,
+    options,
+    numbers,
+  }: { text: string; file: string; options: ConvertOptions; numbers: readonly number[] },
+  { conversion }: TaskLimits,
+): Promise<Converted[]> {
+  const { convertNumberedPrompts } = await import('../foreign/convert.ts');
+  return await convertNumberedPrompts(text, file, options, numbers, conversion);
+}
+
+/** Reads the tests in another tool's prompt file. */
+async function foreignTestsTask({
+  text,
+  file,
+}: {
+  text: string;
+  file: string;
+}): Promise<ForeignTests | undefined> {
+  const { foreignTests } = await import('../foreign/convert.ts');
+  return foreignTests(text, file);
+}
+
+function partialsIn(partials: Texts): PartialLookup {
+  return name =>
+    Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+}

@@ -1,0 +1,83 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
+import { groupedDigits } from '../../wire/grouped-digits.ts';
+import { BOUNDS } from '../bounds.ts';
+
+/** Limits of one render. */
+export interface Limits {
+  readonly steps: number;
+  readonly bytes: number;
+  readonly ms: number;
+  readonly now: () => number;
+  /**
+   * Returns the process's own time; default: the clock. It is slow, so it is read only after the clock's limit has passed.
+   * The render may then use the limit in own time, so that time spent waiting for other processes doesn't count.
+   */
+  readonly ownTime?: (() => number) | undefined;
+}
+
+export const RENDER_LIMITS: Limits = {
+  steps: BOUNDS.renderSteps,
+  bytes: BOUNDS.outputBytes,
+  ms: BOUNDS.renderMs,
+  now: () => performance.now(),
+};
+
+/** Number of steps between two looks at the clock. */
+const STEPS_PER_LOOK = 256;
+
+/** Counts what a render uses. Each method throws PastBound, whose message names the limit. */
+export class RenderBudget {
+  readonly #limits: Limits;
+  readonly #start: number;
+  #ownStart: number | undefined;
+  #steps = 0;
+  #stepsAtLook = -STEPS_PER_LOOK;
+  #bytes = 0;
+  #depth = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+    this.#start = limits.now();
+  }
+
+  step(count: number): void {
+    const { steps, ms, now } = this.#limits;
+    this.#steps += count;
+    if (this.#steps > steps) {
+      throw new PastBound(`rendering the prompt takes more than ${groupedDigits(steps)} steps`);
+    }
+    if (this.#steps - this.#stepsAtLook < STEPS_PER_LOOK) return;
+    this.#stepsAtLook = this.#steps;
+    if (now() - this.#start > ms && this.#isOwnTimePast()) {
+      throw new PastBound(`rendering the prompt takes longer than ${ms / 1000} s`);
+    }
+  }
+
+  #isOwnTimePast(): boolean {
+    const { ms, ownTime } = this.#limits;
+    if (!ownTime) return true;
+    const time = ownTime();
+    this.#ownStart ??= time;
+    return time - this.#ownStart > ms;
+  }
+
+  write(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#limits.bytes) {
+      throw new PastBound(`the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`);
+    }
+  }
+
+  /** Renders a partial one level deeper. */
+  deeper(render: () => string): string {
+    this.#depth += 1;
+    if (this.#depth > BOUNDS.renderDepth) throw tooDeep();
+    const text = render();
+    this.#depth -= 1;
+    return text;
+  }
+}
+
+export function tooDeep(): PastBound {
+  return new PastBound(`more than ${BOUNDS.renderDepth} blocks and partials are inside each other`);
+}

@@ -1,0 +1,133 @@
+import Handlebars from 'handlebars';
+import type { PastBound } from '../../files/bounds/past-bound.ts';
+import { CompiledTemplates, type Template } from './compiled-templates.ts';
+import type { AddedHelpers } from './instrument.ts';
+import { type Limits, RENDER_LIMITS, RenderBudget, tooDeep } from './render-budget.ts';
+import { shellWords } from './shell-words.ts';
+import { roleNamed } from './syntax.ts';
+import { Marks, type TemplateMessage } from './template-messages.ts';
+import { encodeJson, isFilled, ownField, Picture, templateText, type Value } from './template-values.ts';
+
+export interface TemplateInputs {
+  readonly inputs: { readonly [key: string]: Value };
+  /** `@` variables other than those of loops. */
+  readonly variables?: { readonly [name: string]: Value };
+  /** Earlier messages, for `{{history}}`. */
+  readonly history?: readonly TemplateMessage[];
+}
+
+/**
+ * Renders a template that was read without a fault. A value only ever becomes text, because the markers of roles,
+ * pictures and sections can't be guessed.
+ *
+ * @param templates where the compiled template is cached; nowhere by default
+ * @throws {PastBound} if a limit is exceeded; the message names it
+ */
+export function renderTemplate(
+  template: Template,
+  { inputs, variables = {}, history = [] }: TemplateInputs,
+  limits: Limits = RENDER_LIMITS,
+  templates: CompiledTemplates = new CompiledTemplates(),
+): TemplateMessage[] {
+  const { render, helpers } = templates.get(template);
+  const budget = new RenderBudget(limits);
+  const marks = new Marks();
+  try {
+    const text = render(inputs, {
+      data: { ...variables, root: inputs, 'partial-block': () => '' },
+      helpers: { ...languageHelpers(budget, marks), ...countingHelpers(helpers, budget, marks) },
+      allowProtoMethodsByDefault: false,
+      allowProtoPropertiesByDefault: false,
+    });
+    return marks.messages(text, history);
+  } catch (error) {
+    throw error instanceof RangeError ? boundBehind(error, budget) : error;
+  }
+}
+
+type Block = Handlebars.HelperOptions;
+type Helpers = Record<string, Handlebars.HelperDelegate>;
+
+/** Returns the helpers of the language besides Handlebars' own `if`, `unless`, `each` and `with`. */
+function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
+  const written = (value: Value): string => writtenOut(value, budget);
+  return {
+    ifEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
+      return a === b ? fn(this) : inverse(this);
+    },
+    unlessEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
+      return a === b ? inverse(this) : fn(this);
+    },
+    lookup: (object: Value, key: Value) => (object ? ownField(object, written(key)) : object),
+    word: (text: Value, number: Value) =>
+      shellWords(chargeText(templateText(text), budget))[Number(number)] ?? '',
+    json(value: Value, { hash }: Block): string {
+      const { indent } = hash as { indent?: Value };
+      return chargeText(encodeJson(value, indent), budget);
+    },
+    role(name: string): string {
+      const role = roleNamed(name);
+      return role ? marks.mark({ role }) : '';
+    },
+    media({ hash }: Block): string {
+      const { url, contentType } = hash as { url: Value; contentType?: Value };
+      if (!isFilled(url)) return '';
+      const type = written(contentType);
+      const picture = url instanceof Picture && { picture: url.index };
+      const media = { url: written(url), ...picture, ...(type !== '' && { contentType: type }) };
+      return marks.mark({ part: { media } });
+    },
+    section: (name: Value) => marks.mark({ part: { metadata: { purpose: written(name), pending: true } } }),
+    history: () => marks.mark('history'),
+    log: () => '',
+  };
+}
+
+function countingHelpers(names: AddedHelpers, budget: RenderBudget, marks: Marks): Helpers {
+  return {
+    [names.count](steps: number, bytes: number): string {
+      budget.step(steps);
+      budget.write(bytes);
+      return '';
+    },
+    [names.value](value: Value): string {
+      const text = writtenOut(value, budget);
+      budget.write(Buffer.byteLength(text));
+      return text !== '' && text.trim() === '' ? marks.mark('value') + text : text;
+    },
+    [names.block](this: unknown, value: Value, options: Block): string {
+      const { blockHelperMissing } = Handlebars.helpers;
+      return String(blockHelperMissing?.call(this, value, options));
+    },
+    [names.partial](this: unknown, indent: string, copied: Value, { fn }: Block): string {
+      budget.step(typeof copied === 'object' && copied !== null ? Object.keys(copied).length : 1);
+      const text = budget.deeper(() => fn(this));
+      return indent === '' ? text : indentPartial(text, indent, budget);
+    },
+  };
+}
+
+function writtenOut(value: Value, budget: RenderBudget): string {
+  return typeof value === 'object' ? chargeText(templateText(value), budget) : templateText(value);
+}
+
+/** Counts the size of a text, because writing a large value takes time even if it is not shown. */
+function chargeText(text: string, budget: RenderBudget): string {
+  budget.step(Math.ceil(text.length / 64));
+  return text;
+}
+
+/** Indents every line of a partial that is alone on its line. */
+function indentPartial(text: string, indent: string, budget: RenderBudget): string {
+  const lines = text.split('\n');
+  budget.write(lines.length * indent.length);
+  return lines
+    .map((line, index) => (line === '' && index === lines.length - 1 ? '' : indent + line))
+    .join('\n');
+}
+
+/** Converts V8's own errors for text length and call depth to PastBound. */
+function boundBehind({ message }: RangeError, budget: RenderBudget): PastBound {
+  if (message.includes('string length')) budget.write(Number.POSITIVE_INFINITY);
+  return tooDeep();
+}

@@ -1,0 +1,53 @@
+import { prepareDataDirectory } from '../../files/data-directory.ts';
+import { openSqliteStore } from './sqlite/open-sqlite-store.ts';
+import type { Store, StoreOptions } from './store.ts';
+import { dataDirectoryError } from './store-errors.ts';
+
+/**
+ * Opens the store, and creates it if it doesn't exist. Several processes may have it open.
+ *
+ * @throws {DataDirectoryError} if the directory or its database can't be used
+ * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
+ * @throws {DatabaseUnavailableError} if PostgreSQL can't be reached
+ * @throws {MediaUrlError} if `media` doesn't name an object store
+ */
+export async function openDatabase(options: StoreOptions): Promise<Store> {
+  const { media, env = {}, clock } = options;
+  if (media === undefined) return await openWithoutObjects(options);
+  const [{ readMediaUrl }, { keepInObjects }] = await Promise.all([
+    import('./objects/media-url.ts'),
+    import('./objects/media-place.ts'),
+  ]);
+  const place = readMediaUrl(media, env);
+  return await keepInObjects(await openWithoutObjects(options), place, clock);
+}
+
+async function openWithoutObjects(options: StoreOptions): Promise<Store> {
+  const { database, dataDir } = options;
+  const unusable = (error: unknown): never => {
+    throw dataDirectoryError(dataDir, error);
+  };
+  // Even with a remote database, the directory holds files of this machine, such as models.
+  const file = await prepareDataDirectory(dataDir).catch(unusable);
+  if (database === undefined) return await openSqliteStore(file, options).catch(unusable);
+  const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
+  return await openPostgresStore(database, options);
+}
+
+/**
+ * Checks that all instances on a store keep media in the same place, and that it can be used. An unreachable object store
+ * is only a notice.
+ *
+ * @throws {DataDirectoryError} if the other instances use another place
+ * @throws {MediaUnavailableError} if an object store refuses
+ */
+export async function checkMediaPlace(
+  store: Store,
+  { database, mediaDir, onNotice = () => {} }: StoreOptions,
+): Promise<void> {
+  const { checkObjectPlace } = await import('./objects/media-place.ts');
+  await checkObjectPlace(store, onNotice);
+  if (database === undefined || store.objects) return;
+  const { checkMediaDirectory } = await import('./postgres/media-directory.ts');
+  await checkMediaDirectory(store.settings, mediaDir);
+}

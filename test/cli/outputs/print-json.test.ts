@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { GlobalOptions } from '../../../src/cli/core/types.ts';
+import { jsonLine, printValue } from '../../../src/cli/outputs/print-json.ts';
+import { type TestOptions, testContext } from '../../support/context.ts';
+
+async function printed(
+  value: unknown,
+  options: TestOptions & { globals?: Partial<GlobalOptions> } = {},
+): Promise<string> {
+  const { ctx, stdout } = await testContext(options);
+  await printValue(ctx, value);
+  return stdout();
+}
+
+const onTerminal = { terminal: { stdout: true } };
+
+describe('printValue', () => {
+  it('prints JSON indented by two spaces, with a newline', async () => {
+    expect(await printed({ a: [1, null] })).toBe('{\n  "a": [\n    1,\n    null\n  ]\n}\n');
+  });
+
+  it('keeps unknown fields, __proto__ too', async () => {
+    const text = '{"__proto__":{"x":1},"new":[]}';
+    expect(JSON.stringify(JSON.parse(await printed(JSON.parse(text))))).toBe(text);
+  });
+
+  it('prints what --query selects, a string bare', async () => {
+    const value = { id: 'a"b', n: 3 };
+    expect(await printed(value, { globals: { query: 'id' } })).toBe('a"b\n');
+    expect(await printed(value, { globals: { query: 'n' } })).toBe('3\n');
+    expect(await printed(value, { globals: { query: 'nothing' } })).toBe('null\n');
+  });
+
+  it('keeps bytes in a pipe, and drives no terminal', async () => {
+    const value = { text: '\u009b2J\u202e\u007f' };
+    expect(await printed(value)).toContain('\u009b2J\u202e\u007f');
+    const shown = await printed(value, onTerminal);
+    expect(shown).toContain('\\u009b2J\\u202e\\u007f');
+    expect(JSON.parse(shown)).toEqual(value);
+    expect(await printed({ t: '\u001b[2J' }, { ...onTerminal, globals: { query: 't' } })).toBe('^[[2J\n');
+  });
+});
+
+it('writes a row on one line', async () => {
+  const { ctx } = await testContext();
+  expect(await jsonLine(ctx, { a: [1, { b: 2 }] })).toBe('{"a":[1,{"b":2}]}\n');
+});

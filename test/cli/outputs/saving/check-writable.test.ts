@@ -1,0 +1,23 @@
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { checkDirectory } from '../../../../src/cli/outputs/saving/check-writable.ts';
+import { temporaryDirectory } from '../../../support/context.ts';
+
+it('takes a directory that can be made', () => {
+  const home = temporaryDirectory();
+  expect(() => checkDirectory(home, path.join('a', 'b'), '--save')).not.toThrow();
+});
+
+// Other systems have no drives.
+it.runIf(process.platform === 'win32')('refuses a directory on a drive that is not there', () => {
+  expect(() => checkDirectory(temporaryDirectory(), 'Q:\\pictures', '--save')).toThrow(
+    '--save: the drive Q:\\ does not exist',
+  );
+});
+
+it.runIf(process.platform === 'win32').each(['CON', 'new\\aux', 'NUL'])(
+  'refuses the device name %s for a directory',
+  name => {
+    expect(() => checkDirectory(temporaryDirectory(), name, '--save')).toThrow('for a device');
+  },
+);

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import {
+  GatewayTimeoutError,
+  InvalidRequestError,
+  NetworkError,
+  NotFoundError,
+  ProtocolError,
+  RateLimitError,
+  ServiceError,
+} from '../../src/client/errors.ts';
+import { answerIsLost, findLostRun, findLostRuns } from '../../src/client/find-lost-run.ts';
+import type { RunRow } from '../../src/wire/index.ts';
+import { scriptedClient, type TestClient } from '../support/client.ts';
+import { type Exchange, success } from '../support/scripted-service.ts';
+
+/** The service's clock is an hour behind the local one, unless a test says otherwise. */
+const HOUR = 3_600_000;
+const LOCAL = Date.parse('2026-01-02T04:04:05.700Z');
+const SERVICE = LOCAL - HOUR;
+/** How much earlier is asked for. */
+const MARGIN = 2000;
+/** How long after its request a run may be created. */
+const WINDOW = 600_000;
+const NONE: ReadonlySet<string> = new Set();
+
+let client: TestClient;
+
+async function scripted(...script: readonly Exchange[]): Promise<void> {
+  ({ client } = await scriptedClient(script, { now: () => LOCAL }));
+}
+
+function row(runId: string, createdAt: number, promptVersionId = 'v'): RunRow {
+  const when = new Date(createdAt).toISOString();
+  return {
+    runId,
+    promptVersionId,
+    outputs: [],
+    runStatus: 'running',
+    credits: null,
+    runName: 'x',
+    createdAt: when,
+  };
+}
+
+function page(
+  rows: readonly RunRow[],
+  options: { hasMore?: boolean; at?: number } = {},
+): ReturnType<typeof success> {
+  const { hasMore = false, at = SERVICE } = options;
+  return success({ rows, hasMore }, { date: new Date(at).toUTCString() });
+}
+
+const seconds = (ms: number): string => String(Math.floor(ms / 1000));
+const find = (knownRunIds = NONE): ReturnType<typeof findLostRun> =>
+  findLostRun(client, { promptVersionId: 'v', sentAt: LOCAL, knownRunIds });
+
+describe('findLostRun', () => {
+  it('finds the only run that fits, by the clock of the service', async () => {
+    const before = page([]);
+    const since = seconds(SERVICE - 700);
+    const mine = row('mine', SERVICE + 400);
+    await scripted(
+      { answer: before },
+      {
+        expect: { path: '/runs', query: { since, until: seconds(SERVICE - 700 + WINDOW), limit: '50' } },
+        answer: page([row('other', SERVICE, 'w'), mine]),
+      },
+    );
+    await client.runs.list();
+    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
+  });
+
+  it('learns the time from the search itself if the service is behind', async () => {
+    const mine = row('mine', SERVICE + 1000);
+    await scripted(
+      { expect: { query: { since: seconds(LOCAL - MARGIN) } }, answer: page([]) },
+      { expect: { query: { since: seconds(SERVICE - 700) } }, answer: page([mine]) },
+    );
+    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
+  });
+
+  it('learns the time if the service is ahead too, and leaves out older runs', async () => {
+    const at = LOCAL + HOUR;
+    const mine = row('mine', at);
+    const older = row('older', at - 60_000);
+    await scripted({
+      expect: { query: { since: seconds(LOCAL - MARGIN) } },
+      answer: page([mine, older], { at }),
+    });
+    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
+  });
+
+  it('searches once if the clocks agree except for rounding and transfer time', async () => {
+    const at = LOCAL - 1000;
+    const mine = row('mine', at);
+    const older = row('older', at - 1000);
+    await scripted({ answer: page([mine, older], { at }) });
+    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
+  });
+
+  it('allows for the second of the creation', async () => {
+    const mine = row('mine', Math.floor(LOCAL / 1000) * 1000);
+    await scripted({ answer: page([mine], { at: LOCAL }) });
+    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
+  });
+
+  it('leaves out runs that are known', async () => {
+    const mine = row('mine', LOCAL);
+    await scripted({ answer: page([row('known', LOCAL), mine], { at: LOCAL }) });
+    await expect(find(new Set(['known']))).resolves.toMatchObject({ candidates: [mine] });
+  });
+
+  it('names every run that fits, newest first', async () => {
+    const rows = [row('b', LOCAL + 1000), row('a', LOCAL)];
+    await scripted({ answer: page(rows, { at: LOCAL }) });
+    await expect(find()).resolves.toEqual({ candidates: rows, complete: true });
+  });
+
+  it('finds nothing if nothing matches', async () => {
+    await scripted({ answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }) });
+    await expect(find()).resolves.toEqual({ candidates: [], complete: true });
+  });
+
+  it('requests only the minutes around the creation if many runs came since', async () => {
+    const mine = row('mine', LOCAL);
+    const window = { since: seconds(LOCAL), until: seconds(LOCAL + WINDOW) };
+    await scripted(
+      {
+        expect: { query: { until: null } },
+        answer: page([row('x', LOCAL)], { at: LOCAL, hasMore: true }),
+      },
+      {
+        expect: { query: { ...window, startingAfter: null } },
+        answer: page([row('y', LOCAL, 'w')], { at: LOCAL, hasMore: true }),
+      },
+      {
+        expect: { query: { ...window, startingAfter: 'y' } },
+        answer: page([mine], { at: LOCAL }),
+      },
+    );
+    await expect(find()).resolves.toMatchObject({ candidates: [mine], complete: true });
+  });
+
+  it('leaves out runs that were created more than ten minutes later', async () => {
+    const rows = [row('later', LOCAL + WINDOW + 1000), row('mine', LOCAL)];
+    await scripted({ answer: page(rows, { at: LOCAL }) });
+    await expect(find()).resolves.toMatchObject({ candidates: [rows[1]] });
+  });
+
+  it('stops after as many pages as it may read, and says so', async () => {
+    const pages = ['a', 'b', 'c'].map(id => ({
+      answer: page([row(id, LOCAL)], { at: LOCAL, hasMore: true }),
+    }));
+    await scripted(...pages);
+    const lost = { promptVersionId: 'v', sentAt: LOCAL, knownRunIds: new Set(['b']), maxPages: 3 };
+    const found = await findLostRun(client, lost);
+    expect(found).toEqual({ candidates: [row('c', LOCAL)], complete: false });
+  });
+
+  it('goes by the offset of the clock that was noted at the time, whatever the clocks say now', async () => {
+    const mine = row('mine', SERVICE);
+    await scripted({
+      expect: { query: { since: seconds(SERVICE - 700) } },
+      answer: page([mine, row('older', SERVICE - 60_000)], { at: LOCAL + HOUR }),
+    });
+    const lost = { promptVersionId: 'v', sentAt: LOCAL, clockOffsetMs: -HOUR - 700, knownRunIds: NONE };
+    await expect(findLostRun(client, lost)).resolves.toMatchObject({ candidates: [mine] });
+    expect(client.clock.offsetMs).toBe(HOUR - 700);
+  });
+
+  it('does without a clock of the service', async () => {
+    const mine = row('mine', LOCAL);
+    await scripted({ answer: success({ rows: [mine], hasMore: false }, { date: 'no date' }) });
+    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
+  });
+});
+
+describe('findLostRuns', () => {
+  it('looks for many creations with one pass over the list', async () => {
+    const [first, second] = [row('first', LOCAL, 'v'), row('second', LOCAL + 60_000, 'w')];
+    await scripted({ answer: page([second, first], { at: LOCAL }) });
+    const creations = [
+      { promptVersionId: 'w', sentAt: LOCAL + 60_000 },
+      { promptVersionId: 'v', sentAt: LOCAL + 60_000 },
+      { promptVersionId: 'v', sentAt: LOCAL },
+    ];
+    const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+    expect(found.map(({ candidates }) => candidates)).toEqual([[second], [], [first]]);
+  });
+
+  it('leaves out the time in between if creations lie far apart', async () => {
+    const old = LOCAL - 50 * HOUR;
+    await scripted(
+      { answer: page([], { at: LOCAL }) },
+      {
+        expect: { query: { since: seconds(LOCAL - 700), until: seconds(LOCAL + 60_000 - 700 + WINDOW) } },
+        answer: page([row('new', LOCAL)], { at: LOCAL }),
+      },
+      {
+        expect: { query: { since: seconds(old - 700), until: seconds(old - 700 + WINDOW) } },
+        answer: page([row('old', old)], { at: LOCAL }),
+      },
+    );
+    await client.runs.list();
+    const creations = [old, LOCAL + 60_000, LOCAL].map(sentAt => ({ promptVersionId: 'v', sentAt }));
+    const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+    expect(found.map(({ candidates }) => candidates.map(({ runId }) => runId))).toEqual([
+      ['old'],
+      [],
+      ['new'],
+    ]);
+  });
+
+  it('marks all as incomplete if the pages did not suffice for one', async () => {
+    await scripted({ answer: page([], { at: LOCAL }) }, { answer: page([row('new', LOCAL)], { at: LOCAL }) });
+    await client.runs.list();
+    const creations = [LOCAL, LOCAL - 50 * HOUR].map(sentAt => ({ promptVersionId: 'v', sentAt }));
+    const found = await findLostRuns(client, creations, { knownRunIds: NONE, maxPages: 1 });
+    expect(found.map(({ complete }) => complete)).toEqual([false, false]);
+  });
+
+  it('sends nothing if there is nothing to find', async () => {
+    await scripted();
+    await expect(findLostRuns(client, [], { knownRunIds: NONE })).resolves.toEqual([]);
+  });
+});
+
+describe('answerIsLost', () => {
+  const options = { httpStatus: 504, data: null };
+
+  it.each([
+    new NetworkError('x', { nothingSent: false }),
+    new ProtocolError('x', { httpStatus: 502 }),
+    new ProtocolError('x', { httpStatus: 503 }),
+    new ProtocolError('x', { httpStatus: 504 }),
+    new ProtocolError('x', { httpStatus: 500 }),
+    new ProtocolError('truncated', { httpStatus: 200 }),
+    new ServiceError('GATEWAY_TIMEOUT_ERROR', 'no run id', options),
+  ])('says yes to %o', error => {
+    expect(answerIsLost(error)).toBe(true);
+  });
+
+  it.each([
+    new NetworkError('x', { nothingSent: true }),
+    new ProtocolError('redirect', { httpStatus: 307 }),
+    new ProtocolError('x', { httpStatus: 403 }),
+    new GatewayTimeoutError('GATEWAY_TIMEOUT_ERROR', 'x', { ...options, runId: 'r' }),
+    ...[500, 502, 503].map(httpStatus => new ServiceError('SERVER_ERROR', 'x', { httpStatus })),
+    new NotFoundError('NOT_FOUND_ERROR', 'x', { httpStatus: 404 }),
+    new RateLimitError('TOO_MANY_REQUESTS_ERROR', 'x', { httpStatus: 429 }),
+    new InvalidRequestError('x'),
+    new Error('aborted'),
+    undefined,
+  ])('says no to %o', error => {
+    expect(answerIsLost(error)).toBe(false);
+  });
+});

@@ -1,0 +1,87 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  environmentWithoutKeys,
+  findProgram,
+  resolveProgram,
+  windowsProgram,
+} from '../../../src/files/programs/find-program.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
+
+let home = '';
+beforeEach(() => {
+  home = temporaryDirectory();
+  for (const name of ['a/tool', 'b/tool', 'b/only', 'a/plain', 'a/folder/x']) {
+    mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
+    writeFileSync(path.join(home, name), '');
+    chmodSync(path.join(home, name), name === 'a/plain' ? 0o644 : 0o755);
+  }
+});
+
+describe.runIf(isPosix)('a program', () => {
+  it.each([
+    ['tool', 'a/tool'],
+    ['only', 'b/only'],
+    ['plain', undefined],
+    ['folder', undefined],
+    ['missing', undefined],
+  ])('%s is found at %s', (name, found) => {
+    const env = { PATH: ['.', '', 'a', path.join(home, 'a'), path.join(home, 'b')].join(path.delimiter) };
+    expect(findProgram(name, env, 'linux')).toBe(found && path.join(home, found));
+  });
+
+  it('is not looked for in the working directory', () => {
+    expect(findProgram('node', { PATH: '.::bin' }, 'linux')).toBeUndefined();
+    expect(findProgram('node', {}, 'linux')).toBeUndefined();
+  });
+});
+
+describe('a program on Windows', () => {
+  const env = (): Record<string, string> => ({
+    Path: ['.', path.join(home, 'a'), path.join(home, 'b')].join(';'),
+    PATHEXT: '.COM;.EXE;.BAT;.CMD;.VBS',
+  });
+  const write = (...names: readonly string[]): void => {
+    for (const name of names) writeFileSync(path.join(home, name), '');
+  };
+
+  it('is found by the endings of PATHEXT, in their order, and never without one', () => {
+    write('b/npm', 'b/npm.cmd', 'a/both.cmd', 'a/both.exe', 'a/script.vbs');
+    expect(findProgram('npm', env(), 'win32')).toBe(path.join(home, 'b/npm.cmd'));
+    expect(findProgram('both', env(), 'win32')).toBe(path.join(home, 'a/both.exe'));
+    expect(findProgram('both.cmd', env(), 'win32')).toBe(path.join(home, 'a/both.cmd'));
+    expect(findProgram('script', env(), 'win32')).toBeUndefined();
+    expect(findProgram('tool', env(), 'win32')).toBeUndefined();
+  });
+
+  it('is found by a path relative to its working directory, and never there by a bare name', () => {
+    write('check.cmd');
+    expect(resolveProgram('./check', home, env(), 'win32')).toBe(path.join(home, 'check.cmd'));
+    expect(resolveProgram('check', home, env(), 'win32')).toBeUndefined();
+  });
+
+  it.runIf(isPosix)('of the store is found, though nothing but its start can follow the link to it', () => {
+    symlinkSync('python3.exe', path.join(home, 'b/python3.exe'));
+    symlinkSync('gone.exe', path.join(home, 'a/ruby.exe'));
+    expect(findProgram('python3', env(), 'win32')).toBe(path.join(home, 'b/python3.exe'));
+    expect(findProgram('ruby', env(), 'win32')).toBeUndefined();
+  });
+
+  it('of the system itself has its full path', () => {
+    expect(windowsProgram('cmd.exe', { SystemRoot: 'D:\\Windows' })).toBe('D:\\Windows\\System32\\cmd.exe');
+  });
+});
+
+it('keeps keys from a program, whatever their case of letters', () => {
+  const env = {
+    OPENAI_API_KEY: 'a',
+    mine: 'b',
+    PROMPTRUN_API_KEY: 'c',
+    promptrun_x: 'd',
+    HOME: '/',
+    E: undefined,
+  };
+  expect(environmentWithoutKeys(env, ['OPENAI_API_KEY', 'MINE'])).toEqual({ HOME: '/' });
+});

@@ -1,0 +1,228 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { promptFilesIn } from '../../../src/prompts/parse/read-prompt-text.ts';
+import { tasksHere } from '../../../src/prompts/tasks/prompt-tasks.ts';
+import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
+import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/publish-directory.ts';
+import { hasLinks, isPosix } from '../../support/system.ts';
+
+let directory: string;
+const at = (name: string): string => path.join(directory, name);
+const write = (name: string, text: string | Buffer): Promise<void> => writeFile(at(name), text);
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'prompts-'));
+});
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+describe('a directory of prompts', () => {
+  it.runIf(hasLinks)('returns those that can be used and reports the faults of the others', async () => {
+    await write('b.prompt', 'b');
+    await write('a.prompt', '---\ntitle: A\n---\na');
+    await write('bad.prompt', '---\ntitle: "A\n---\na');
+    await write('binary.prompt', Buffer.from([0xff, 0x00]));
+    await write('picture.prompt', Buffer.from('89504e470d0a1a0a0000000d', 'hex'));
+    await write('report.prompt', Buffer.from('%PDF-1.7\n%\u{e2}\u{e3}', 'latin1'));
+    await write('utf16.prompt', Buffer.from('\uFEFF---\ntitle: A\n---\na', 'utf16le'));
+    await write('large.prompt', 'x'.repeat(128 * 1024 + 1));
+    await write('notes.txt', 'x');
+    await write('.hidden.prompt', 'x');
+    await write('_partial.prompt', 'x');
+    await mkdir(at('folder.prompt'));
+    await symlink(at('nowhere'), at('dangling.prompt'));
+    const files = await promptFilesIn(directory);
+    const read = await Promise.allSettled(files.map(file => readPromptFile(file)));
+    expect(
+      read.map(result => (result.status === 'fulfilled' ? result.value.title : String(result.reason))),
+    ).toEqual([
+      'A',
+      'b',
+      expect.stringContaining(`${at('bad.prompt')}:2: this is not YAML`),
+      expect.stringContaining(`${at('binary.prompt')}:1: the file is not valid UTF-8 text`),
+      expect.stringContaining('dangling.prompt'),
+      expect.stringContaining(`${at('folder.prompt')}:1: this is not a file`),
+      expect.stringContaining(`${at('large.prompt')}:1: the file is larger than 128 KiB`),
+      expect.stringContaining(`${at('picture.prompt')}:1: the file is a PNG picture, not text`),
+      expect.stringContaining(`${at('report.prompt')}:1: the file is a PDF, not text`),
+      expect.stringContaining(
+        `${at('utf16.prompt')}:1: the file is UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8`,
+      ),
+    ]);
+  });
+
+  it('must be there', async () => {
+    await expect(promptFilesIn(at('none'))).rejects.toThrow(/ENOENT/);
+    await expect(readPromptFile(at('none.prompt'))).rejects.toThrow(/ENOENT/);
+  });
+});
+
+describe('a partial', () => {
+  const faults = async (options: { allowOutside?: boolean } = {}): Promise<string> =>
+    await readPromptFile(at('in/x.prompt'), options).then(
+      ({ partials }) => partials['p'] ?? 'none',
+      (error: unknown) => String(error).replace(directory, ''),
+    );
+
+  beforeEach(async () => {
+    await mkdir(at('in'));
+    await write('in/x.prompt', 'a\n{{> p}}');
+  });
+
+  it.runIf(hasLinks)('lies below the folder of its prompt, by its real path', async () => {
+    await write('secret', 's');
+    await symlink(at('secret'), at('in/_p.prompt'));
+    expect(await faults()).toMatch(/in[/\\]x\.prompt:2: the partial `p` lies outside the folder/);
+    expect(await faults({ allowOutside: true })).toBe('s');
+    await rm(at('in/_p.prompt'));
+    await write('in/q', 'q');
+    await symlink('q', at('in/_p.prompt'));
+    expect(await faults()).toBe('q');
+  });
+
+  const NO_FILES = [
+    ['a pipe', () => execFileSync('mkfifo', [at('in/_p.prompt')])],
+    ['a device', () => symlink('/dev/zero', at('in/_p.prompt'))],
+  ] as const;
+
+  it.each([...(isPosix ? NO_FILES : []), ['a folder', () => mkdir(at('in/_p.prompt'))] as const])(
+    'is a file, not %s',
+    async (_, make) => {
+      await make();
+      const options = { allowOutside: true };
+      expect(await faults(options)).toMatch(/in[/\\]x\.prompt:2: the partial `p` is not a file/);
+    },
+  );
+
+  it('is of bounded size', async () => {
+    await write('in/_p.prompt', 'x'.repeat(128 * 1024 + 1));
+    expect(await faults()).toMatch(/:2: the partial `p` is larger than 128 KiB/);
+  });
+});
+
+describe('a watched directory', () => {
+  let watched: WatchedPrompts;
+  let news: string[];
+  let waiting: (() => void) | undefined;
+
+  afterEach(() => watched.close());
+
+  const tell = (line: string): void => {
+    news.push(line);
+    waiting?.();
+  };
+
+  async function start(): Promise<string[]> {
+    news = [];
+    watched = watchPromptFiles(directory, {
+      tasks: tasksHere,
+      onFile: ({ slug, template }) => tell(`${slug}: ${template}`),
+      onError: error => tell(error.message.replace(directory, '')),
+    });
+    await watched.ready;
+    return news.splice(0);
+  }
+
+  /** Returns the notices after a change. */
+  async function after(change: () => Promise<unknown>): Promise<string[]> {
+    const told = new Promise<void>(resolve => {
+      waiting = resolve;
+    });
+    await change();
+    await told;
+    return news.splice(0);
+  }
+
+  it('reports existing files, then new, changed and broken ones', async () => {
+    await write('a.prompt', 'one');
+    await write('b.prompt', '{{');
+    expect(await start()).toEqual(['a: one', '/b.prompt:1: this tag is never closed']);
+    expect(await after(() => write('c.prompt', 'new'))).toEqual(['c: new']);
+    expect(await after(() => write('a.prompt', 'two'))).toEqual(['a: two']);
+    expect(await after(() => write('a.prompt', '{{#if}'))).toEqual(['/a.prompt:1: this tag is never closed']);
+  });
+
+  it.runIf(hasLinks)(
+    'leaves out what leads out of it, or is not a regular file, and reports each once',
+    async () => {
+      const outside = await mkdtemp(path.join(tmpdir(), 'outside-'));
+      await writeFile(path.join(outside, 'x.prompt'), 'secret');
+      await write('a.prompt', 'one');
+      await symlink(at('a.prompt'), at('b.prompt'));
+      await symlink(path.join(outside, 'x.prompt'), at('c.prompt'));
+      await symlink('nowhere', at('d.prompt'));
+      await symlink('e.prompt', at('e.prompt'));
+      await symlink('/dev/zero', at('f.prompt'));
+      await mkdir(at('g.prompt'));
+      if (isPosix) execFileSync('mkfifo', [at('h.prompt')]);
+      expect(await start()).toEqual([
+        'a: one',
+        'b: one',
+        `/c.prompt is left out: it leads out of ${directory}`,
+        '/d.prompt is left out: it is a link to nothing',
+        '/e.prompt is left out: it is not a regular file',
+        `/f.prompt is left out: it leads out of ${directory}`,
+        '/g.prompt is left out: it is not a regular file',
+        ...(process.platform === 'win32' ? [] : ['/h.prompt is left out: it is not a regular file']),
+      ]);
+      await watched.rescan();
+      expect(news).toEqual([]);
+      await rm(outside, { recursive: true });
+    },
+  );
+
+  it('reports a prompt again when a partial of it changes, and no partial', async () => {
+    await write('_sign.prompt', 'one');
+    await write('a.prompt', '{{> sign}}');
+    await write('b.prompt', 'b');
+    expect(await start()).toEqual(['a: {{> sign}}', 'b: b']);
+    expect(await after(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
+    expect(await after(() => rm(at('_sign.prompt')))).toEqual([
+      '/a.prompt:1: unknown partial `sign`: it would be the file _sign.prompt beside this one',
+    ]);
+  });
+
+  it('takes a rename over the file for a change', async () => {
+    await write('a.prompt', 'one');
+    await start();
+    await write('.a.prompt.swp', 'two');
+    expect(await after(() => rename(at('.a.prompt.swp'), at('a.prompt')))).toEqual(['a: two']);
+    expect(await after(() => rename(at('a.prompt'), at('b.prompt')))).toEqual(['b: two']);
+  });
+
+  it('does not report a file that was only touched', async () => {
+    await write('a.prompt', 'one');
+    await start();
+    await write('a.prompt', 'one');
+    expect(await after(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
+  });
+
+  it('offers a refused file again, and reports each fault once', async () => {
+    await write('a.prompt', 'one');
+    const refused = new Set(['a']);
+    news = [];
+    watched = watchPromptFiles(directory, {
+      tasks: tasksHere,
+      onFile: ({ slug }) => {
+        if (refused.has(slug)) throw new Error(`${slug} is refused`);
+        tell(slug);
+      },
+      onError: error => tell(error.message),
+    });
+    await watched.ready;
+    await watched.rescan();
+    expect(news.splice(0)).toEqual(['a is refused']);
+    refused.clear();
+    await watched.rescan();
+    await watched.rescan();
+    expect(news).toEqual(['a']);
+  });
+
+  it('that is not there is a fault, not an end', async () => {
+    directory = at('none');
+    expect((await start()).join('\n')).toMatch(/ENOENT|can't watch/);
+  });
+});
