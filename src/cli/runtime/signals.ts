@@ -50,9 +50,10 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
   const receivedAt = new Map<ReceivedSignal, number>();
   const endAtOnce = (signal: ReceivedSignal): void => {
     uninstall();
-    // Windows has no exit by signal: a process that sends itself one exits with 1.
-    if (source.platform === 'win32') source.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
-    else source.kill(source.pid, signal);
+    // On Windows, a process that sends itself a signal exits with 1; to the first process of a container, it does nothing.
+    const endsBySignal = source.platform !== 'win32' && source.pid !== 1;
+    if (endsBySignal) source.kill(source.pid, signal);
+    else source.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
   };
   const onSignal = (received: ReceivedSignal): void => {
     const since = now() - (receivedAt.get(received) ?? Number.NEGATIVE_INFINITY);

@@ -6,10 +6,10 @@ import { listenForInterrupts } from '../../../src/cli/runtime/signals.ts';
 let time = 0;
 const clock = { now: () => time };
 
-function source(platform: NodeJS.Platform = 'linux') {
+function source(platform: NodeJS.Platform = 'linux', pid = 2) {
   const emitter = new EventEmitter();
   return Object.assign(emitter, {
-    pid: 1,
+    pid,
     kill: vi.fn(),
     exit: vi.fn(),
     platform,
@@ -37,12 +37,14 @@ describe('signals', () => {
     process.send('SIGINT');
     expect(process.kill).not.toHaveBeenCalled();
     process.send('SIGTERM');
-    expect(process.kill).toHaveBeenCalledExactlyOnceWith(1, 'SIGTERM');
+    expect(process.kill).toHaveBeenCalledExactlyOnceWith(2, 'SIGTERM');
     expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(0);
   });
 
-  it('ends the process with the code of the signal on Windows, which has no end by a signal', () => {
-    const process = source('win32');
+  it.each([
+    ['on Windows', source('win32')],
+    ['if it is the first process of a container', source('linux', 1)],
+  ])('ends the process with the code of the signal %s, where none ends it', (_, process) => {
     listenForInterrupts(process, clock);
     process.send('SIGINT');
     time += 500;
@@ -57,7 +59,7 @@ describe('signals', () => {
       listenForInterrupts(process, clock);
       process.send('SIGTERM');
       vi.advanceTimersByTime(2000);
-      expect(process.kill).toHaveBeenCalledExactlyOnceWith(1, 'SIGTERM');
+      expect(process.kill).toHaveBeenCalledExactlyOnceWith(2, 'SIGTERM');
     } finally {
       vi.useRealTimers();
     }
