@@ -6,6 +6,7 @@ import {
   isUuid,
   labelFault,
   MAX_QUERY_LENGTH,
+  MAX_VERSIONS,
   type PromptLabel,
   type PromptSearchRow,
   type PromptVersion,
@@ -127,7 +128,8 @@ function noteUse({ prompts }: Connection, row: PromptSearchRow): void {
   const { promptVersionId, promptId, title, publishedAt, configs: config, slug, model } = row;
   prompts.noteSlug(promptId, slug);
   if (!isJsonObject(config) || Object.keys(config).length === 0) return;
-  if (prompts.get(promptVersionId)?.model !== model) {
+  const cached = prompts.get(promptVersionId);
+  if (cached === undefined || cached.model !== model) {
     prompts.put({ promptVersionId, promptId, title, publishedAt, config, model });
   }
 }
@@ -145,36 +147,59 @@ async function videoPrompts(
 
 /**
  * Returns the version of a prompt that has this label, or whose id begins like this. The service lists the latest ten;
- * older ones need the whole id.
+ * older ones need the whole id or a label.
  *
  * @throws {CliError} exit 4 if there is none, exit 2 if there are several
  */
 export async function versionByBeginning(
   connection: Connection,
-  { slug, promptId }: { readonly slug: string; readonly promptId: string },
+  prompt: { readonly slug: string; readonly promptId: string },
   beginning: string,
   signal: AbortSignal,
 ): Promise<string> {
-  if (isUuid(beginning)) {
-    const version = await unlessNotFound(
-      connection.client.prompts.get(promptId, { versionId: beginning, signal }),
-    );
-    if (version !== undefined) return version.promptVersionId;
-    throw notFoundError(
-      `${slug} has no version ${beginning}`,
-      `Its versions: ${connection.advise('versions', 'list', slug)}`,
-    );
+  if (isUuid(beginning)) return versionById(connection, prompt, beginning, signal);
+  const { versions } = await connection.client.versions.list(prompt.promptId, { signal });
+  return versionListedOrOlder(connection, { ...prompt, versions }, beginning, signal);
+}
+
+/** Does the same with the list of the versions at hand, which need not be asked for again. */
+export async function versionListedOrOlder(
+  connection: Connection,
+  prompt: {
+    readonly slug: string;
+    readonly promptId: string;
+    readonly versions: readonly PromptVersionEntry[];
+  },
+  name: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { slug, promptId, versions } = prompt;
+  if (versions.length >= MAX_VERSIONS) {
+    const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
+    if (isUuid(name) && !isListed) return versionById(connection, prompt, name, signal);
+    const labelled =
+      labelFault(name) === undefined ? await labelledVersion(connection, promptId, name, signal) : undefined;
+    if (labelled !== undefined) return labelled;
   }
-  const { versions } = await connection.client.versions.list(promptId, { signal });
-  return versionAmong(versions, beginning, slug);
+  return versionAmong(versions, name, slug);
+}
+
+async function versionById(
+  connection: Connection,
+  { slug, promptId }: { readonly slug: string; readonly promptId: string },
+  id: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const version = await unlessNotFound(connection.client.prompts.get(promptId, { versionId: id, signal }));
+  if (version !== undefined) return version.promptVersionId;
+  throw notFoundError(
+    `${slug} has no version ${id}`,
+    `Its versions: ${connection.advise('versions', 'list', slug)}`,
+  );
 }
 
 /** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
-export function versionAmong(
-  versions: readonly PromptVersionEntry[],
-  beginning: string,
-  slug = 'the prompt',
-): string {
+function versionAmong(versions: readonly PromptVersionEntry[], beginning: string, slug: string): string {
   const labelled = versions.find(({ labels }) => listAt(labels).includes(beginning));
   if (labelled !== undefined) return labelled.promptVersionId;
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
@@ -182,9 +207,11 @@ export function versionAmong(
   const [only, ...others] = fitting;
   const quoted = JSON.stringify(beginning);
   if (only === undefined) {
+    const isComplete = ids.length < MAX_VERSIONS;
     throw notFoundError(
-      `${slug} has no version that begins with ${quoted}`,
-      `Its versions: ${ids.join(', ')}`,
+      `${slug} has no version that begins with ${quoted}${isComplete ? '' : ` among its newest ${MAX_VERSIONS}`}`,
+      `Its${isComplete ? '' : ' newest'} versions: ${ids.join(', ')}`,
+      ...(isComplete ? [] : ['An older version needs its whole id.']),
     );
   }
   if (others.length === 0) return only;
@@ -192,6 +219,23 @@ export function versionAmong(
     `several versions of ${slug} begin with ${beginning}`,
     `Give more of the id: ${fitting.join(', ')}`,
   );
+}
+
+/** Returns the version that a label of a prompt leads to, however old; undefined if a local service doesn't have the label. */
+async function labelledVersion(
+  connection: Connection,
+  promptId: string,
+  label: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!(await isLocalService(connection, signal))) return undefined;
+  for await (const row of connection.client.prompts.all({}, { signal })) {
+    if (row.promptId !== promptId) continue;
+    return listAt(row.labels)
+      .filter(isLabel)
+      .find(entry => entry.label === label)?.promptVersionId;
+  }
+  return undefined;
 }
 
 /** Returns the answer of a request; undefined if the service answers 404. */

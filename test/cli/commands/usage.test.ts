@@ -60,6 +60,44 @@ describe('usage', () => {
     expect([exitCode, stdout()]).toEqual([0, '{"a":1}\t1\t0\t1\t-\t-\t-\t-\tfalse\n']);
   });
 
+  it('counts all versions of a prompt of another service as one', async () => {
+    const home = temporaryDirectory();
+    const [promptId, run1, run2, old, latest] = ['1', '2', '3', '4', '5'].map(
+      digit => `00000000-0000-4000-8000-00000000000${digit}`,
+    );
+    const row = {
+      promptId,
+      promptVersionId: latest,
+      slug: 'greet',
+      title: 'A greeting',
+      configs: { textInputs: {} },
+    };
+    const run = { outputs: [], runStatus: 'succeeded', runName: 'A greeting', credits: 1 };
+    const createdAt = new Date().toISOString();
+    const service = await scriptedServiceForTest(
+      { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: success({ runId: run1, outputs: [], runStatus: 'succeeded', tokens: 1 }),
+      },
+      {
+        expect: { path: '/runs' },
+        answer: success({
+          rows: [
+            { ...run, runId: run1, promptVersionId: latest, createdAt },
+            { ...run, runId: run2, promptVersionId: old, createdAt },
+          ],
+          hasMore: false,
+        }),
+      },
+    );
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    expect((await runInProcess(['run', 'greet'], { env, home })).exitCode).toBe(0);
+    expect((await runInProcess(['usage'], { env, home })).stdout()).toBe(
+      'greet\t2\t0\t2\t-\t-\t-\t-\tfalse\n',
+    );
+  });
+
   it('refuses --by model for another service', async () => {
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1', PROMPTRUN_API_KEY: 'a-key' };
     const { exitCode, stderr } = await runInProcess(['usage', '--by', 'model'], { env });

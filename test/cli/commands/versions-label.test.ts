@@ -58,6 +58,38 @@ describe('versions label', () => {
     expect(stdout).toContain('\n- One {{x}}\n+ Two {{x}}\n');
   });
 
+  it('compares versions that the list no longer shows, by label or whole id, and with the one that is named', async () => {
+    const { home, promptrun, first } = await machine();
+    await promptrun(['versions', 'label', 'summary', first, 'old']);
+    const file = path.join(home, 'summary.prompt');
+    for (let count = 3; count < 13; count += 1) {
+      writeFileSync(file, `---\nmodel: echo\n---\nText ${count} {{x}}`);
+      await promptrun(['prompts', 'publish', file]);
+    }
+    const { promptId, promptVersionId: latest } = JSON.parse(
+      (await promptrun(['prompts', 'get', 'summary', '--json'])).stdout,
+    ) as { promptId: string; promptVersionId: string };
+    const names = [
+      ['summary', 'old'],
+      [promptId, 'old'],
+      ['summary', first],
+      ['summary@old'],
+      [first],
+      [latest, 'old'],
+    ];
+    for (const name of names) {
+      const { stdout } = await promptrun(['versions', 'diff', ...name]);
+      expect(stdout, name.join(' ')).toContain('\n- One {{x}}\n+ Text 12 {{x}}\n');
+    }
+    const unlisted = await promptrun(['versions', 'diff', 'summary', first.slice(0, 8)]);
+    expect([unlisted.exitCode, unlisted.stderr]).toEqual([
+      4,
+      expect.stringContaining('An older version needs its whole id.'),
+    ]);
+    const set = await promptrun(['versions', 'label', 'summary', 'old', 'older']);
+    expect(set.stdout).toBe(`summary@older leads to ${first}\n`);
+  });
+
   it('removes a label, and reports a label that does not exist', async () => {
     const { promptrun, first } = await machine();
     await promptrun(['versions', 'label', 'summary', first, 'old']);

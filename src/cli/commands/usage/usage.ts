@@ -9,6 +9,7 @@ import { usageError } from '../../errors.ts';
 import { type Period, parsePeriod } from '../../inputs/period.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
+import type { KnownVersion } from '../../settings/caches/prompt-cache.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { USAGE } from './spec.ts';
 
@@ -73,6 +74,7 @@ async function promptNames(
 ): Promise<(row: RunRow) => Promise<string>> {
   const { signal } = ctx;
   const slugs = embedded ? await publishedSlugs(client, signal) : prompts.slugs();
+  const slugsOfTitles = uniqueSlugs(prompts.all(), slugs);
   const names = new Map<string, string>();
   const buffer = rowBuffer<string>('runs');
   return async ({ promptVersionId, runName }) => {
@@ -83,11 +85,32 @@ async function promptNames(
       prompts.get(promptVersionId) ??
       (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
     const slug = version && slugs.get(version.promptId);
-    const name = slug ?? version?.title ?? (runName || promptVersionId);
+    const title = version?.title ?? (runName || promptVersionId);
+    const name = slug ?? slugsOfTitles.get(title) ?? title;
     buffer.add([promptVersionId, name]);
     names.set(promptVersionId, name);
     return name;
   };
+}
+
+/**
+ * Returns the slugs of titles that only one known prompt has. Runs are named after their prompt, so that this finds the
+ * prompt of a version that nothing on this machine has read.
+ */
+function uniqueSlugs(
+  versions: readonly KnownVersion[],
+  slugs: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const promptsOfTitles = new Map<string, Set<string>>();
+  for (const { title, promptId } of versions) {
+    promptsOfTitles.set(title, (promptsOfTitles.get(title) ?? new Set()).add(promptId));
+  }
+  const unique = new Map<string, string>();
+  for (const [title, [promptId = '', ...others]] of promptsOfTitles) {
+    const slug = slugs.get(promptId);
+    if (slug !== undefined && others.length === 0) unique.set(title, slug);
+  }
+  return unique;
 }
 
 async function publishedSlugs(

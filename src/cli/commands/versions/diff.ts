@@ -15,7 +15,7 @@ import {
   readPrompt,
   resolvePrompt,
   unlessNotFound,
-  versionAmong,
+  versionListedOrOlder,
 } from '../../targets/prompt-name.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 
@@ -26,15 +26,20 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const isFile = findPromptFile(ctx, prompt, 'command line') !== undefined;
-  const { promptId, pair, count } = await chosenVersions(ctx, connection, named, { versions, isFile });
+  const { promptId, entries, pair } = await chosenVersions(ctx, connection, named, {
+    name: prompt,
+    versions,
+    isFile,
+  });
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });
-    ctx.io.note(nothingToCompare(count));
+    ctx.io.note(nothingToCompare(entries.length));
     return;
   }
-  const [older, newer] = await Promise.all(
+  const read = await Promise.all(
     pair.map(promptVersionId => readPrompt(connection, { promptId, promptVersionId }, ctx.signal)),
   );
+  const [older, newer] = isFile ? read : read.toSorted((one, other) => compareAges(entries, one, other));
   if (older === undefined || newer === undefined) throw new Error('two versions were chosen');
   const [before, after] = [
     await versionSource(ctx, connection, older),
@@ -66,33 +71,44 @@ async function versionSource(
 /** The versions to compare. */
 interface ChosenVersions {
   readonly promptId: string;
-  /** The older version first, a file's last; undefined if there is only one. */
+  /** The published versions that the service lists, newest first. */
+  readonly entries: readonly PromptVersionEntry[];
+  /** A file's version is the last; undefined if there is only one version. */
   readonly pair: readonly [string, string] | undefined;
-  /** The number of versions that are published. */
-  readonly count: number;
 }
 
 async function chosenVersions(
   ctx: Context,
   connection: Connection,
-  named: NamedPrompt,
-  { versions, isFile }: { readonly versions: readonly string[]; readonly isFile: boolean },
+  prompt: NamedPrompt,
+  {
+    name,
+    versions,
+    isFile,
+  }: { readonly name: string; readonly versions: readonly string[]; readonly isFile: boolean },
 ): Promise<ChosenVersions> {
-  const listing = askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
-    connection.client.versions.list(promptId, { signal: ctx.signal }),
-  );
+  let named = prompt;
+  const listing = askOfPrompt(connection, prompt, ctx.signal, of => {
+    named = of;
+    return connection.client.versions.list(of.promptId, { signal: ctx.signal });
+  });
   // A file may have no published version yet.
-  const unpublished = { promptId: named.promptId, versions: [] };
+  const unpublished = { promptId: prompt.promptId, versions: [] };
   const { promptId, versions: entries } = isFile
     ? ((await unlessNotFound(listing)) ?? unpublished)
     : await listing;
-  const asked = versions.map(version => versionAmong(entries, version));
-  const ofFile = isFile ? named.promptVersionId : undefined;
-  const pair = ofFile === undefined ? publishedPair(entries, asked) : pairWithFile(entries, asked, ofFile);
-  return { promptId, pair, count: entries.length };
+  const asked: string[] = [];
+  for (const version of versions) {
+    const of = { slug: name, promptId, versions: entries };
+    asked.push(await versionListedOrOlder(connection, of, version, ctx.signal));
+  }
+  const own = named.promptVersionId;
+  const pair =
+    isFile && own !== undefined ? pairWithFile(entries, asked, own) : publishedPair(entries, asked, own);
+  return { promptId, entries, pair };
 }
 
-/** Returns the version of a file after the version asked for, or else after the latest. */
+/** Returns the version after the version asked for, or else after the latest. */
 function pairWithFile(
   entries: readonly PromptVersionEntry[],
   [asked]: readonly string[],
@@ -102,20 +118,29 @@ function pairWithFile(
   return older === undefined ? undefined : [older, ofFile];
 }
 
-/** Returns both versions asked for, one and the latest, or the latest two. */
+/** Returns both versions asked for, one and that of the prompt's name or the latest, or the latest two. */
 function publishedPair(
   entries: readonly PromptVersionEntry[],
   [first, second]: readonly string[],
+  named: string | undefined,
 ): ChosenVersions['pair'] {
   const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
-  const pair = first === undefined ? [before, latest] : [first, second ?? latest];
-  const [older, newer] = pair.toSorted((one, other) => countNewer(entries, other) - countNewer(entries, one));
-  return older === undefined || newer === undefined || older === newer ? undefined : [older, newer];
+  const other = named === latest ? before : (named ?? before);
+  const [one, two] = first === undefined ? [other, latest] : [first, second ?? named ?? latest];
+  return one === undefined || two === undefined || one === two ? undefined : [one, two];
 }
 
-/** Returns the number of newer versions. */
-function countNewer(entries: readonly PromptVersionEntry[], id: string | undefined): number {
-  return entries.findIndex(({ promptVersionId }) => promptVersionId === id);
+/** Compares by the order of the list, with versions that are not listed first, by their time. */
+function compareAges(
+  entries: readonly PromptVersionEntry[],
+  one: PromptVersion,
+  other: PromptVersion,
+): number {
+  const [place, otherPlace] = [one, other].map(({ promptVersionId }) => {
+    const index = entries.findIndex(entry => entry.promptVersionId === promptVersionId);
+    return index === -1 ? entries.length : index;
+  }) as [number, number];
+  return otherPlace - place || Date.parse(one.publishedAt) - Date.parse(other.publishedAt);
 }
 
 function differencesText(
