@@ -29,6 +29,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
 
   test.each([
     ['127.0.0.1', 'sslmode=require'],
+    ['127.0.0.2', 'sslmode=prefer'],
     ['127.0.0.1', 'sslmode=verify-full&sslrootcert=CA'],
     ['localhost', 'sslmode=verify-full&sslrootcert=CA'],
     ['127.0.0.2', 'sslmode=require&sslrootcert=CA'],
@@ -57,5 +58,21 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/warning/i);
     expect(code).toBe(1);
+  });
+});
+
+describe.skipIf(isMissing)('a database without TLS', () => {
+  test('is used with sslmode=prefer, and refused with sslmode=require', async () => {
+    const cluster = await startPostgres();
+    try {
+      const database = (mode: string): string => `${cluster.url}?sslmode=${mode}`;
+      const dataDir = temporaryDataDir();
+      const store = await openStore({ dataDir, database: database('prefer'), env: {} });
+      await store.close();
+      const refused = openStore({ dataDir, database: database('require'), env: {} });
+      await expect(refused).rejects.toThrow(/SSL/);
+    } finally {
+      cluster.remove();
+    }
   });
 });

@@ -11,6 +11,8 @@ const QUEUE_TIMEOUT_MS = 8000;
 const QUERY_TIMEOUT_MS = 60_000;
 /** The driver's message if a server does not accept a connection in time. */
 const CONNECT_TIMEOUT = 'timeout expired';
+/** The driver's message if TLS is asked for and the server has none. */
+const NO_TLS = 'The server does not support SSL connections';
 /** Time without an answer after which the server is probed. */
 const SUSPICIOUS_MS = 2000;
 /** Maximum time to wait for the probe. */
@@ -39,10 +41,15 @@ export class DatabaseHost {
   /** The `reject` functions of callers that wait for a connection. */
   readonly #waiting = new Set<(error: Error) => void>();
   readonly #onDropped: (() => void) | undefined;
+  readonly #fallsBackToPlain: boolean;
   #probing: Promise<boolean> | undefined;
 
-  constructor({ place, config }: HostAddress, { connectTimeoutMs, mustWrite, onDropped }: HostOptions) {
+  constructor(
+    { place, config, fallsBackToPlain }: HostAddress,
+    { connectTimeoutMs, mustWrite, onDropped }: HostOptions,
+  ) {
     this.place = place;
+    this.#fallsBackToPlain = fallsBackToPlain;
     this.#onDropped = onDropped;
     this.#config = {
       ...config,
@@ -70,7 +77,17 @@ export class DatabaseHost {
   }
 
   /** Resolves with a connection; rejects as soon as the connections are dropped. */
-  connect(): Promise<pg.PoolClient> {
+  async connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#connect();
+    } catch (error) {
+      if (!this.#fallsBackToPlain || !(error instanceof Error) || error.message !== NO_TLS) throw error;
+      this.#config.ssl = false;
+      return this.#connect();
+    }
+  }
+
+  #connect(): Promise<pg.PoolClient> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
       this.#pool.connect((error, client) => {

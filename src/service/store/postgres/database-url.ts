@@ -10,6 +10,8 @@ export interface HostAddress {
   /** Host and port, for messages. */
   readonly place: string;
   readonly config: Pick<ClientConfig, 'connectionString' | 'ssl'>;
+  /** True to connect without TLS if the server has none (`sslmode=prefer`). */
+  readonly fallsBackToPlain: boolean;
 }
 
 /** A parsed database URL. */
@@ -55,7 +57,8 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   if (!first) throw notPostgres();
   const parameters = first.searchParams;
   if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
-  const hosts = urls.map(url => ({ place: hostName(url), config: poolConfig(url, env) }));
+  const fallsBackToPlain = parameters.get('sslmode') === 'prefer';
+  const hosts = urls.map(url => ({ place: hostName(url), config: poolConfig(url, env), fallsBackToPlain }));
   return {
     hosts,
     place: `${hosts.map(({ place }) => place).join(',')}${first.pathname}`,
@@ -122,10 +125,10 @@ function readTls({ hostname, searchParams }: URL, env: Env): boolean | Connectio
     case 'disable':
     case 'allow':
       return false;
-    case 'prefer':
     case 'require':
       // Only the named CA is trusted.
       return root ? { ...files, checkServerIdentity: anyHost } : { ...files, rejectUnauthorized: false };
+    case 'prefer':
     case 'no-verify':
       return { ...files, rejectUnauthorized: false };
     case 'verify-ca':
@@ -138,7 +141,7 @@ function readTls({ hostname, searchParams }: URL, env: Env): boolean | Connectio
       };
     default:
       throw new DatabaseUrlError(
-        'sslmode in the database URL must be disable, require, verify-ca or verify-full',
+        'sslmode in the database URL must be disable, prefer, require, verify-ca or verify-full',
       );
   }
 }

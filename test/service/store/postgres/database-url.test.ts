@@ -48,6 +48,10 @@ describe('the URL of a database', () => {
     const ssl = (query: string) => readDatabaseUrl(`postgres://10.0.0.7/db?${query}`).hosts[0]?.config.ssl;
     expect(ssl('')).toBeUndefined();
     expect(ssl('sslmode=disable')).toBe(false);
+    expect(ssl(`sslmode=prefer&sslrootcert=${ca}`)).toEqual({
+      ca: CERTIFICATE,
+      rejectUnauthorized: false,
+    });
     expect(ssl('sslmode=require')).toEqual({ rejectUnauthorized: false });
     expect(ssl(`sslmode=require&sslrootcert=${ca}`)).toMatchObject({ ca: CERTIFICATE });
     expect(ssl(`sslmode=verify-ca&sslrootcert=${ca}`)).toMatchObject({ ca: CERTIFICATE });
