@@ -8,6 +8,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** Sent only to the origin of `baseUrl`. */
   readonly apiKey: string;
+  /** True to allow plain http to other hosts than loopback, where others can read the key; false by default. */
+  readonly insecureHttp?: boolean;
   /** A transport, or a function that opens one at the first request; default: undici without a proxy. Closed with the client. */
   readonly transport?: Transport | (() => Promise<Transport>);
   /** Waits between attempts; must reject with the signal's reason once it is aborted. */

@@ -38,11 +38,18 @@ describe('the library', () => {
     ['another protocol', 'ftp://service.example'],
     ['a password', 'https://user:pass@service.example'],
     ['a query', 'https://service.example/v1?a=b'],
+    ['plain http to another machine', 'http://service.example/v1'],
   ])('refuses a base URL with %s', (_, baseUrl) => {
     expect(() => new library.PromptService({ baseUrl, apiKey: 'key' })).toThrow(library.InvalidRequestError);
   });
 
+  it('takes plain http to another machine if the option says so', () => {
+    const options = { baseUrl: 'http://promptrun:8787', apiKey: 'key', insecureHttp: true };
+    expect(new library.PromptService(options).baseUrl).toBe('http://promptrun:8787/v1');
+  });
+
   it.each([
+    ['http://localhost:8787', 'http://localhost:8787/v1'],
     ['https://service.example', 'https://service.example/v1'],
     ['https://service.example/v1/', 'https://service.example/v1'],
     ['https://service.example/prompts//', 'https://service.example/prompts/v1'],

@@ -107,7 +107,13 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
     allowPrivate: sources.globals.allowPrivate,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });
-  const place = { profile: LOCAL_PROFILE, baseUrl: service.url, service: 'local', embedded: true, advise };
+  const place = {
+    profile: LOCAL_PROFILE,
+    baseUrl: service.url,
+    service: 'local',
+    embedded: true,
+    advise: namingModels(advise, sources.globals.models),
+  };
   const secrets = { keySource: undefined, apiKey: service.sessionKey, scope: LOCAL_SCOPE };
   try {
     return await connectWith(sources, { ...place, ...secrets }, service);
@@ -115,6 +121,12 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
     await service.close();
     throw error;
   }
+}
+
+/** Adds the models file to commands that run something again, because they need it like the first one. */
+function namingModels(advise: Advise, models: string | undefined): Advise {
+  if (models === undefined) return advise;
+  return (...words) => advise(...words, ...(words[1] === 'rerun' ? ['--models', models] : []));
 }
 
 /** Opens a connection that needs no key, service or network: it refuses whatever is not recorded. */
@@ -224,6 +236,8 @@ async function clientFor(
   return new PromptService({
     ...options,
     baseUrl: place.baseUrl,
+    // checkedBaseUrl has refused an address that is not safe.
+    insecureHttp: true,
     sleep: async (ms, signal) => {
       if (ms > timeLeftMs()) throw new TimeIsUp(ms);
       await clock.sleep(ms, signal);

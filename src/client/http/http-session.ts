@@ -1,4 +1,5 @@
 import { Deadline, sleep as realSleep } from '../../net/abort-signals.ts';
+import { isLoopbackHost } from '../../wire/addresses.ts';
 import { parseBoundedJson } from '../../wire/bounded-json.ts';
 import {
   ACTION_REQUIRE_HEADER,
@@ -72,7 +73,7 @@ export class HttpSession {
 
   /** @throws {InvalidRequestError} for a base URL or a key that can't be used */
   constructor(options: ClientOptions) {
-    this.baseUrl = normalizeBaseUrl(options.baseUrl);
+    this.baseUrl = safeBaseUrl(options);
     this.userAgent = options.userAgent ?? 'promptrun';
     this.now = options.now ?? Date.now;
     this.random = options.random ?? Math.random;
@@ -257,6 +258,15 @@ export class HttpSession {
 }
 
 // Checked here because undici's own error would repeat the key.
+function safeBaseUrl({ baseUrl, insecureHttp = false }: ClientOptions): string {
+  const base = normalizeBaseUrl(baseUrl);
+  const { protocol, hostname } = new URL(base);
+  if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return base;
+  throw new InvalidRequestError(
+    `${base} would send the API key in the clear; use https, or the option insecureHttp if you must`,
+  );
+}
+
 function usableKey(key: unknown): string {
   if (typeof key === 'string' && HEADER_VALUE.test(key)) return key;
   throw new InvalidRequestError(

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
+import { runCommand } from '../../support/command.ts';
 import { runInProcess } from '../../support/context.ts';
 import { Project } from '../testing/support.ts';
 
@@ -57,4 +58,25 @@ it('is replayed from its recordings, without the store', async () => {
   rmSync(path.join(home, 'data'), { recursive: true });
   const replayed = await rerun('--replay', 'kept');
   expect([replayed.exitCode, replayed.stdout()]).toEqual([0, recorded.stdout()]);
+});
+
+it('needs the models file of a model again, and says so', async () => {
+  const { home } = new Project({
+    'a.prompt': '---\nmodel: shout\n---\nHi',
+    'models.yaml':
+      'models:\n  - { model: shout, modality: text, program: [node, -e, "setTimeout(() => {}, 60e3)"] }',
+  });
+  const options = { cwd: home, env: { PROMPTRUN_DATA_DIR: path.join(home, 'data') } };
+  const stopped = await runCommand(
+    ['run', 'a.prompt', '--models', 'models.yaml', '--timeout', '2s'],
+    options,
+  );
+  const [, runId = ''] =
+    /^Run it again with: promptrun runs rerun (\S+) --models models\.yaml$/m.exec(stopped.stderr) ?? [];
+  expect([stopped.code, runId]).toEqual([6, expect.stringMatching(/^[\da-f-]{36}$/)]);
+  const again = await runCommand(['runs', 'rerun', runId], options);
+  expect([again.code, again.stderr]).toEqual([
+    2,
+    expect.stringMatching(/the model `shout` does not exist.*\n.* name the file again: --models <file>\n/),
+  ]);
 });

@@ -56,7 +56,7 @@ async function listening(server: Server | TlsServer): Promise<number> {
 }
 
 async function client(baseUrl: string, options: Parameters<typeof createTransport>[0]): Promise<TestClient> {
-  const made = new TestClient(baseUrl, { transport: await createTransport(options) });
+  const made = new TestClient(baseUrl, { insecureHttp: true, transport: await createTransport(options) });
   closers.push(() => made.close());
   return made;
 }

@@ -1,10 +1,12 @@
+import { ValidationError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { failureOf } from '../../core/failure.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { suppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
@@ -52,13 +54,24 @@ export async function runsRerun(
   // Read before the new run is paid for, because there is nothing to compare with if the former one is gone.
   const compared = flags.compare === true ? await formerRun(ctx, connection, former.runId) : undefined;
   const startedAt = ctx.clock.now();
-  const run = await createRerun(ctx, connection, request, budget);
+  const run = await createRerun(ctx, connection, request, budget).catch((error: unknown) => {
+    throw withModelsFlag(ctx, connection, error);
+  });
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printResult(ctx, { runId: run.runId, connection }, async out => {
     if (compared === undefined) return presentRun(out, connection, run, planned(facts));
     const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
     return compareWithFormer(out, connection, compared, run);
   });
+}
+
+/** Says how to run a model of a models file again if the file is not named. */
+function withModelsFlag({ globals }: Context, { embedded }: Connection, error: unknown): unknown {
+  const isMissing = error instanceof ValidationError && error.message.includes('` does not exist');
+  if (!isMissing || !embedded || globals.models !== undefined) return error;
+  const { message, ...failure } = failureOf(error);
+  const hints = ['If the model is in a models file, name the file again: --models <file>'];
+  return new CliError(message, { ...failure, hints, cause: error });
 }
 
 async function formerRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
