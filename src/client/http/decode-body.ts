@@ -1,13 +1,9 @@
-import { pipeline, type Transform } from 'node:stream';
 import { ProtocolError } from '../errors.ts';
 import type { TransportResponse } from '../transport.ts';
 import { firstHeader } from './parse-response.ts';
 
 /** The content encodings that the client accepts. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
-
-// Encodings may be stacked, but more than two serve no purpose.
-const MAX_ENCODINGS = 2;
 
 /**
  * Undoes the content encodings of an answer and limits it to `maxBytes`, counted after decoding.
@@ -19,16 +15,19 @@ export async function* decodedBody(
   encoding: string | undefined,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  let pieces = body;
-  for (const name of encodings(encoding)) pieces = decodedOnce(pieces, name);
   let bytes = 0;
-  for await (const piece of pieces) {
+  for await (const piece of encoding === undefined ? body : decoded(body, encoding)) {
     bytes += piece.byteLength;
     if (bytes > maxBytes) {
       throw new ProtocolError(`the answer is larger than ${maxBytes} bytes, so it was dropped`);
     }
     yield piece;
   }
+}
+
+async function* decoded(body: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+  const { decodedPieces } = await import('../../net/content-encoding.ts');
+  yield* decodedPieces(body, encoding, message => new ProtocolError(message));
 }
 
 /**
@@ -48,52 +47,4 @@ export async function decodedText(response: TransportResponse, maxBytes: number)
     throw error;
   }
   return Buffer.concat(pieces).toString('utf8');
-}
-
-/** Returns the encodings in the order in which to undo them. */
-function encodings(header = ''): string[] {
-  const names = header
-    .toLowerCase()
-    .split(',')
-    .map(name => name.trim());
-  const applied = names.filter(name => name !== '' && name !== 'identity');
-  if (applied.length > MAX_ENCODINGS) throw new ProtocolError('the answer is encoded too many times');
-  return applied.reverse();
-}
-
-async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  const encoded = body[Symbol.asyncIterator]();
-  const first = await encoded.next();
-  if (first.done) return;
-  const decoder = await decoderFor(name, first.value);
-  let fault: { readonly error: unknown } | undefined;
-  const source = async function* (): AsyncGenerator<Uint8Array> {
-    yield first.value;
-    try {
-      yield* { [Symbol.asyncIterator]: () => encoded };
-    } catch (error) {
-      fault = { error };
-      throw error;
-    }
-  };
-  pipeline(source, decoder, () => {});
-  try {
-    yield* decoder as AsyncIterable<Uint8Array>;
-  } catch (error) {
-    if (fault) throw fault.error;
-    throw new ProtocolError('the answer is not encoded as its headers say', { cause: error });
-  } finally {
-    decoder.destroy();
-  }
-}
-
-async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
-  const zlib = await import('node:zlib');
-  if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
-  if (name === 'br') return zlib.createBrotliDecompress();
-  if (name !== 'deflate') {
-    throw new ProtocolError(`the answer is encoded as ${name.slice(0, 40)}, which was not requested`);
-  }
-  // Some servers send raw deflate data under this name.
-  return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
 }

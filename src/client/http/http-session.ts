@@ -263,7 +263,7 @@ function safeBaseUrl({ baseUrl, insecureHttp = false }: ClientOptions): string {
   const { protocol, hostname } = new URL(base);
   if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return base;
   throw new InvalidRequestError(
-    `${base} would send the API key in the clear; use https, or the option insecureHttp if you must`,
+    `${base} would send the key in the clear; use https or the option insecureHttp`,
   );
 }
 

@@ -31,7 +31,6 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
       const signal = AbortSignal.any([job.signal, timeout]);
       try {
         const answer = await ask(request, { job, env, signal });
-        refuseEncoded(answer);
         const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
         return maskSecrets(await readResult(job, declared, text), secrets);
       } catch (error) {
@@ -59,16 +58,6 @@ async function ask(
   const outcome = await retryWhileBusy({ sleep: job.sleep.bind(job), signal }, once);
   if ('error' in outcome) throw outcome.error;
   return outcome.answer;
-}
-
-/** @throws {ProviderFault} if the answer is compressed, although no request asks for that */
-function refuseEncoded(answer: HttpAnswer): void {
-  const { 'content-encoding': encoding = 'identity' } = answer.headers;
-  if (encoding.trim().toLowerCase() === 'identity') return;
-  answer.discard();
-  throw new ProviderFault(`answered in the encoding ${encoding}, which was not requested`, {
-    mayHaveCost: true,
-  });
 }
 
 /** Returns the request of a run, or why there can't be one. */

@@ -2,11 +2,12 @@ import type { Env } from '../../files/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../model-entry.ts';
-import { openHttp, USER_AGENT } from '../outgoing/open-http.ts';
+import { USER_AGENT } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { readBody } from '../outgoing/read-body.ts';
 import { guessedModality } from './guessed-model.ts';
 import { accessFault, readProviderKey } from './providers.ts';
+import { openDecoded } from './send-request.ts';
 
 /** A model in an endpoint's list. */
 export interface OfferedModel {
@@ -46,7 +47,7 @@ export async function askForModels(
   const url = listUrl(provider);
   const limit = AbortSignal.timeout(ENDPOINT_TIMEOUT_MS);
   try {
-    const answer = await openHttp({
+    const answer = await openDecoded({
       url,
       headers: {
         accept: 'application/json',
@@ -117,8 +118,10 @@ const WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set(['anthropic', 'bedroc
 
 function offerIn(text: string, provider: Provider): EndpointModels {
   const items = itemsIn(text, provider);
-  const models = items.filter(answersPrompts).flatMap(offered);
-  return { models, others: items.length - models.length };
+  const offers = items.filter(answersPrompts).flatMap(offered);
+  // An endpoint that gathers the lists of others may list a model twice.
+  const models = [...new Map(offers.map(model => [model.id, model])).values()];
+  return { models, others: items.length - offers.length };
 }
 
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */

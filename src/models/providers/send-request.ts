@@ -1,7 +1,7 @@
 import type { Env } from '../../files/env.ts';
-import { type HttpAnswer, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
+import { type HttpAnswer, type HttpRequest, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
-import { readBody, TooLong } from '../outgoing/read-body.ts';
+import { boundedBody, readBody, TooLong } from '../outgoing/read-body.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusalFault } from './answers/refusal.ts';
@@ -66,7 +66,7 @@ export async function sendOnce(
   env: Env,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const answer = await openHttp({
+  const answer = await openDecoded({
     url,
     method,
     headers: {
@@ -80,6 +80,21 @@ export async function sendOnce(
   });
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw refusalFault({ status: answer.status, headers: answer.headers, text: await refusalText(answer) });
+}
+
+/** Sends a request, and decodes an answer that is compressed although no request asks for that. */
+export async function openDecoded(request: HttpRequest): Promise<HttpAnswer> {
+  const answer = await openHttp(request);
+  const { 'content-encoding': encoding = 'identity' } = answer.headers;
+  if (encoding.trim().toLowerCase() === 'identity') return answer;
+  return { ...answer, body: decodedAnswer(answer, encoding) };
+}
+
+async function* decodedAnswer(answer: HttpAnswer, encoding: string): AsyncGenerator<Uint8Array> {
+  const { decodedPieces } = await import('../../net/content-encoding.ts');
+  const fault = (message: string): Error =>
+    new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
+  yield* decodedPieces(boundedBody(answer, MAX_PROVIDER_ANSWER_BYTES), encoding, fault);
 }
 
 /** Reads the body of an error response; a truncated one is still an error. */

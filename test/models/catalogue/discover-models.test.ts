@@ -237,6 +237,13 @@ describe('discovering models', () => {
     ]);
   });
 
+  it('takes a model that an endpoint lists twice once', async () => {
+    provider.reset(offering('one', 'two', 'one'));
+    const found = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
+    expect(found.endpoints).toMatchObject([{ added: ['one', 'two'], known: 0, others: 0 }]);
+    expect(await modelNames()).toEqual(['one text', 'two text']);
+  });
+
   it('takes no name that could not be written as it is', async () => {
     provider.reset(offering('a b', 'x\u001b[31m', 'y\nmodels: []', '', 'fine:1', '- {a: b}'));
     expect((await discover({ OPENAI_BASE_URL: provider.baseUrl })).endpoints).toMatchObject([

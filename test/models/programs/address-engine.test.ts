@@ -149,10 +149,19 @@ describe('an address', () => {
     );
   });
 
-  it('may not compress its answer', async () => {
+  it('may compress its answer, although no request asks for that', async () => {
     answer = response => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('Hi'));
+    expect(await ask({ address: base })).toMatchObject({ outputs: [{ text: 'Hi' }], failed: false });
+  });
+
+  it.each([
+    ['zstd', Buffer.from('Hi'), /encoded as zstd, which was not requested; it may have been paid for$/],
+    ['gzip', Buffer.from('Hi'), /not encoded as its headers say; it may have been paid for$/],
+    ['gzip', gzipSync(Buffer.alloc(65 * 1024 * 1024)), /larger than 64 MiB; it may have been paid for$/],
+  ])('fails the run if its answer in %s cannot be read', async (encoding, body, message) => {
+    answer = response => response.writeHead(200, { 'content-encoding': encoding }).end(body);
     expect(await ask({ address: base })).toMatchObject({
-      outputs: [{ message: expect.stringMatching(/^thing answered in the encoding gzip, which/) as string }],
+      outputs: [{ message: expect.stringMatching(message) as string }],
       failed: true,
     });
   });

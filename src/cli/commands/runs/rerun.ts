@@ -2,7 +2,7 @@ import { ValidationError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { failureOf } from '../../core/failure.ts';
+import { toFailure } from '../../core/failure.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
@@ -69,7 +69,7 @@ export async function runsRerun(
 function withModelsFlag({ globals }: Context, { embedded }: Connection, error: unknown): unknown {
   const isMissing = error instanceof ValidationError && error.message.includes('` does not exist');
   if (!isMissing || !embedded || globals.models !== undefined) return error;
-  const { message, ...failure } = failureOf(error);
+  const { message, ...failure } = toFailure(error);
   const hints = ['If the model is in a models file, name the file again: --models <file>'];
   return new CliError(message, { ...failure, hints, cause: error });
 }

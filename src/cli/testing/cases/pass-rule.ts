@@ -1,7 +1,7 @@
 import type { YamlValue } from '../../../files/yaml.ts';
 import { percentText } from '../../statistics/interval.ts';
 import { isAtLeast } from '../../statistics/nearly-equal.ts';
-import { faultIn, numberIn } from './test-values.ts';
+import { faultIn } from './test-values.ts';
 
 /** The required passes of a case: all runs, a number of runs, or a rate. */
 export type PassRule =
@@ -14,12 +14,11 @@ export const ALL: PassRule = { kind: 'all' };
 
 /** Parses `pass`. @throws {CliError} USAGE_ERROR with file and line unless it is a count or a percentage */
 export function passRuleIn(value: YamlValue): PassRule {
-  if (!/%\s*$/u.test(value.scalar ?? '')) {
-    return { kind: 'count', count: numberIn(value, 'pass', 'a whole number of 1 or more') };
-  }
+  const count = value.json();
+  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 1) return { kind: 'count', count };
   const [, digits] = /^(\d{1,3}(?:\.\d{1,9})?)%$/u.exec(value.scalar ?? '') ?? [];
   if (digits !== undefined && Number(digits) <= 100) return { kind: 'rate', rate: Number(digits) / 100 };
-  throw faultIn(value, 'pass must be a count or a percentage from 0% to 100%, such as 80%');
+  throw faultIn(value, 'pass must be a count of 1 or more, or a percentage from 0% to 100%, such as 80%');
 }
 
 export function meetsPassRule(rule: PassRule, passed: number, runs: number): boolean {

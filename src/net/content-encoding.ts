@@ -1,0 +1,74 @@
+import { pipeline, type Transform } from 'node:stream';
+
+// Encodings may be stacked, but more than two serve no purpose.
+const MAX_ENCODINGS = 2;
+
+/** An answer that can't be decoded. */
+class EncodingFault extends Error {}
+
+/**
+ * Undoes the content encodings of an answer as it arrives.
+ *
+ * @throws the error that `createFault` makes, while reading, for an unknown encoding or broken data
+ */
+export async function* decodedPieces(
+  body: AsyncIterable<Uint8Array>,
+  encoding: string,
+  createFault: (message: string) => Error,
+): AsyncGenerator<Uint8Array> {
+  try {
+    let pieces = body;
+    for (const name of encodings(encoding)) pieces = decodedOnce(pieces, name);
+    yield* pieces;
+  } catch (error) {
+    throw error instanceof EncodingFault ? createFault(error.message) : error;
+  }
+}
+
+/** Returns the encodings in the order in which to undo them. */
+function encodings(header: string): string[] {
+  const names = header
+    .toLowerCase()
+    .split(',')
+    .map(name => name.trim());
+  const applied = names.filter(name => name !== '' && name !== 'identity');
+  if (applied.length > MAX_ENCODINGS) throw new EncodingFault('the answer is encoded too many times');
+  return applied.reverse();
+}
+
+async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const encoded = body[Symbol.asyncIterator]();
+  const first = await encoded.next();
+  if (first.done) return;
+  const decoder = await decoderFor(name, first.value);
+  let fault: { readonly error: unknown } | undefined;
+  const source = async function* (): AsyncGenerator<Uint8Array> {
+    yield first.value;
+    try {
+      yield* { [Symbol.asyncIterator]: () => encoded };
+    } catch (error) {
+      fault = { error };
+      throw error;
+    }
+  };
+  pipeline(source, decoder, () => {});
+  try {
+    yield* decoder as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (fault) throw fault.error;
+    throw new EncodingFault('the answer is not encoded as its headers say', { cause: error });
+  } finally {
+    decoder.destroy();
+  }
+}
+
+async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
+  const zlib = await import('node:zlib');
+  if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
+  if (name === 'br') return zlib.createBrotliDecompress();
+  if (name !== 'deflate') {
+    throw new EncodingFault(`the answer is encoded as ${name.slice(0, 40)}, which was not requested`);
+  }
+  // Some servers send raw deflate data under this name.
+  return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
+}
