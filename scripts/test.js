@@ -1,0 +1,49 @@
+// Runs everything a change has to pass (`npm test`): the checks one after the other, beside the tests, which wait for other
+// processes often enough. Prints what each check said once the tests have ended.
+import { spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { buffer } from 'node:stream/consumers';
+
+const CHECKS = ['check:style', 'check:lint', 'check:types', 'check:patterns', 'check:dead-code'];
+/** Gives way to the tests. */
+const LOWER_PRIORITY = 4;
+
+const checks = runChecks();
+const failed = (await runTests()) ? [] : ['the tests'];
+for (const { name, output, isPassed } of await checks) {
+  process.stdout.write(`\n== ${name}: ${isPassed ? 'passed' : 'FAILED'}\n${isPassed ? '' : output}`);
+  if (!isPassed) failed.push(name);
+}
+if (failed.length > 0) process.stdout.write(`\nFAILED: ${failed.join(', ')}\n`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+async function runChecks() {
+  const results = [];
+  for (const name of CHECKS) {
+    const child = npmRun(name, ['ignore', 'pipe', 'pipe']);
+    if (child.pid !== undefined) setPriority(child.pid, LOWER_PRIORITY);
+    const [out, err, isPassed] = await Promise.all([
+      buffer(child.stdout),
+      buffer(child.stderr),
+      passes(child),
+    ]);
+    results.push({ name, output: `${out}${err}`, isPassed });
+  }
+  return results;
+}
+
+function runTests() {
+  return passes(npmRun('test:run', 'inherit'));
+}
+
+function npmRun(script, stdio) {
+  return spawn(`npm run --silent ${script}`, { shell: true, stdio });
+}
+
+/** Resolves with true if the process ends with 0. */
+function passes(child) {
+  return new Promise(resolve => {
+    child.on('error', () => resolve(false));
+    child.on('close', code => resolve(code === 0));
+  });
+}
