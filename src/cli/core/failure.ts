@@ -144,7 +144,12 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
   // The embedded service needs no key; a missing provider's key is named in the message.
   if (error.httpStatus === 403 && situation.keySource === undefined) return [];
   if (error instanceof UnauthorizedError) return [keyHint(error, situation)];
-  if (error instanceof PaymentRequiredError) return [`See plan and credits with: ${advise('account')}`];
+  if (error instanceof PaymentRequiredError) {
+    return [
+      `See the credits with: ${advise('account')}`,
+      'If the plan has lapsed, every request is refused: renew it.',
+    ];
+  }
   if (error instanceof RateLimitError) return [retryHint(error)];
   if (error instanceof NetworkError) return [`Check address, connection and key with: ${advise('doctor')}`];
   if (error instanceof ProtocolError && error.httpStatus === 413) {

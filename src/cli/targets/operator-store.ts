@@ -24,3 +24,8 @@ export async function withOperatorStore(
   requireLocalService(ctx, what);
   await ctx.local.withStore({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) }, use);
 }
+
+/** Returns a command line for the same store. The URL may hold a password, so that a placeholder stands for it. */
+export function adviseOperator({ advise }: Context, { database }: DatabaseFlags, ...words: string[]): string {
+  return `${advise(...words)}${database === undefined ? '' : ' --database <url>'}`;
+}

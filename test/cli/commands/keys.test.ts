@@ -111,3 +111,24 @@ it.each([
     expect.stringMatching(new RegExp(`^error: .*${flag}.*\\(USAGE_ERROR\\)`)),
   ]);
 });
+
+it('advises commands for the same database, without its password', async () => {
+  const local: typeof localService = {
+    ...localService,
+    withStore: (options, use) => localService.withStore({ ...options, database: undefined }, use),
+  };
+  const within = { ...options(), local };
+  const database = ['--database', 'postgres://ops:sekret@db/team'];
+  const create = ['keys', 'create', '--user', 'ci', '--credits', '1', ...database];
+  await runInProcess(create, within);
+  const outcomes = [
+    [create, 'promptrun users set ci --database <url>'],
+    [['keys', 'revoke', 'zzzz', ...database], 'promptrun keys list --database <url>'],
+    [['users', 'show', 'nobody', ...database], 'promptrun users list --database <url>'],
+  ] as const;
+  for (const [argv, advice] of outcomes) {
+    const { stderr } = await runInProcess(argv, within);
+    expect(stderr()).toContain(`: ${advice}\n`);
+    expect(stderr()).not.toContain('sekret');
+  }
+});

@@ -6,7 +6,8 @@ import { ageText } from '../../core/durations.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
-import { withOperatorStore } from '../../targets/operator-store.ts';
+import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 import type { KEYS_CREATE } from './spec.ts';
 
 type Flags = FlagsOf<typeof KEYS_CREATE.flags>;
@@ -20,7 +21,7 @@ export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
     ctx.io.note(`Key ${created.id} of user ${created.user}; it is not shown again.`);
     if (isNewUser || (options.plan === undefined && options.credits === undefined)) return;
     ctx.io.note(
-      `note: the user ${created.user} exists already and stays unchanged; change them with: promptrun users set ${created.user}`,
+      `note: the user ${created.user} exists already and stays unchanged; change them with: ${adviseOperator(ctx, flags, 'users', 'set', created.user)}`,
     );
   });
 }
@@ -65,17 +66,18 @@ export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void
 /** Revokes a key of the local service, named by its id or its beginning. */
 export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
-    const id = keyNamed(await store.listKeys(), name);
-    if (!(await store.revokeKey(id))) throw noSuchKey(name);
+    const listing = `The keys: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
+    const id = keyNamed(await store.listKeys(), name, listing);
+    if (!(await store.revokeKey(id))) throw noSuchKey(name, listing);
     await confirm(ctx, { revoked: id }, `Key ${id} is revoked.`);
   });
 }
 
-function keyNamed(keys: readonly KeyView[], name: string): string {
-  if (name === '') throw usageError('the id of the key is empty', 'See promptrun keys list.');
+function keyNamed(keys: readonly KeyView[], name: string, listing: string): string {
+  if (name === '') throw usageError('the id of the key is empty', listing);
   const fitting = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [only, ...others] = fitting;
-  if (only === undefined) throw noSuchKey(name);
+  if (only === undefined) throw noSuchKey(name, listing);
   if (others.length === 0) return only.id;
   throw usageError(
     `several keys begin with ${name}`,
@@ -83,6 +85,6 @@ function keyNamed(keys: readonly KeyView[], name: string): string {
   );
 }
 
-function noSuchKey(name: string): Error {
-  return notFoundError(`the key '${name}' does not exist`, 'See promptrun keys list.');
+function noSuchKey(name: string, listing: string): Error {
+  return notFoundError(`the key '${oneLine(name)}' does not exist`, listing);
 }

@@ -5,7 +5,7 @@ import { counted } from '../../core/counted.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { confirm, type ListForm, presentList } from '../../outputs/present.ts';
-import { withOperatorStore } from '../../targets/operator-store.ts';
+import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { USERS_SET } from './spec.ts';
 
@@ -27,7 +27,7 @@ export async function usersList(ctx: Context, flags: DatabaseFlags): Promise<voi
 export async function usersShow(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);
-    if (user === undefined) throw noSuchUser(name);
+    if (user === undefined) throw noSuchUser(ctx, flags, name);
     await presentList(ctx, [user], USERS_FORM, user);
   });
 }
@@ -39,7 +39,7 @@ export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags)
   const changes = userChanges(flags);
   await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
-    if (user === undefined) throw noSuchUser(name);
+    if (user === undefined) throw noSuchUser(ctx, flags, name);
     await confirm(
       ctx,
       user,
@@ -60,6 +60,9 @@ function userChanges({ credits, plan }: UsersSetFlags): UserChanges {
   return { plan, credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } };
 }
 
-function noSuchUser(name: string): Error {
-  return notFoundError(`the user '${oneLine(name)}' does not exist`, 'See promptrun users list.');
+function noSuchUser(ctx: Context, flags: DatabaseFlags, name: string): Error {
+  return notFoundError(
+    `the user '${oneLine(name)}' does not exist`,
+    `The users: ${adviseOperator(ctx, flags, 'users', 'list')}`,
+  );
 }
