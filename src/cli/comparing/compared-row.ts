@@ -8,7 +8,7 @@ import { tokensOfFailed } from '../creation/spending.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
-import { providerReasons, reasonText } from '../outputs/provider-fault.ts';
+import { providerReasons, reasonText, withoutRerunAdvice } from '../outputs/provider-fault.ts';
 import type { Variant } from './create-variants.ts';
 
 /** The result of a row with one variant. */
@@ -62,7 +62,9 @@ export function shownText({ run, fault }: VariantResult): string {
   }
   return (run?.outputs ?? [])
     .filter(({ type }) => type === 'text' || type === 'error')
-    .map(({ type, data }) => (type === 'error' ? `error: ${reasonText(data)}` : dataText(data)))
+    .map(({ type, data }) =>
+      type === 'error' ? `error: ${withoutRerunAdvice(reasonText(data))}` : dataText(data),
+    )
     .join('\n');
 }
 

@@ -2,7 +2,7 @@ import { errorMessage } from '../../files/error-utils.ts';
 import { PathFault } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { CliError } from '../errors.ts';
+import { CliError, unwritable } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 
 import { gridPage } from '../outputs/pages/grid-page.ts';
@@ -99,9 +99,7 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
     ctx.io.note(`note: wrote the page to ${file}`);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    throw new CliError(`--report: ${file} can't be written: ${errorMessage(error)}`, {
-      status: 'FILE_ERROR',
-      exitCode: EXIT.fault,
-    });
+    const message = `--report: ${file} can't be written: ${errorMessage(error)}`;
+    throw unwritable(error, new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault }));
   }
 }

@@ -55,7 +55,12 @@ export function joinErrors(run: Run): string {
 
 /** Joins the errors of a failed run without their advice to run it alone, for commands that run it again in their own way. */
 export function providerReasons(run: Run): string {
-  const [reasons = ''] = joinErrors(run).split(RERUN_ADVICE);
+  return withoutRerunAdvice(joinErrors(run));
+}
+
+/** Returns the error of a run without its advice to run it alone. */
+export function withoutRerunAdvice(error: string): string {
+  const [reasons = ''] = error.split(RERUN_ADVICE);
   return reasons;
 }
 

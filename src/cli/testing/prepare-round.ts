@@ -9,7 +9,7 @@ import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
 import { checkUpdatable } from './cases/update-test-file.ts';
-import { isUnchecked } from './entry-result.ts';
+import { type FaultyTestFile, isUnchecked } from './entry-result.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
 import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
 import { reportTestFault } from './report-end.ts';
@@ -55,7 +55,8 @@ export async function prepareRound(
   // Only the chosen cases of a file need their judges.
   const unjudged = options.failed ? await judgeFaults(ctx, groupByFile(chosen), judge) : [];
   const faults = [...read.faults, ...entryFaults, ...unjudged];
-  for (const { fault } of faults) reportTestFault(ctx, fault);
+  // A fault of the machine, such as a read-only data directory, is that of every file.
+  for (const fault of withoutRepeats(faults)) reportTestFault(ctx, fault);
   noteUnreachable(ctx, chosen);
   const judged = judgedIn(chosen.map(({ entry }) => entry.testCase));
   if (options.providerBatch) {
@@ -74,6 +75,11 @@ export async function prepareRound(
     isJudged,
     baseline,
   };
+}
+
+/** Returns the faults of files, equal ones once. */
+function withoutRepeats(faults: readonly FaultyTestFile[]): FaultyTestFile['fault'][] {
+  return [...new Map(faults.map(({ fault }) => [`${fault.status} ${fault.message}`, fault])).values()];
 }
 
 /** Returns the expectations that ask a judge. */

@@ -2,6 +2,7 @@ import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import type { ResourcesView } from '../../models/catalogue/resources-view.ts';
 import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
 import type { PromptLabel, PromptSearchRow } from '../../wire/index.ts';
+import { folded } from '../../wire/search-words.ts';
 import { type Caller, LOCAL_USER } from '../core/caller.ts';
 import { invalidRequest, notFound } from '../core/refusal.ts';
 import type { PublishedRow } from '../store/prompts-store.ts';
@@ -125,8 +126,9 @@ const MAX_ROWS = 50;
 
 /** Returns the prompts that match at least one word, best match first. */
 export function bestMatches<T extends Searchable>(prompts: readonly T[], query: string): T[] {
-  const whole = fold(query);
-  const words = [...new Set(whole.split(/\s+/))];
+  const whole = folded(query);
+  const words = [...new Set(whole.split(/\s+/))].filter(Boolean);
+  if (words.length === 0) return [];
   return prompts
     .map(prompt => ({ prompt, score: searchScore(prompt, whole, words) }))
     .filter(({ score }) => score > 0)
@@ -141,7 +143,7 @@ function byUse(a: Searchable, b: Searchable): number {
 
 /** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
 function searchScore(prompt: Searchable, whole: string, words: readonly string[]): number {
-  const [slug, title, description] = [fold(prompt.slug), fold(prompt.title), fold(prompt.description)];
+  const [slug, title, description] = [folded(prompt.slug), folded(prompt.title), folded(prompt.description)];
   const exact = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
   const perWord = words.map(word =>
     Math.max(closeness(slug, word) * 4, closeness(title, word) * 3, closeness(description, word)),
@@ -156,8 +158,4 @@ function closeness(text: string, word: string): number {
   const parts = text.split(/[^\p{L}\p{N}]+/u);
   if (parts.includes(word)) return 3;
   return parts.some(part => part.startsWith(word)) ? 2 : 1;
-}
-
-function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
 }

@@ -425,6 +425,8 @@ describe('wrong use', () => {
     [['--from', 'names.csv'], '--out is missing'],
     [['--from', 'none.csv', '--out', 'r.jsonl'], 'none.csv does not exist'],
     [['--from', 'names.txt', '--out', 'r.jsonl'], 'does not show its format'],
+    [['--from', 'names.xlsx', '--out', 'r.jsonl'], 'names.xlsx is a spreadsheet'],
+    [['--from', 'names.json', '--out', 'r.jsonl'], 'If each line is a JSON object, add --format jsonl'],
     [['--from', '-', '--out', 'r.jsonl'], '--from - needs --format'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '0/2'], '--shard needs i/n'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '3/2'], '--shard needs i/n'],
@@ -467,6 +469,8 @@ describe('wrong use', () => {
     const home = homeWith({
       'names.csv': NAMES,
       'names.txt': NAMES,
+      'names.xlsx': 'PK',
+      'names.json': '[]',
       'old.jsonl': '',
       'begun.jsonl.journal': '',
       'twice.csv': 'name,name\na,b\n',

@@ -183,6 +183,14 @@ describe('JSONL', () => {
     expect(inputs(row)).toEqual({ x: 'y', images: ['a.png', 'b.png'] });
   });
 
+  test('a JSON list over several lines is named where it begins', async () => {
+    const rows = await rowsOf('jsonl', '[{"a":"b"},\n{"a":"c"}]');
+    expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
+      'it is a JSON list; write each object on a line of its own, without the list',
+      'it is not valid JSON',
+    ]);
+  });
+
   test('what is not a row is a fault of its line and stops no other', async () => {
     const rows = await rowsOf(
       'jsonl',

@@ -503,6 +503,13 @@ cases:
     expect(stdout()).toContain('is not equal');
   });
 
+  it('reports a fault that every file meets once', async () => {
+    const project = projectOf(PASSING, { 'other.prompt': ECHO, 'other.test.yaml': `cases:\n${PASSING}` });
+    const env = { PROMPTRUN_DATA_DIR: path.join(project.home, 'echo.prompt') };
+    const { exitCode, stderr } = await project.run(['test'], { env });
+    expect([exitCode, stderr().match(/^error: /gmu)]).toEqual([2, ['error: ']]);
+  });
+
   it('runs the other files if one cannot be read, and reports both', async () => {
     const project = projectOf(PASSING, {
       'bad.test.yaml': 'cases: 1\n',

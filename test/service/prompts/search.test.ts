@@ -56,6 +56,13 @@ describe('the order of search results', () => {
     expect(search('sea', prompt('sea-y'), prompt('sea-x'))).toEqual(['sea-x', 'sea-y']);
   });
 
+  test('accents do not matter', () => {
+    const all = [prompt('x', { title: 'Café crème' }), prompt('y', { description: 'Señor Åse' })];
+    expect(['creme', 'CREME', 'crème', 'senor', 'ase', '\u0301'].map(query => search(query, ...all))).toEqual(
+      [['x'], ['x'], ['x'], ['y'], ['y'], []],
+    );
+  });
+
   test('case, width and composition of letters do not matter', () => {
     expect(search('ＣＡＦÉ', prompt('cafe\u0301'))).toHaveLength(1);
   });

@@ -36,7 +36,7 @@ function readObject(
     throw error;
   }
   const value = unwraps ? unwrapped(read) : read;
-  if (Array.isArray(value) || source.trim() === '[') {
+  if (Array.isArray(value) || (value === undefined && source.trimStart().startsWith('['))) {
     return faultyRow(place, 'it is a JSON list; write each object on a line of its own, without the list');
   }
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');

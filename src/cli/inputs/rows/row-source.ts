@@ -89,6 +89,19 @@ function guessFormat(file: string, where: string): Format {
     case '.jsonl':
     case '.ndjson':
       return 'jsonl';
+    case '.xlsx':
+    case '.xls':
+    case '.ods':
+    case '.numbers':
+      throw usageError(
+        `${where}: ${file} is a spreadsheet, not CSV or JSONL`,
+        'Save it as CSV in UTF-8, and give that file.',
+      );
+    case '.json':
+      throw usageError(
+        `${where}: the name of ${file} does not show its format`,
+        'If each line is a JSON object, add --format jsonl. A JSON list has to be written so first.',
+      );
     default:
       throw usageError(
         `${where}: the name of ${file} does not show its format`,
