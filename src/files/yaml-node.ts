@@ -14,6 +14,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { FileFault, type FilePosition, faultAt } from './file-fault.ts';
+import type { JsonValue } from './json.ts';
 
 /** A value of a document as plain data, which can be sent between processes. Aliases share one node. */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
@@ -70,6 +71,28 @@ export function parseYamlNode(text: string, firstLine = 1, file?: string): YamlN
   const [error] = document.errors;
   if (error) throw faultAt(placeAt(error.pos[0]), `this is not YAML: ${yamlFault(error)}`);
   return plainNode(document, placeAt);
+}
+
+/** Returns the node of a value that was never written as text, at a line of the file that it was made from. */
+export function nodeOfData(value: JsonValue, line: number): YamlNode {
+  const place = { line, column: 1 };
+  if (Array.isArray(value)) {
+    return { kind: 'list', items: value.map(item => nodeOfData(item, line)), ...place };
+  }
+  if (typeof value === 'object' && value !== null) {
+    return mapOfNodes(
+      Object.entries(value).map(([key, item]) => [key, nodeOfData(item, line)]),
+      line,
+    );
+  }
+  return { kind: 'scalar', value, source: typeof value === 'string' ? undefined : String(value), ...place };
+}
+
+/** Returns the node of a map with these nodes as values. */
+export function mapOfNodes(nodes: readonly (readonly [key: string, YamlNode])[], line: number): YamlNode {
+  const place = { line, column: 1 };
+  const entries = nodes.map(([key, value], offset) => ({ key, offset, value, ...place }));
+  return { kind: 'map', entries, ...place };
 }
 
 /** Describes an error of the parser; its words on a second document advise programmers. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
 import { textBeside } from '../parse/read-prompt-text.ts';
 import type { ConversionLimits } from './conversion-budget.ts';
-import { type Converted, type ConvertOptions, JUDGED_NOTE, testFileText } from './converted.ts';
+import { type Converted, type ConvertOptions, JUDGED_NOTE, testFileContent } from './converted.ts';
 import { detectFormat, reportFormat } from './detect-format.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
@@ -120,7 +120,7 @@ function convertedFiles(
   const judged = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
   return {
     prompt,
-    test: testFileText({ trim: true, cases }),
+    test: testFileContent({ trim: true, cases }),
     notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED_NOTE }] : [])],
   };
 }

@@ -5,8 +5,8 @@ import { asTemplate, END_MARK, inputsIn, type Piece } from './template-pieces.ts
 /** A prompt file and its test file, converted from another format. */
 export interface Converted {
   readonly prompt: string;
-  /** Undefined if there are no tests. */
-  readonly test: string | undefined;
+  /** The content of the test file; undefined if there are no tests. */
+  readonly test: JsonObject | undefined;
   /** The text of a models file for the programs and addresses in the source. */
   readonly models?: string;
   /** Notes on what was left out because it has no equivalent, and on other differences. */
@@ -120,8 +120,8 @@ export interface ConvertOptions {
   readonly items?: { readonly file: string; readonly text: string } | undefined;
 }
 
-/** The content of a test file to write. */
-export interface TestFileText {
+/** The parts of a test file to write. */
+export interface TestFileParts {
   readonly model?: string;
   readonly models?: readonly (string | JsonObject)[];
   readonly transform?: string;
@@ -195,9 +195,9 @@ export function modelsFileText(models: readonly JsonObject[], providers: JsonObj
   return stringify({ ...named, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
-/** Returns the text of a test file. */
-export function testFileText({ model, models, transform, trim, cases }: TestFileText): string {
-  const written: JsonObject = {
+/** Returns the content of a test file. */
+export function testFileContent({ model, models, transform, trim, cases }: TestFileParts): JsonObject {
+  return {
     ...(model !== undefined && { model }),
     ...(models && { models }),
     ...(transform !== undefined && { transform }),
@@ -213,7 +213,11 @@ export function testFileText({ model, models, transform, trim, cases }: TestFile
       ...(expect.length > 0 && { expect }),
     })),
   };
-  return stringify(written, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Returns the text of a test file. */
+export function testFileText(content: JsonObject): string {
+  return stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** Escapes inputs that begin with `@`, which would name a file. */

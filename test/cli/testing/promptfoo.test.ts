@@ -435,6 +435,18 @@ tests:
     );
   });
 
+  it('names the line of the test whose assertion holds a faulty value', async () => {
+    const config = CONFIG.replace(
+      'type: contains, value: Hello,',
+      'type: is-json, value: { required: [1] },',
+    );
+    const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/promptfooconfig\.yaml:7: schema: is not a JSON Schema/),
+    ]);
+  });
+
   it('knows only variables that are set, not what every object has', async () => {
     const config = CONFIG.replace("'Tell", "'{{env.constructor}} Tell");
     const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });

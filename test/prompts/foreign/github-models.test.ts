@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/files/json.ts';
 import type { PromptDefinition } from '../../../src/prompts/definition.ts';
 import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert.ts';
+import { testFileText } from '../../../src/prompts/foreign/converted.ts';
 import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
@@ -206,10 +207,9 @@ describe('the tests of a prompt of GitHub Models', () => {
   });
 
   it('are written as a test file of ours', async () => {
-    const { prompt, test, notes } = await convertForeign(TESTS, 'x.prompt.yml', {
-      directory: '/',
-      settings: [],
-    });
+    const converted = await convertForeign(TESTS, 'x.prompt.yml', { directory: '/', settings: [] });
+    const { prompt, notes } = converted;
+    const test = testFileText(converted.test ?? {});
     expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
     expect(test).toMatch(/^trim: true\ncases:\n/);
     expect(test).toContain('text.body-1: "@@file"');

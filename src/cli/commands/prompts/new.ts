@@ -84,7 +84,13 @@ async function newFileTexts(
   for (const { file, line, message } of converted.notes) {
     ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
   }
-  return converted;
+  const { prompt: text, test, models } = converted;
+  const { testFileText } = await import('../../../prompts/foreign/converted.ts');
+  return {
+    prompt: text,
+    test: test && testFileText(test),
+    ...(models !== undefined && { models }),
+  };
 }
 
 function promptNumber(written: string): number {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles } from '../../../files/named-file.ts';
 import { toYamlValue, type YamlEntries, type YamlEntry, type YamlValue } from '../../../files/yaml.ts';
+import type { YamlNode } from '../../../files/yaml-node.ts';
 import { groupedDigits } from '../../../wire/grouped-digits.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
@@ -27,12 +28,27 @@ interface TestFileSource {
   readonly target?: string;
 }
 
+/** The content of a test file. */
+export type TestFileContent = Pick<TestFile, 'cases' | 'target' | 'models'>;
+
 /** Parses the text of a test file. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
 export async function parseTestFile(
   ctx: Context,
   text: string,
+  source: TestFileSource,
+): Promise<TestFileContent> {
+  const root = await runFileTask(ctx, 'readYaml', { text, file: source.name }).catch((error: unknown) => {
+    throw withPlace(error);
+  });
+  return await readTestFileNode(ctx, root, source);
+}
+
+/** Reads the content of a parsed test file. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
+export async function readTestFileNode(
+  ctx: Context,
+  root: YamlNode | null,
   { file, name, options, target }: TestFileSource,
-): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
+): Promise<TestFileContent> {
   const inFolder = {
     ...ctx,
     ...options,
@@ -40,12 +56,13 @@ export async function parseTestFile(
     counted: new NamedFiles(),
     texts: new Map(),
   };
-  try {
-    const root = toYamlValue(await runFileTask(ctx, 'readYaml', { text, file: name }), 1, name);
-    return await readContent(inFolder, root, file, target);
-  } catch (error) {
-    throw error instanceof FileFault ? faultIn(error, error.what) : error;
-  }
+  return await readContent(inFolder, toYamlValue(root, 1, name), file, target).catch((error: unknown) => {
+    throw withPlace(error);
+  });
+}
+
+function withPlace(error: unknown): unknown {
+  return error instanceof FileFault ? faultIn(error, error.what) : error;
 }
 
 async function readContent(
@@ -53,7 +70,7 @@ async function readContent(
   root: YamlValue,
   file: string,
   target?: string,
-): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
+): Promise<TestFileContent> {
   const fields = readMapFields(root, 'a test file', FILE_KEYS);
   const listed = fields.get('cases');
   if (listed === undefined) throw faultIn(root, 'cases is missing');

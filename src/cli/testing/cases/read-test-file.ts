@@ -5,7 +5,7 @@ import { CaseFault } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { allExpectations } from '../expectations/expectation.ts';
 import { isPromptfooFile, isTestFile } from './find-test-files.ts';
-import { parseTestFile } from './parse-test-file.ts';
+import { parseTestFile, readTestFileNode, type TestFileContent } from './parse-test-file.ts';
 import type { ConvertedTests } from './promptfoo/read-promptfoo.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import type { TestFileOptions } from './reading-context.ts';
@@ -41,12 +41,14 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
     options: { ...options, judge, judgeRank: 'first' as const, isAsPromptfoo: true },
     target: file,
   };
-  const parsed = new Map<string, Awaited<ReturnType<typeof parseTestFile>>>();
+  const { nodeOfTests } = await import('./promptfoo/node-of-tests.ts');
+  const read = new Map<string, TestFileContent>();
   const files: TestFile[] = [];
   for (const converted of prompts) {
-    const { prompt, test } = converted;
-    const content = parsed.get(test) ?? (await parseTestFile(ctx, test, source));
-    parsed.set(test, content);
+    const { prompt } = converted;
+    const tests = JSON.stringify(converted.test);
+    const content = read.get(tests) ?? (await readTestFileNode(ctx, nodeOfTests(converted), source));
+    read.set(tests, content);
     const cases = casesOfPrompt(converted, content.cases, { isOne, file: name });
     for (const part of options.hasModels ? [{ ...content, cases }] : byModels(content.models, cases)) {
       const counted = files.length === 0 ? { leftOut } : {};

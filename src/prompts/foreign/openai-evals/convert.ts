@@ -9,7 +9,7 @@ import {
   type ConvertOptions,
   promptFileText,
   type TestCaseText,
-  testFileText,
+  testFileContent,
   withEndMark,
 } from '../converted.ts';
 import { caseName } from '../foreign-tests.ts';
@@ -34,7 +34,7 @@ export function convertEvaluation(
   { file, text }: { readonly file: string; readonly text: string },
   findings: Findings,
   { items: source }: Pick<ConvertOptions, 'items'>,
-): { readonly prompt: string; readonly test: string | undefined } | undefined {
+): { readonly prompt: string; readonly test: JsonObject | undefined } | undefined {
   return findings.attempt(() => {
     const root = parseYaml(text, 1, file);
     const entries = root.valuesByKey(OPENAI_EVALS);
@@ -64,7 +64,7 @@ export function convertEvaluation(
     const cases = items.map((item, index) =>
       caseOfRow(item, index + 1, { names, criteria, source, findings }),
     );
-    return { prompt, test: testFileText({ cases }) };
+    return { prompt, test: testFileContent({ cases }) };
   });
 }
 

@@ -10,8 +10,8 @@ import {
   type PromptProgram,
   type PromptTemplate,
   promptFileText,
-  type TestFileText,
-  testFileText,
+  type TestFileParts,
+  testFileContent,
 } from '../converted.ts';
 import { inputsIn, testedInputs } from '../template-pieces.ts';
 import { noteClaudeLines } from './claude-lines.ts';
@@ -212,13 +212,13 @@ function convertedPromptFile(
   return { prompt: promptFileText(head, isForTest ? withBlanks(body) : body, { optional }) };
 }
 
-/** Returns the text of the test file; undefined without a case. */
+/** Returns the content of the test file; undefined without a case. */
 function testFile(
   cases: ReturnType<typeof casesForPrompt>['cases'],
   { asked, listed, added }: ConfiguredModels,
-): string | undefined {
+): JsonObject | undefined {
   if (cases.length === 0) return undefined;
-  return testFileText({
+  return testFileContent({
     ...testFileModels(asked, [...listed, ...added]),
     cases: cases.map(({ text }) => text),
   });
@@ -354,7 +354,7 @@ export function promptOfText(text: string, made: PromptProgram | PromptTemplate,
 function testFileModels(
   providers: readonly PromptfooProvider[],
   all: readonly PromptfooProvider[],
-): Pick<TestFileText, 'models'> {
+): Pick<TestFileParts, 'models'> {
   const [first, ...others] = providers;
   const isPlain = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
     transform === undefined &&

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { JsonObject } from '../../../../files/json.ts';
 import type {
   ConversionNote,
   Converted,
@@ -24,7 +25,8 @@ import { transformedVariables } from './transformed-variables.ts';
 /** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
 export interface ConvertedTests {
   readonly prompt: string;
-  readonly test: string;
+  /** The content of the test file. */
+  readonly test: JsonObject;
   /** The facts about each case of the test file. */
   readonly cases: readonly ConvertedCase[];
   /** The indices of the cases for this prompt; all if undefined. */
