@@ -44,7 +44,7 @@ describe('signals', () => {
   it.each([
     ['on Windows', source('win32')],
     ['if it is the first process of a container', source('linux', 1)],
-  ])('ends the process with the code of the signal %s, where none ends it', (_, process) => {
+  ])('ends the process with the code of the signal %s, because no signal ends it', (_, process) => {
     listenForInterrupts(process, clock);
     process.send('SIGINT');
     time += 500;
