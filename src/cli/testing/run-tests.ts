@@ -70,7 +70,8 @@ export async function runRound(
   if (round !== undefined && (await costsNothing(ctx, entries, prepared.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
   const tests = { entries: checked, paths, judge, budget, media };
-  const ran = await runEntriesByService(ctx, tests, options).catch((error: unknown) => {
+  const concurrency = options.concurrency ?? lowestConcurrency(files);
+  const ran = await runEntriesByService(ctx, tests, { ...options, concurrency }).catch((error: unknown) => {
     const isStopped = checked.some(({ connection }) => connection.embedded);
     throw withResumeHint(
       error,
@@ -92,6 +93,12 @@ export async function runRound(
   );
   if (areUnanswered(newRepetitions)) throw nobodyAnswered();
   return { files, code: testsExitCode(ordered, options.gate, comparison) };
+}
+
+/** Returns the lowest bound of files on the number of open creations; undefined if none has one. */
+function lowestConcurrency(files: readonly TestFile[]): number | undefined {
+  const bounds = files.flatMap(({ maxConcurrency }) => maxConcurrency ?? []);
+  return bounds.length > 0 ? Math.min(...bounds) : undefined;
 }
 
 interface FinishedRound {

@@ -15,6 +15,8 @@ export interface Converted {
   readonly prompts?: number;
   /** True if the source names only unknown providers. */
   readonly isWithoutModel?: boolean;
+  /** Maximum number of cases to run at a time. */
+  readonly maxConcurrency?: number | undefined;
   /** The cases, with their lines in the source. */
   readonly cases?: readonly ConvertedCase[];
   /** The number of cases left out. */

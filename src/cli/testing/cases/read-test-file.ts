@@ -33,7 +33,7 @@ export async function readTestFile(
 async function readPromptfooTests(ctx: Context, file: string, options: TestFileOptions): Promise<TestFile[]> {
   const { readPromptfoo } = await import('./promptfoo/read-promptfoo.ts');
   const name = sharedPath(ctx.cwd, file);
-  const { prompts, judge, leftOut } = await readPromptfoo(ctx, { ...options, file, name });
+  const { prompts, judge, leftOut, maxConcurrency } = await readPromptfoo(ctx, { ...options, file, name });
   const isOne = new Set(prompts.map(({ number }) => number)).size === 1;
   const source = {
     file,
@@ -52,7 +52,16 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
     const cases = casesOfPrompt(converted, content.cases, { isOne, file: name });
     for (const part of options.hasModels ? [{ ...content, cases }] : byModels(content.models, cases)) {
       const counted = files.length === 0 ? { leftOut } : {};
-      files.push({ file, name, ...content, ...part, prompt, isAsPromptfoo: true, ...counted });
+      files.push({
+        file,
+        name,
+        ...content,
+        ...part,
+        prompt,
+        isAsPromptfoo: true,
+        maxConcurrency,
+        ...counted,
+      });
     }
   }
   noteDefaultJudge(ctx, files, options.judge);

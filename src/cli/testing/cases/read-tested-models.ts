@@ -15,8 +15,10 @@ export async function readTestedModels(
   if (one) return [{ model: textIn(one.value, 'model') }];
   if (several === undefined) return [{ model: undefined }];
   const models = new Map<string, TestedModel>();
-  for (const value of several.value.items('models')) {
-    models.set(JSON.stringify(value.json()), await readTestedModel(ctx, value));
+  for (const [index, value] of several.value.items('models').entries()) {
+    // Equal ones of promptfoo are asked by different interfaces there.
+    const key = JSON.stringify(ctx.isAsPromptfoo ? [value.json(), index] : value.json());
+    models.set(key, await readTestedModel(ctx, value));
   }
   if (models.size === 0) throw faultIn(several, 'models is empty');
   return numbered([...models.values()]);

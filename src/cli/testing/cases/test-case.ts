@@ -38,6 +38,8 @@ export interface TestFile {
   readonly allCases?: readonly TestCase[];
   /** Number of cases that are left out. */
   readonly leftOut?: number;
+  /** Maximum number of open creations, unless `--concurrency` sets it. */
+  readonly maxConcurrency?: number | undefined;
   /** True if code sees answers and contexts as in promptfoo. */
   readonly isAsPromptfoo?: boolean;
 }

@@ -131,6 +131,7 @@ async function convertConfiguration(
     notes: conversion.notes,
     prompts: prompts.length,
     isWithoutModel: models.listed.length === 0,
+    maxConcurrency: configured.settings.maxConcurrency,
     cases: cases.map(({ line, leftOut, vars, models, turn }) => ({
       line,
       leftOut,

@@ -50,6 +50,8 @@ export interface PromptfooTests {
   readonly judge: NamedJudge | undefined;
   /** Number of cases that are left out. */
   readonly leftOut: number;
+  /** Maximum number of cases to run at a time. */
+  readonly maxConcurrency: number | undefined;
 }
 
 interface PromptfooFile {
@@ -90,7 +92,8 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
     throw usageError(`${name}:${any.line ?? 1}: ${any.fault}`);
   }
   const [variable] = await defaultJudge(ctx);
-  return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
+  const { maxConcurrency } = first ?? {};
+  return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut, maxConcurrency };
 }
 
 /** Converts the configuration with the outputs of the programs that make its tests, by name. */

@@ -144,44 +144,7 @@ export function readPromptfooJudge(
   return conversion.isForTest && Object.keys(config).length > 0 ? { model, config } : model;
 }
 
-/** Matches the type at the beginning of a cell. */
-const CELL = /^((?:not-)?[a-z]+(?:-[a-z]+)*)(?:\(([\d.]+)\))?(?::([^]*))?$/u;
-const CELL_NAMES: Readonly<Record<string, string>> = {
-  fn: 'javascript',
-  eval: 'javascript',
-  grade: 'llm-rubric',
-};
-const BARE = new Set(['is-json', 'contains-json', 'not-is-json', 'not-contains-json']);
-
-/** Reads a cell of the column `__expected`: a type with its value, or else the whole answer. */
-export function assertionInCell(cell: string, at: Located): Assertion {
-  const [, name = '', threshold, value] = CELL.exec(cell.trim()) ?? [];
-  const type = CELL_NAMES[name] ?? name;
-  const isType = isPromptfooType(type) && (value !== undefined || threshold !== undefined || BARE.has(type));
-  if (!isType) return { at, type: 'equals', value: cell };
-  return {
-    at,
-    type,
-    value: value?.trim() || undefined,
-    threshold: threshold === undefined ? undefined : Number(threshold),
-  };
-}
-
 const PROGRAMS = ['python', 'ruby'];
-const WITHOUT_EQUIVALENT = [
-  'similar',
-  'factuality',
-  'webhook',
-  'model-graded-closedqa',
-  'answer-relevance',
-  'rouge-n',
-];
-
-function isPromptfooType(type: string): boolean {
-  const positive = positiveType(type);
-  const others = [...PROGRAMS, ...WITHOUT_EQUIVALENT];
-  return Object.hasOwn(CONVERSIONS, positive) || others.includes(positive);
-}
 
 /** Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. */
 export function expectationsOf(

@@ -11,6 +11,8 @@ export interface PromptfooAddress {
 export interface PromptfooProvider {
   /** The model's name in promptrun. */
   readonly model: string;
+  /** True if promptfoo asks it by OpenAI's Responses, so that it asks the same model by Chat Completions as well. */
+  readonly usesResponses?: boolean;
   /** The names by which tests refer to it: its label, and its id if that is known. */
   readonly names: readonly string[];
   /** The label in the configuration, empty for none; undefined if the prompt doesn't read it. */

@@ -60,8 +60,15 @@ export function nameProviders(node: YamlValue | undefined, conversion: Conversio
 }
 
 /** Returns a key that two providers share if they get the same requests and their answers are read alike. */
-export function providerKey({ model, config, output, transform, label }: PromptfooProvider): string {
-  return JSON.stringify([model, config, output, transform, label]);
+export function providerKey({
+  model,
+  config,
+  output,
+  transform,
+  label,
+  usesResponses = false,
+}: PromptfooProvider): string {
+  return JSON.stringify([model, config, output, transform, label, usesResponses]);
 }
 
 /** Returns true if a provider's answer format differs from that of the configuration's first. */
@@ -268,6 +275,7 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   const transforms = [conversion.isForTest ? parsed : undefined, transform];
   const provider = {
     names: namesOf(written),
+    usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
     config: withDefaults(id, model, settings),
     output,
     transform: composedTransform(transforms.filter(code => code !== undefined)),

@@ -2,7 +2,7 @@
 export function responseTransform(parser: string): string {
   return `let json = null;
 try { json = JSON.parse(output); } catch {}
-const made = (function (json, text) {
+const made = (function (json, text, output) {
 ${transformBody(parser.trim())}
 })(json, output);
 const isObject = made !== null && typeof made === 'object' && !Array.isArray(made);

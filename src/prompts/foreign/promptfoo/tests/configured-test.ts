@@ -55,6 +55,8 @@ interface AssertionOptions {
   readonly storesAs?: string | undefined;
   /** True to leave the conversation out of its prompt. */
   readonly isAlone?: boolean | undefined;
+  /** The number of its repetitions. */
+  readonly repeat?: number | undefined;
 }
 
 export const EMPTY_TEST: ConfiguredTest = {
@@ -84,6 +86,7 @@ export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): Configur
       provider: other.options.provider ?? one.options.provider,
       storesAs: other.options.storesAs ?? one.options.storesAs,
       isAlone: other.options.isAlone ?? one.options.isAlone,
+      repeat: other.options.repeat ?? one.options.repeat,
     },
     isLeftOut: one.isLeftOut || other.isLeftOut,
   };

@@ -24,8 +24,9 @@ const OPTION_KEYS: KnownKeys = {
     'runSerially',
     'factuality',
     'metadata',
+    'repeat',
   ],
-  unsupported: ['prefix', 'suffix', 'rubricPrompt', 'repeat'],
+  unsupported: ['prefix', 'suffix', 'rubricPrompt'],
 };
 const STORE_KEY = 'storeOutputAs';
 const TRANSFORM_KEY = 'transformVars';
@@ -67,6 +68,7 @@ export function readTest(
       provider: options.get('provider'),
       storesAs: options.get(STORE_KEY)?.scalar,
       isAlone: booleanIn(options, 'disableConversationVar'),
+      repeat: countIn(options, 'repeat'),
     },
     metadata: metadataIn(entries),
     prompts: readReferences(entries.get('prompts')),
@@ -127,6 +129,12 @@ function readVariables(
 function booleanIn(entries: ReadonlyMap<string, YamlValue>, key: string): boolean | undefined {
   const value = entries.get(key)?.json();
   return typeof value === 'boolean' ? value : undefined;
+}
+
+/** Returns a whole number above 0; promptfoo ignores any other value. */
+function countIn(entries: ReadonlyMap<string, YamlValue>, key: string): number | undefined {
+  const value = entries.get(key)?.json();
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
 function metadataIn(entries: ReadonlyMap<string, YamlValue>): JsonObject {

@@ -38,7 +38,7 @@ export interface CaseNeeds {
 
 /** Returns the cases for the inputs of a prompt, each with a value for every input. */
 export function casesForPrompt(
-  { all, at, repeat }: ConfiguredTests,
+  { all, at, settings: { repeat } }: ConfiguredTests,
   needs: CaseNeeds,
   conversion: Conversion,
 ): { readonly cases: LocatedCase[]; readonly leftOut: number } {
@@ -72,10 +72,22 @@ export function casesForPrompt(
       }
       size.add(text.inputs);
       const placed = turn && { turn: answers.add(turn, cases.length) };
-      cases.push({ ...others, line, models: test.models, ...placed, text: { ...text, repeat } });
+      cases.push({
+        ...others,
+        line,
+        models: test.models,
+        ...placed,
+        text: { ...text, repeat: repetitionsOf(test, repeat) },
+      });
     }
   }
   return { cases, leftOut };
+}
+
+/** Returns the number of repetitions of a test's cases, which its own option sets first; undefined for one. */
+function repetitionsOf({ options }: ConfiguredTest, repeat: number | undefined): number | undefined {
+  const count = options.repeat ?? repeat;
+  return count === 1 ? undefined : count;
 }
 
 /** Reports the other faults of a test that is left out, which its first case shows. */

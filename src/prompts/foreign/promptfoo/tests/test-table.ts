@@ -1,6 +1,8 @@
 import { errorMessage } from '../../../../files/error-utils.ts';
 import { type FilePosition, faultAt } from '../../../../files/file-fault.ts';
-import { assertionInCell } from '../assertions/assertions.ts';
+import type { JsonObject } from '../../../../files/json.ts';
+import { assertionInCell } from '../assertions/assertion-in-cell.ts';
+import type { Assertion } from '../assertions/assertions.ts';
 import type { Conversion, SourceText } from '../conversion.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 import { asVariable, variableText } from './test-variables.ts';
@@ -12,8 +14,10 @@ interface TestTableRow {
 }
 
 /**
- * Reads the rows of a table: columns are variables, or expectations if they begin with `__`. Quotes within a cell are
- * allowed only if the table can't be read otherwise, as in promptfoo.
+ * Reads the rows of a table: columns are variables, or expectations and settings if they begin with `__`. Quotes within a
+ * cell are allowed only if the table can't be read otherwise, as in promptfoo.
+ *
+ * @throws {FileFault} if the table can't be read
  */
 export async function readTestTable(
   { text, file }: SourceText,
@@ -24,18 +28,17 @@ export async function readTestTable(
     throw faultAt(top, `the table can't be read: ${errorMessage(error)}`);
   });
   return rows.map(({ record, info }) => {
-    for (const key of Object.keys(record)) {
-      if (key.startsWith('__') && !/^__(?:expected\d*|description|metric|metadata:.*)$/u.test(key)) {
-        conversion.note(top, `the column \`${key}\` has no equivalent`);
-      }
-    }
-    return rowTest(record, { file, line: info.lines, column: 1 }, conversion);
+    const cells = Object.entries(record).map(([key, cell]): TableCell => [key.trim(), cell]);
+    return rowTest(cells, { file, line: info.lines, column: 1 }, conversion);
   });
 }
 
+/** A cell with the name of its column. */
+type TableCell = readonly [key: string, cell: string];
+
 async function parseTable(text: string): Promise<TestTableRow[]> {
   const { parse } = await import('csv-parse/sync');
-  const options = { bom: true, columns: true, info: true, relax_column_count: true } as const;
+  const options = { bom: true, columns: true, info: true } as const;
   try {
     return parse(text, options) as never;
   } catch {
@@ -43,21 +46,82 @@ async function parseTable(text: string): Promise<TestTableRow[]> {
   }
 }
 
+/** Columns that change a test unless their cell is empty, and have no equivalent. */
+const UNSUPPORTED_COLUMNS = ['__prefix', '__suffix', '__providerOutput', '__threshold'];
+const EXPECTED = '__expected';
+const METADATA_PREFIX = '__metadata:';
+/** Matches the column with the threshold of an expectation. */
+const THRESHOLD = /^__config:__expected(?<number>\d*):threshold$/u;
+
+/** Returns true for a column that is not a variable. */
+function isReserved(key: string): boolean {
+  return (
+    UNSUPPORTED_COLUMNS.includes(key) ||
+    ['__description', '__metric', '__metadata'].includes(key) ||
+    [EXPECTED, METADATA_PREFIX, '__config:'].some(beginning => key.startsWith(beginning))
+  );
+}
+
 /** Returns the test in a row of a table. */
-function rowTest(record: TestTableRow['record'], at: FilePosition, conversion: Conversion): ConfiguredTest {
-  const cells = Object.entries(record);
-  const variables = cells.filter(([key]) => !key.startsWith('__'));
-  const expected = cells.filter(([key, cell]) => /^__expected\d*$/u.test(key) && cell.trim() !== '');
-  const description = record['__description']?.trim() ?? '';
+function rowTest(cells: readonly TableCell[], at: FilePosition, conversion: Conversion): ConfiguredTest {
+  const before = conversion.leftOut;
+  for (const [key, cell] of cells) {
+    const isSet = key === '__threshold' ? cellNumber(cell) !== undefined : cell !== '';
+    if (UNSUPPORTED_COLUMNS.includes(key) && isSet) {
+      conversion.note(at, `the column \`${key}\` has no equivalent`);
+    }
+  }
+  const isLeftOut = conversion.leftOut > before;
+  const variables = cells.filter(([key]) => !isReserved(key));
+  const description = cells.findLast(([key]) => key === '__description')?.[1].trim() ?? '';
   return {
     name: description === '' ? undefined : description,
     at,
     vars: new Map(
       variables.map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion), at)]]),
     ),
-    asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
+    asserts: rowAssertions(cells, at),
     options: {},
-    metadata: {},
-    isLeftOut: false,
+    metadata: rowMetadata(cells),
+    isLeftOut,
   };
+}
+
+/** Returns the expectations of a row with their thresholds. @throws {FileFault} for a threshold that is not a number */
+function rowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
+  const expected = cells.filter(([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '');
+  const thresholds = new Map(
+    cells.flatMap(([key, cell]) => {
+      const { number } = THRESHOLD.exec(key)?.groups ?? {};
+      if (number === undefined) return [];
+      const threshold = cellNumber(cell);
+      if (threshold === undefined) throw faultAt(at, `\`${cell}\` in the column \`${key}\` is not a number`);
+      return [[number === '' ? 0 : Number(number) - 1, threshold] as const];
+    }),
+  );
+  return expected.map(([, cell], index) => {
+    const assertion = assertionInCell(cell, at);
+    const threshold = thresholds.get(index);
+    return threshold === undefined ? assertion : { ...assertion, threshold };
+  });
+}
+
+function rowMetadata(cells: readonly TableCell[]): JsonObject {
+  const entries = cells.flatMap(([key, cell]) => {
+    if (!key.startsWith(METADATA_PREFIX) || cell.trim() === '') return [];
+    const name = key.slice(METADATA_PREFIX.length);
+    return name.endsWith('[]') ? [[name.slice(0, -2), splitCell(cell)]] : [[name, cell]];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** Returns the items of a cell; commas after a backslash belong to an item. */
+function splitCell(cell: string): string[] {
+  return cell.split(/(?<!\\),/u).map(item => item.trim().replaceAll('\\,', ','));
+}
+
+/** Returns the number in a cell; undefined if the cell is anything else. */
+function cellNumber(cell: string): number | undefined {
+  const text = cell.trim();
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(text) ? Number(text) : undefined;
 }

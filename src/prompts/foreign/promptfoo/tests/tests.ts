@@ -7,6 +7,7 @@ import { isJudged, readPromptfooJudge, type WrittenJudge } from '../assertions/a
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from '../conversion.ts';
 import { renderVar } from '../fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompt-references.ts';
+import { type RunSettings, readRunSettings } from '../run-settings.ts';
 import {
   type ConfiguredTest,
   combinationCount,
@@ -22,7 +23,7 @@ import { withTransformedVars } from './transform-vars.ts';
 export interface ConfiguredTests {
   readonly all: readonly ConfiguredTest[];
   readonly at: Located;
-  readonly repeat: number | undefined;
+  readonly settings: RunSettings;
   /** The names of all variables. */
   readonly names: readonly string[];
 }
@@ -53,7 +54,7 @@ export async function readTests(
     throw faultAt(at, `its lists produce more than ${groupedDigits(BOUNDS.cases)} cases`);
   }
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
-  return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
+  return { all, at, settings: readRunSettings(entries, conversion), names };
 }
 
 /** Returns true if the test that all tests share has something to test. */
@@ -70,13 +71,6 @@ function withoutBare(tests: readonly ConfiguredTest[], conversion: Conversion): 
     conversion.note(test.at ?? { line: 1, column: 1 }, `promptfoo refuses a test with none of ${keys}`);
     return { ...test, isLeftOut: true };
   });
-}
-
-/** Returns the number of repetitions of each case. */
-function repeatIn(node: YamlValue | undefined): number | undefined {
-  if (!node || node.isEmpty) return undefined;
-  const repeat = valuesByKey(node, 'evaluateOptions').get('repeat')?.json();
-  return typeof repeat === 'number' && Number.isSafeInteger(repeat) && repeat > 1 ? repeat : undefined;
 }
 
 /** Leaves out the tests with a reference to no prompt, which promptfoo refuses. */

@@ -1,0 +1,46 @@
+import type { Located } from '../conversion.ts';
+import { CONVERSIONS } from './assertion-conversions.ts';
+import type { Assertion } from './assertions.ts';
+
+/** The types that promptfoo finds in cells besides those with an equivalent, without `not-`. */
+const OTHER_TYPES = [
+  'agent-rubric answer-relevance classifier contains-sql contains-xml context-faithfulness context-recall',
+  'context-relevance conversation-relevance factuality finish-reason g-eval guardrails is-html is-sql',
+  'is-valid-function-call is-valid-openai-function-call is-valid-openai-tools-call is-xml meteor',
+  'model-graded-closedqa model-graded-factuality moderation perplexity perplexity-score pi python rouge-n ruby',
+  'search-rubric similar similar:cosine similar:dot similar:euclidean trace-error-spans trace-span-count',
+  'trace-span-duration trajectory:goal-success trajectory:step-count trajectory:tool-args-match',
+  'trajectory:tool-sequence trajectory:tool-used webhook',
+].join(' ');
+
+const TYPES = [...Object.keys(CONVERSIONS), ...OTHER_TYPES.split(' ')];
+
+const CELL = new RegExp(
+  `^(?<type>(?:not-)?(?:${TYPES.join('|')}))(?:\\((?<threshold>\\d+(?:\\.\\d+)?)\\))?(?::(?<value>[^]*))?$`,
+  'u',
+);
+/** Matches the types whose threshold promptfoo reads from a cell. */
+const TAKES_THRESHOLD =
+  /^(?:not-)?(?:answer-relevance|classifier|context-\w+|cost|latency|levenshtein|perplexity(?:-score)?|rouge-n|similar|starts-with)$/u;
+const DEFAULT_THRESHOLD = 0.75;
+
+/** Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the whole answer. */
+export function assertionInCell(cell: string, at: Located): Assertion {
+  const written = cell.trim();
+  const file = written.startsWith('file://') ? written.slice('file://'.length) : '';
+  if (/\.[cm]?[jt]s$/u.test(file)) return { at, type: 'javascript', value: written };
+  if (/\.py(?::|$)/u.test(file)) return { at, type: 'python', value: file };
+  const [, prefix = '', code = ''] = /^(javascript|fn|eval|grade|python):([^]*)$/u.exec(written) ?? [];
+  if (prefix === 'grade') return { at, type: 'llm-rubric', value: code };
+  if (prefix !== '') return { at, type: prefix === 'python' ? prefix : 'javascript', value: code.trim() };
+  const { type, threshold, value } = CELL.exec(written)?.groups ?? {};
+  if (type === undefined) return { at, type: 'equals', value: written };
+  const text = /^(?:not-)?(?:is|contains)-json$/u.test(type) ? value : value?.trim();
+  if (!TAKES_THRESHOLD.test(type)) return { at, type, value: text };
+  return {
+    at,
+    type,
+    value: text,
+    threshold: threshold === undefined ? DEFAULT_THRESHOLD : Number(threshold),
+  };
+}

@@ -1,0 +1,33 @@
+import type { YamlValue } from '../../../files/yaml.ts';
+import { type Conversion, valuesByKey } from './conversion.ts';
+
+/** How a configuration wants its tests to be run. */
+export interface RunSettings {
+  /** The number of repetitions of each case, unless its test sets it. */
+  readonly repeat: number | undefined;
+  /** Maximum number of cases at a time. */
+  readonly maxConcurrency: number | undefined;
+}
+
+/** Settings that select some of the tests. */
+const SELECTIONS = ['filterRange', 'filterSample'];
+
+/** Reads `evaluateOptions`, over which `commandLineOptions` win. Notes those that leave out tests. */
+export function readRunSettings(
+  entries: ReadonlyMap<string, YamlValue>,
+  conversion: Conversion,
+): RunSettings {
+  const [evaluate, commandLine] = ['evaluateOptions', 'commandLineOptions'].map(key => {
+    const node = entries.get(key);
+    return node && !node.isEmpty ? valuesByKey(node, key) : new Map<string, YamlValue>();
+  });
+  for (const [key, value] of [...(evaluate ?? []), ...(commandLine ?? [])]) {
+    if (SELECTIONS.includes(key)) conversion.note(value, `\`${key}\` has no equivalent`);
+  }
+  const setting = (key: string): number | undefined => {
+    const wins = Number(commandLine?.get(key)?.json() ?? Number.NaN);
+    const value = Number.isNaN(wins) ? evaluate?.get(key)?.json() : wins;
+    return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+  };
+  return { repeat: setting('repeat'), maxConcurrency: setting('maxConcurrency') };
+}
