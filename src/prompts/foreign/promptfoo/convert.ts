@@ -303,9 +303,21 @@ function caseNeeds(
     jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
     renderedInputs: prompt.program ? inputs : renderedInputs,
     isEachRendered,
-    promptVariable: /^\{\{ ?(\w+) ?\}\}$/u.exec(prompt.text)?.[1],
+    plainPrompt: plainPrompt(prompt, { body, template }),
     hasCode: asked.some(({ transform }) => transform !== undefined),
   };
+}
+
+/** Returns the parts of a prompt that is a text with variables; undefined for any other. */
+function plainPrompt(
+  { text, program }: PromptText,
+  { body, template }: Pick<PromptBody, 'body' | 'template'>,
+): CaseNeeds['plainPrompt'] {
+  const [, variable] = /^\{\{ ?(\w+) ?\}\}$/u.exec(text) ?? [];
+  if (variable !== undefined) return [{ input: variable }];
+  const isMade = program !== undefined || template !== undefined;
+  const parts = body.flatMap(piece => ('text' in piece || 'input' in piece ? [piece] : []));
+  return isMade || parts.length < body.length ? undefined : parts;
 }
 
 /** Returns true if an entry is a program with this word. */

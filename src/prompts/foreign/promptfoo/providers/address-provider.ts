@@ -1,10 +1,11 @@
 import { type JsonObject, type JsonValue, parseJson } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
+import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../../wire/addresses.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';
 import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './provider.ts';
+import { parseRawRequest } from './raw-request.ts';
 import { responseTransform, toJmespath } from './response-transform.ts';
 
 const ADDRESS_SETTINGS = [
@@ -18,12 +19,12 @@ const ADDRESS_SETTINGS = [
   'transformResponse',
   'responseParser',
   'maxRetries',
+  'request',
 ];
 
 /** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
 const PROVIDER_UNSUPPORTED_KEYS = [
   'multipart',
-  'request',
   'tools',
   'tool_choice',
   'transformToolsFormat',
@@ -41,8 +42,9 @@ const PROVIDER_UNSUPPORTED_KEYS = [
 /** Returns the fields of the entry for an address; undefined, with a note, if an entry can't express it. */
 export function addressFields(provider: WrittenProvider, conversion: Conversion): EntryFields | undefined {
   const { id, config } = provider;
-  const entries = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
+  const written = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
   try {
+    const entries = withRequest(provider, written, conversion);
     for (const [key, value] of entries) {
       if (ADDRESS_SETTINGS.includes(key)) continue;
       if (!conversion.isForTest || PROVIDER_UNSUPPORTED_KEYS.includes(key)) {
@@ -79,6 +81,25 @@ class NoEquivalent extends Error {
 }
 
 type ConfigEntries = ReadonlyMap<string, YamlValue>;
+
+/** Returns the settings with those of `request`. @throws {NoEquivalent} */
+function withRequest({ id }: WrittenProvider, entries: ConfigEntries, conversion: Conversion): ConfigEntries {
+  const request = entries.get('request');
+  if (!request) return entries;
+  const { scalar = '' } = request;
+  const text = scalar.startsWith('file://') ? conversion.read(scalar, request).text : scalar;
+  const isSecure =
+    (entries.get('url')?.scalar ?? id).startsWith('https') || entries.get('useHttps')?.json() === true;
+  const settings = parseRawRequest(text, isSecure ? 'https' : 'http');
+  if (!settings) {
+    throw new NoEquivalent(
+      request,
+      "its `request` can't be read, or has variables in a body that is not JSON",
+    );
+  }
+  const own = valuesByKey(parseYaml(JSON.stringify(settings), request.line), 'request');
+  return new Map([...entries, ...own]);
+}
 
 /** Returns the address with its query. @throws {NoEquivalent} */
 function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversion: Conversion): string {

@@ -5,14 +5,13 @@ import type { BodyTemplate, Conversion } from '../conversion.ts';
 export function bodyText(
   body: BodyTemplate,
   vars: Readonly<Record<string, JsonValue>>,
-  { promptVariable }: { readonly promptVariable: string | undefined },
+  { prompt }: { readonly prompt: string | undefined },
   conversion: Conversion,
 ): string {
-  if (promptVariable === undefined && /\bprompt\b/u.test(body.template)) {
-    return noteBody(body, 'it writes a prompt that is more than a variable', conversion);
+  if (prompt === undefined && /\bprompt\b/u.test(body.template)) {
+    return noteBody(body, 'it writes a prompt that is more than a text with variables', conversion);
   }
-  const prompt = promptVariable === undefined ? {} : { prompt: vars[promptVariable] ?? '' };
-  const all = { ...vars, ...prompt };
+  const all = prompt === undefined ? vars : { ...vars, prompt };
   const text = rendered(body, all, conversion);
   const isMeantAsJson = /^\s*[[{]/u.test(text);
   const escaped =

@@ -1,6 +1,7 @@
 import { faultAt } from '../../../../files/file-fault.ts';
 import { type JsonValue, ownValue } from '../../../../files/json.ts';
 import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../../converted.ts';
+import type { Piece } from '../../template-pieces.ts';
 import { type Assertion, expectationsOf, isCode } from '../assertions/assertions.ts';
 import type { Conversion, Located } from '../conversion.ts';
 import { fillVars, isUnreadableNunjucks, renderVar } from '../fill-variables.ts';
@@ -30,8 +31,8 @@ export interface CaseNeeds {
   readonly renderedInputs: readonly string[];
   /** True if promptfoo renders every variable, used or not. */
   readonly isEachRendered: boolean;
-  /** The variable that is the whole prompt, if there is one. */
-  readonly promptVariable: string | undefined;
+  /** The parts of the prompt if it is a text with variables. */
+  readonly plainPrompt: readonly Exclude<Piece, { readonly tag: string }>[] | undefined;
   /** True if code sees the variables of every case. */
   readonly hasCode: boolean;
 }
@@ -77,7 +78,7 @@ export function casesForPrompt(
         line,
         models: test.models,
         ...placed,
-        text: { ...text, repeat: repetitionsOf(test, repeat) },
+        text: { ...text, repeat: countRepetitions(test, repeat) },
       });
     }
   }
@@ -85,7 +86,7 @@ export function casesForPrompt(
 }
 
 /** Returns the number of repetitions of a test's cases, which its own option sets first; undefined for one. */
-function repetitionsOf({ options }: ConfiguredTest, repeat: number | undefined): number | undefined {
+function countRepetitions({ options }: ConfiguredTest, repeat: number | undefined): number | undefined {
   const count = options.repeat ?? repeat;
   return count === 1 ? undefined : count;
 }
@@ -258,14 +259,17 @@ function resolvedCombination(chosen: Combination['chosen']): Combination {
 /** Returns the inputs of a case. It is left out if promptfoo would render them in another way. */
 function renderInputs(
   combination: Combination,
-  { inputs, renderedInputs, isEachRendered, jsonInputs, promptVariable }: CaseNeeds,
+  { inputs, renderedInputs, isEachRendered, jsonInputs, plainPrompt }: CaseNeeds,
   conversion: Conversion,
 ): { readonly inputs: Readonly<Record<string, string>>; readonly isLeftOut: boolean } {
   const { chosen, texts, values } = combination;
   const before = conversion.leftOut;
   const inputText = (input: string): string => {
     const body = conversion.bodies.get(input);
-    if (body) return bodyText(body, values, { promptVariable }, conversion);
+    if (body) {
+      const texts = plainPrompt?.map(piece => ('text' in piece ? piece.text : inputText(piece.input)));
+      return bodyText(body, values, { prompt: texts?.join('') }, conversion);
+    }
     const fallback = conversion.fallbacks.get(input);
     if (fallback) {
       return Object.hasOwn(texts, fallback.variable) ? inputText(fallback.variable) : fallback.text;
