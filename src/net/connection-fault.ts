@@ -5,6 +5,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'host not found',
   EAI_AGAIN: 'host name lookup failed',
   EHOSTUNREACH: 'host unreachable',
+  EMFILE: 'too many files and connections are open',
   ENETUNREACH: 'network unreachable',
   EPIPE: 'connection closed while sending',
   ETIMEDOUT: 'connection timed out',

@@ -103,6 +103,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   ENOTFOUND: address => `the host does not exist: check ${address}`,
   EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
   ECONNRESET: CLOSED,
+  EMFILE: 'lower --concurrency, or raise the limit of open files, as `ulimit -n 1024` does',
   UND_ERR_SOCKET: CLOSED,
   UND_ERR_CONNECT_TIMEOUT: address => `the connection timed out: check the network and ${address}`,
   ERR_TLS_CERT_ALTNAME_INVALID: address => `its certificate is for another host: check ${address}`,
@@ -128,9 +129,10 @@ export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider
     return new ProviderFault(`can't be reached: ${error.message}`, { isRefused: true, fault: 'unreachable' });
   }
   const code = errorCode(error);
-  const reason = code?.startsWith('UND_ERR_')
-    ? explainConnectionFailure(error)
-    : errorMessage(error) || code || 'no reason given';
+  const reason =
+    code?.startsWith('UND_ERR_') || code === 'EMFILE'
+      ? explainConnectionFailure(error)
+      : errorMessage(error) || code || 'no reason given';
   const isUnreachable = wasNotSent(error, code);
   const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
   return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${reason}`, {

@@ -91,3 +91,11 @@ describe('a fault of the network', () => {
     expect(message).toContain('it may have been paid for');
   });
 });
+
+it('too many open connections say how to have fewer, or more', async () => {
+  const { message, isRefused } = await explained(failed('EMFILE', 'connect'));
+  expect(message).toContain(
+    'too many files and connections are open (EMFILE): lower --concurrency, or raise',
+  );
+  expect(isRefused).toBe(true);
+});
