@@ -153,7 +153,7 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
   if (error instanceof RateLimitError) return [retryHint(error)];
   if (error instanceof NetworkError) return [`Check address, connection and key with: ${advise('doctor')}`];
   if (error instanceof ProtocolError && error.httpStatus === 413) {
-    return ['Send smaller images, or give their https URLs: --image https://…'];
+    return ['Send smaller images, or their https URLs with --image https://…, or shorter texts.'];
   }
   return [];
 }

@@ -91,11 +91,11 @@ function noteWarnings({ io }: Context, run: Run): void {
 async function waitForEnd(
   ctx: Context,
   connection: Connection,
-  { runId, journalId, recovered }: Extract<CreationResult, { kind: 'running' }>,
+  { runId, runStatus, journalId, recovered }: Extract<CreationResult, { kind: 'running' }>,
   { onProgress, waitSignal }: CreateAndWaitOptions,
 ): Promise<CreationResult> {
   const signal = waitSignal === undefined ? ctx.signal : AbortSignal.any([ctx.signal, waitSignal]);
-  const options = { delayFirst: !recovered, idFromService: true, onProgress };
+  const options = { delayFirst: !recovered, idFromService: true, onProgress, status: runStatus };
   const run = await waitForKnownRun({ ...ctx, signal }, connection, runId, options);
   recordEnd(ctx, journalId, run);
   return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
@@ -119,6 +119,8 @@ interface RunWaitOptions {
   /** True if the id came from the service: a 404 is then retried for a minute. */
   readonly idFromService: boolean;
   readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
+  /** The status before the first poll. Default `running`. */
+  readonly status?: string;
 }
 
 /**
@@ -132,7 +134,8 @@ export async function waitForKnownRun(
   runId: string,
   { onProgress, ...options }: RunWaitOptions,
 ): Promise<Run> {
-  let status = 'running';
+  let { status = 'running' } = options;
+  noteUnknownStatus(ctx, runId, status);
   const { client } = connection;
   const { clock, signal } = ctx;
   const timeoutMs = ctx.timeLeftMs();
@@ -161,7 +164,9 @@ export async function waitForKnownRun(
 /** Notes an unknown status, unless a spinner shows every status anyway. */
 function noteUnknownStatus({ io }: Context, runId: string, status: string): void {
   if (io.stderr.isTerminal || RUN_STATUSES.some(known => known === status)) return;
-  io.note(`note: run ${oneLine(runId)} has unknown status ${oneLine(JSON.stringify(status))}; still waiting`);
+  io.noteOnce(
+    `note: run ${oneLine(runId)} has unknown status ${oneLine(JSON.stringify(status))}; still waiting`,
+  );
 }
 
 /** Writes the end of a run into the journal. Ignores a failed write, because the service knows the end too. */

@@ -123,6 +123,19 @@ it('notes an unknown run status once and keeps waiting', async () => {
   expect(stderr).toBe(`note: run ${RUN} has unknown status "frozen"; still waiting\n`);
 });
 
+it('notes an unknown status that the creation has already', async () => {
+  const going = { runId: RUN, runStatus: 'frozen', outputs: [], tokens: 0 };
+  const { exitCode, stderr } = await against(
+    [
+      { expect: { method: 'POST', path: '/runs' }, answer: success(going) },
+      { expect: { path: `/runs/${RUN}` }, answer: success(going) },
+      { answer: success({ ...going, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }] }) },
+    ],
+    ['run', VERSION],
+  );
+  expect([exitCode, stderr]).toEqual([0, `note: run ${RUN} has unknown status "frozen"; still waiting\n`]);
+});
+
 it('lists no rows outside of --since and --until, and reads no further than the first older one', async () => {
   const page = { rows: [row(30), row(20), row(10), row(-10)], hasMore: true };
   const script = [{ expect: { path: '/runs' }, answer: success(page) }];

@@ -260,7 +260,7 @@ describe('runs journal', () => {
       ['refused', '-', VERSION, service.baseUrl],
       ['succeeded', RUN, VERSION, service.baseUrl],
     ]);
-    expect(plain.stderr()).toMatch(/^note: 1 line of \S+journal.jsonl can't be read/);
+    expect(plain.stderr()).toMatch(/^note: left out 1 line of \S+journal.jsonl that can't be read\n/);
     const json = await command(service, ['runs', 'journal', '--query', '[].inDoubt'], { home });
     expect(JSON.parse(json.stdout())).toEqual([true, false, false]);
     expect(readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')).not.toContain('hush');

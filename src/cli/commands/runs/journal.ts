@@ -10,7 +10,7 @@ export async function runsJournal(ctx: Context): Promise<void> {
   const { journal } = ctx;
   const { entries, damaged } = await journal.read();
   if (damaged > 0) {
-    ctx.io.note(`note: ${counted(damaged, 'line')} of ${journal.file} can't be read and left out`);
+    ctx.io.note(`note: left out ${counted(damaged, 'line')} of ${journal.file} that can't be read`);
   }
   const newestFirst = entries.map(entry => ({ ...entry, inDoubt: isInDoubt(entry) }));
   await presentList(ctx, newestFirst, {
