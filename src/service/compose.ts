@@ -9,8 +9,8 @@ import type { Clock } from './core/clock.ts';
 import type { Meter } from './core/meter.ts';
 import { onceAMinute } from './core/once-a-minute.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
-import { createApi } from './http/api.ts';
-import { keyUseNotes, RecentCallers } from './http/auth.ts';
+import { type Api, createApi } from './http/api.ts';
+import { type AuthOptions, keyUseNotes, RecentCallers } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread/work-thread.ts';
 import { loadImageInputs } from './images/load-images.ts';
@@ -76,11 +76,11 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
 
 /** Builds the parts of a service in the order of their dependencies. */
 export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
-  const { clock, onNotice, closing, stopped, env = {} } = options;
+  const { clock, onNotice, stopped, env = {} } = options;
   const user = await localUser(store);
   await seedSamples(store, clock);
   const parts = await openParts(store, options);
-  const { models, onFault, batchAnswers } = parts;
+  const { models, batchAnswers } = parts;
   const texts = new TextFeed();
   const toOperator = options.isForOneUser ? undefined : onceAMinute(onNotice, clock);
   const executor = buildExecutor({ ...parts, texts, toOperator }, options);
@@ -93,22 +93,10 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const resources = resourcesView(models);
   const services = buildServices({ ...parts, runner, limits, resources, toOperator }, options);
   const sessionKey = newKeyText();
-  const api = createApi({
-    routes: options.routes,
-    services,
-    auth: {
-      store,
-      sessionKey: { hash: keyHash(sessionKey), userId: user.id },
-      limiter: options.limiter,
-      callers: new RecentCallers(),
-      ratePolicy: options.ratePolicy,
-      resourcesHash: () => resources.hash(),
-      noteUse: keyUseNotes(store, clock, onFault),
-    },
-    closing,
-    parse: options.thread?.parseBody ?? (bytes => Promise.resolve(parseBodyHere(bytes))),
-    onFault,
-  });
+  const api = buildApi(
+    { ...parts, services, sessionKey: { hash: keyHash(sessionKey), userId: user.id } },
+    options,
+  );
   const providerBatches = async (): Promise<ProviderBatches> => {
     const { createProviderBatches } = await import('./runs/provider-batches.ts');
     return createProviderBatches({ services, userId: user.id, env, answers: batchAnswers, signal: stopped });
@@ -209,6 +197,32 @@ function buildServices(
     mediaUrl: (output, origin) => options.mediaUrl(parts.media, output, origin),
     loadImages: (images, onBytes) => loadImageInputs(images, { ...rules, onBytes }),
   };
+}
+
+function buildApi(
+  { store, clock, onFault, services, sessionKey }: OpenParts & ApiParts,
+  { routes, limiter, ratePolicy, closing, thread }: Options,
+): Api {
+  return createApi({
+    routes,
+    services,
+    auth: {
+      store,
+      sessionKey,
+      limiter,
+      callers: new RecentCallers(),
+      ratePolicy,
+      resourcesHash: () => services.resources.hash(),
+      noteUse: keyUseNotes(store, clock, onFault),
+    },
+    closing,
+    parse: thread?.parseBody ?? (bytes => Promise.resolve(parseBodyHere(bytes))),
+    onFault,
+  });
+}
+
+interface ApiParts extends Pick<AuthOptions, 'sessionKey'> {
+  readonly services: Services;
 }
 
 /** Adds the user's name to the end of a run, for the log. */

@@ -1,9 +1,10 @@
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { unlessAborted } from '../net/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
-import { compose } from './compose.ts';
+import { compose, type Parts } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
 import { serviceClock } from './core/clock.ts';
+import type { Api } from './http/api.ts';
 import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
 import type { Media } from './media/media.ts';
@@ -52,59 +53,62 @@ const HOUSEKEEPING_DELAY_MS = 1000;
  */
 export async function startEmbedded(options: CommonOptions) {
   const { parts, close } = await openForCommand(options);
-  const { api, runner, media } = parts;
+  const { media } = parts;
   const requests = new PendingWork();
   return {
     /** The base URL, which ends in /v1 and works with `request` only. */
     url: `${ORIGIN}${PATH_PREFIX}`,
     /** A key of the user `local` that is never stored, and ends with this service. */
     sessionKey: parts.sessionKey,
-    runsHere: {
-      /** Calls the listener with pieces of text as models stream them; returns a function that stops it. */
-      onText: (listener: (piece: TextPiece) => void) => {
-        parts.texts.on('text', listener);
-        return () => parts.texts.off('text', listener);
-      },
-      /**
-       * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined if there is no run;
-       * `stopped` is false if the run had already ended.
-       *
-       * @param by the cause, such as Ctrl-C
-       */
-      stop: (idempotencyKey: string, by: string) => runner.stop(parts.userId, idempotencyKey, by),
-      /** Returns the fault of a run that failed before a model answered; undefined for any other end. */
-      findFault: (runId: string) => runner.findFault(runId),
-      /** Returns true if the model of a run of this process was asked and nothing came back. */
-      isUnanswered: (runId: string) => runner.isUnanswered(runId),
-      /**
-       * Runs all later runs in processes of their own, and answers their creations at once.
-       *
-       * @throws {Refusal} UNAVAILABLE if such a process does not start
-       */
-      detach: (): Promise<void> => {
-        const { dataDir, modelsFile, allowPrivate } = options;
-        return runner.detach(() => startDetached({ dataDir, modelsFile, allowPrivate }));
-      },
-    },
+    runsHere: createRunsHere(parts, options),
     costs: parts.costs,
     /** Loads the client of provider batches. */
     providerBatches: parts.providerBatches,
     /** Returns true for a `file:` URL of media, which only `request` answers. */
     owns: (url: URL): boolean => media.isFile(url),
     /** Answers a request below `url`, or for a `file:` URL of media. */
-    async request({ method, url, headers, body, signal, onSent }: LocalRequest): Promise<LocalResponse> {
-      signal?.throwIfAborted();
-      onSent?.();
-      if (url.startsWith('file:')) return toResponse(await fileAnswer(media, url));
-      const bytes = await collectBody(body);
-      const target = url.slice(ORIGIN.length);
-      const readBody = (): Promise<Buffer> =>
-        bytes.length > MAX_BODY_BYTES ? Promise.reject(tooLarge()) : Promise.resolve(bytes);
-      const answer = requests.track(api({ method, target, headers, origin: ORIGIN, readBody }));
-      return toResponse(await unlessAborted(answer, signal));
+    async request(request: LocalRequest): Promise<LocalResponse> {
+      request.signal?.throwIfAborted();
+      request.onSent?.();
+      if (request.url.startsWith('file:')) return toResponse(await fileAnswer(media, request.url));
+      const bytes = await collectBody(request.body);
+      const answer = requests.track(callApi(parts.api, request, bytes));
+      return toResponse(await unlessAborted(answer, request.signal));
     },
     /** Stops unfinished runs; `by` is the cause, such as Ctrl-C. */
     close: (by?: string) => close(by, requests),
+  };
+}
+
+type CommandParts = Parts<CommandRunner>;
+
+function createRunsHere({ runner, texts, userId }: CommandParts, options: CommonOptions) {
+  return {
+    /** Calls the listener with pieces of text as models stream them; returns a function that stops it. */
+    onText: (listener: (piece: TextPiece) => void) => {
+      texts.on('text', listener);
+      return () => texts.off('text', listener);
+    },
+    /**
+     * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined if there is no run;
+     * `stopped` is false if the run had already ended.
+     *
+     * @param by the cause, such as Ctrl-C
+     */
+    stop: (idempotencyKey: string, by: string) => runner.stop(userId, idempotencyKey, by),
+    /** Returns the fault of a run that failed before a model answered; undefined for any other end. */
+    findFault: (runId: string) => runner.findFault(runId),
+    /** Returns true if the model of a run of this process was asked and nothing came back. */
+    isUnanswered: (runId: string) => runner.isUnanswered(runId),
+    /**
+     * Runs all later runs in processes of their own, and answers their creations at once.
+     *
+     * @throws {Refusal} UNAVAILABLE if such a process does not start
+     */
+    detach: (): Promise<void> => {
+      const { dataDir, modelsFile, allowPrivate } = options;
+      return runner.detach(() => startDetached({ dataDir, modelsFile, allowPrivate }));
+    },
   };
 }
 
@@ -158,6 +162,12 @@ export async function openForCommand(options: CommonOptions) {
     await store.close();
     throw storeFault(options.dataDir, error);
   }
+}
+
+function callApi(api: Api, { method, url, headers }: LocalRequest, bytes: Buffer): Promise<ApiAnswer> {
+  const readBody = (): Promise<Buffer> =>
+    bytes.length > MAX_BODY_BYTES ? Promise.reject(tooLarge()) : Promise.resolve(bytes);
+  return api({ method, target: url.slice(ORIGIN.length), headers, origin: ORIGIN, readBody });
 }
 
 async function collectBody(body: LocalRequest['body']): Promise<Buffer> {

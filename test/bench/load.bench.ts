@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
-import { CREATE } from '../../src/service/store/postgres/run-writes.ts';
+import { CREATE } from '../../src/service/store/postgres/create-runs.ts';
 import { postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { cpuOf, postmasterOf } from './processor-time.ts';
 import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';

@@ -14,7 +14,7 @@ import { errorText, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
 import type { JobEnd } from '../jobs/job-journal.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
 import { withPaths } from '../outputs/present-run.ts';
-import { providerReasons } from '../outputs/provider-fault.ts';
+import { providerReasons } from '../outputs/run-errors.ts';
 import { statusOfFailures } from '../outputs/saving/save-failures.ts';
 import type { SaveFailure } from '../outputs/saving/save-outputs.ts';
 import type { BatchOptions } from './batch-options.ts';

@@ -8,7 +8,7 @@ import { tokensOfFailed } from '../creation/spending.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
-import { providerReasons, reasonText, withoutRerunAdvice } from '../outputs/provider-fault.ts';
+import { providerReasons, reasonText, withoutRerunAdvice } from '../outputs/run-errors.ts';
 import type { Variant } from './create-variants.ts';
 
 /** The result of a row with one variant. */

@@ -4,12 +4,11 @@ import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { CliError, unwritable } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
 import { printPaid } from '../outputs/present-run.ts';
-import { wasStopped } from '../outputs/provider-fault.ts';
+import { wasStopped } from '../outputs/run-errors.ts';
 import { isPagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { plainRows } from '../terminal/table.ts';

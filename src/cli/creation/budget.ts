@@ -6,11 +6,11 @@ import type { Connection, Context } from '../context.ts';
 import type { CliError } from '../errors.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { type Caps, capReached, checkCostCap, creditsIn } from './caps.ts';
+import { BudgetRoom } from './budget-room.ts';
+import { type Caps, checkCostCap, creditsIn } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
 import { type KnownCost, knownCost } from './forecast.ts';
 import {
-  addUp,
   type EarlierRun,
   type Estimate,
   type MadeRun,
@@ -48,7 +48,6 @@ interface ReserveOptions {
   readonly entry?: Pick<JournalEntry, 'id'> | undefined;
 }
 
-const BUDGET_UNITS = ['cost', 'credits'] as const;
 type Requested = Pick<CreationRequest, 'promptVersionId'>;
 
 /** The budget of a command. Counts the spending of its runs and keeps it within the caps. */
@@ -58,11 +57,7 @@ export class Budget {
   readonly #until: AbortSignal;
   readonly #continues: boolean;
   readonly #spending = new Spending();
-  /** The estimates of the creations in progress, and of those without a known end. */
-  readonly #open = new Set<Estimate>();
-  readonly #lost: Estimate[] = [];
-  /** The journal ids of an earlier invocation's creations that may have made a run of unknown id. */
-  readonly #lostBefore = new Set<string>();
+  readonly #room: BudgetRoom;
   /** The ids of an earlier invocation's runs. */
   readonly #runsBefore = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -72,6 +67,7 @@ export class Budget {
   constructor(ctx: Context, caps: Caps, { until = ctx.signal, continues = false }: BudgetOptions = {}) {
     this.#ctx = ctx;
     this.#caps = caps;
+    this.#room = new BudgetRoom(caps, this.#spending);
     this.#until = until;
     this.#continues = continues;
   }
@@ -90,10 +86,6 @@ export class Budget {
   /** True under a cap on credits, which then limits those of the embedded service, too. */
   get limitsCredits(): boolean {
     return this.#caps.credits !== undefined;
-  }
-
-  get #isCapped(): boolean {
-    return BUDGET_UNITS.some(unit => this.#caps[unit] !== undefined);
   }
 
   /** @throws {CliError} like `checkCostCap` */
@@ -116,15 +108,15 @@ export class Budget {
   resume(connection: Connection, runs: Iterable<EarlierRun>, lost: Iterable<string>): void {
     for (const { promptVersionId = '', ...run } of runs) {
       const kind = costKey(connection, { promptVersionId });
-      this.#spending.add({ ...run, connection, kind, isListed: this.#isCapped });
+      this.#spending.add({ ...run, connection, kind, isListed: this.#room.isCapped });
       this.#runsBefore.add(run.runId);
     }
-    for (const id of lost) this.#lostBefore.add(id);
+    this.#room.keepForEarlier(lost);
   }
 
   /** Counts an earlier invocation's creations no more: they have made no run. */
   release(ids: Iterable<string>): void {
-    for (const id of ids) this.#lostBefore.delete(id);
+    this.#room.releaseEarlier(ids);
   }
 
   /**
@@ -137,12 +129,12 @@ export class Budget {
     request: CreationRequest,
     options: ReserveOptions = {},
   ): Promise<Reservation> {
-    if (!this.#isCapped || connection.recorder?.mode === 'replay')
+    if (!this.#room.isCapped || connection.recorder?.mode === 'replay')
       return this.reservePaid(connection, request);
     const turn = this.#turn.then(() => this.#estimateWithin(connection, request, options));
     this.#turn = turn.catch(() => {});
     const estimate = await turn;
-    this.#lostBefore.delete(options.entry?.id ?? '');
+    if (options.entry) this.#room.releaseEarlier([options.entry.id]);
     return this.#reservation(connection, request, estimate);
   }
 
@@ -170,45 +162,20 @@ export class Budget {
         cost: expected === undefined ? 0 : expectedCost(expected, dearest.cost),
         credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listed),
       };
-      const blocked = BUDGET_UNITS.find(unit => !this.#fits(unit, estimate, entry?.id));
-      if (blocked === undefined) {
-        this.#open.add(estimate);
-        return estimate;
-      }
+      const blocked = this.#room.take(estimate, entry?.id);
+      if (blocked === undefined) return estimate;
       if (this.#caps.credits !== undefined && this.#spending.hasUnreadCredits) continue;
       // The requests in a provider's batch end together.
-      if (this.#open.size === 0 || providerBatch) throw this.#refusal(blocked, estimate[blocked], entry?.id);
+      if (this.#room.isIdle || providerBatch) throw this.#refusal(blocked, estimate[blocked], entry?.id);
       await this.#untilOneEnds();
     }
   }
 
   /** Returns the error for a creation that does not fit, and remembers it if nothing else may be created either. */
   #refusal(unit: Unit, need: number | undefined, entryId: string | undefined): CliError {
-    const reached = capReached(unit, this.#caps[unit] ?? 0, {
-      spent: this.#spent(unit, need, entryId),
-      estimate: need,
-      hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
-      awaitsFirst: need === undefined && this.#open.size > 0,
-    });
+    const reached = this.#room.capReached(unit, need, entryId);
     if (!this.#continues) this.#reached = reached;
     return reached;
-  }
-
-  /** Returns true if a creation fits into the rest of a cap; one without an estimate must run alone. */
-  #fits(unit: Unit, { [unit]: need }: Estimate, entryId: string | undefined): boolean {
-    const cap = this.#caps[unit];
-    if (cap === undefined) return true;
-    const spent = this.#spent(unit, need, entryId);
-    if (spent === undefined) return false;
-    if (need !== undefined) return spent + need <= cap;
-    return this.#open.size === 0 && spent < cap;
-  }
-
-  /** Returns the spent and reserved amount without this creation; undefined if some of it has no estimate. */
-  #spent(unit: Unit, need: number | undefined, entryId: string | undefined): number | undefined {
-    const open = [...this.#open, ...this.#lost].map(({ [unit]: amount = need }) => amount);
-    const before = [...this.#lostBefore].filter(id => id !== entryId).map(() => need);
-    return addUp([this.#spending.sum(unit, need), ...before, ...open]);
   }
 
   async #untilOneEnds(): Promise<void> {
@@ -223,7 +190,7 @@ export class Budget {
     // A reservation may last as long as a provider's batch: it must not keep the request alive.
     const kind = costKey(connection, request);
     const close = (): void => {
-      this.#open.delete(estimate);
+      this.#room.release(estimate);
       this.#wake();
     };
     return {
@@ -233,7 +200,7 @@ export class Budget {
       },
       refused: close,
       lost: () => {
-        this.#lost.push(estimate);
+        this.#room.keepForLost(estimate);
         close();
       },
     };
@@ -265,7 +232,7 @@ export class Budget {
    */
   async readTotals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
     await this.#spending.readCosts().catch(() => {});
-    if (readsList && this.#lost.length === 0) await this.#readCredits({ retries: 0 });
+    if (readsList && !this.#room.hasLost) await this.#readCredits({ retries: 0 });
     return this.totals();
   }
 

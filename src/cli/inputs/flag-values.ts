@@ -3,7 +3,7 @@ import type { Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { withLocalStore } from '../targets/prompt-file.ts';
+import { withLocalStore } from '../targets/embedded-store.ts';
 
 /** Splits at the first `=`; everything after it is the value. */
 export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {

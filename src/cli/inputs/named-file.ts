@@ -8,7 +8,7 @@ import {
 } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../errors.ts';
-import { REVISION_MARK } from '../targets/named-prompt-file.ts';
+import { REVISION_MARK } from '../targets/prompt-file.ts';
 import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 
 /** The folder of a file that may be a stranger's, and which files it may name. */

@@ -5,7 +5,7 @@ import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { dollars, formatDollars, money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { reasonText } from '../outputs/provider-fault.ts';
+import { reasonText } from '../outputs/run-errors.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 
 type ToolContent = CallToolResult['content'][number];

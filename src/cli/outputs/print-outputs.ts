@@ -4,7 +4,7 @@ import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
-import { reasonText } from './provider-fault.ts';
+import { reasonText } from './run-errors.ts';
 
 export interface PrintOptions {
   /** The path of each saved output. */

@@ -5,8 +5,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { REVISION_MARK } from './named-prompt-file.ts';
-import type { TargetSource } from './prompt-file.ts';
+import { REVISION_MARK, type TargetSource } from './prompt-file.ts';
 
 const PROMPT_EXTENSION = '.prompt';
 

@@ -1,6 +1,6 @@
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import type { Context } from '../context.ts';
-import { asTyped, withLocalStore } from './prompt-file.ts';
+import { explainStoreError, withLocalStore } from './embedded-store.ts';
 
 /**
  * Reads a prompt file. Its partials may lie outside its folder only with `--allow-outside`.
@@ -9,7 +9,7 @@ import { asTyped, withLocalStore } from './prompt-file.ts';
  */
 export async function definitionOfFile(ctx: Context, file: string): Promise<PromptDefinition> {
   return await readDefinitionFile(ctx, file).catch((error: unknown) => {
-    throw asTyped(ctx, error);
+    throw explainStoreError(ctx, error);
   });
 }
 

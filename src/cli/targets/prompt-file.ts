@@ -1,14 +1,21 @@
 import { type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode, errorMessage } from '../../files/error-utils.ts';
-import type { JsonObject } from '../../files/json.ts';
-import type { InvalidPromptFile } from '../../prompts/findings.ts';
-import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { detectShell, shellWord } from '../terminal/command-line.ts';
-import { oneLine } from '../terminal/sanitise.ts';
-import { type NamedPromptFile, REVISION_MARK } from './named-prompt-file.ts';
+
+/** The separator between a file and its revision. */
+export const REVISION_MARK = '@git:';
+
+/** A prompt file that a target names. */
+export interface NamedPromptFile {
+  /** The file as the command line names it, for messages. */
+  readonly name: string;
+  /** The absolute path. */
+  readonly path: string;
+  /** The git revision of the file; undefined for the working copy. */
+  readonly revision: string | undefined;
+}
 
 /** Returns the target of an alias; any other name is returned unchanged. @throws {CliError} for an empty name */
 export function aliasOrName(ctx: Context, target: string): string {
@@ -73,96 +80,4 @@ function irregularKind(stats: Stats): string {
 /** Returns the service that runs a target. A prompt file always runs on this machine. */
 export function connectionFor(ctx: Context, target: string): Promise<Connection> {
   return fileOrRevision(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
-}
-
-/**
- * Opens the store of the embedded service, and closes it after `use`.
- *
- * @param onNotice called with each fault of models.yaml; the embedded service reports them itself
- */
-export async function withLocalStore<T>(
-  ctx: Context,
-  use: (store: LocalStore) => Promise<T>,
-  onNotice: (line: string) => void = () => {},
-): Promise<T> {
-  const { dataDir, modelsFile, declaredModels } = ctx;
-  try {
-    const tasks = await ctx.promptTasks();
-    return await ctx.local.withStore({ dataDir, modelsFile, declaredModels, onNotice, tasks }, use);
-  } catch (error) {
-    throw asTyped(ctx, error);
-  }
-}
-
-/** Converts an error of the store. A prompt file's first fault gets its relative path and a hint to see the others. */
-export function asTyped(ctx: Context, error: unknown): unknown {
-  if (errorCode(error) !== 'INVALID_PROMPT_FILE') return error;
-  const { file, line, what, findings } = error as InvalidPromptFile;
-  const shown = shownPath(ctx, file);
-  const faults = findings.filter(({ severity }) => severity === 'fault').length;
-  const isPartial = path.basename(file).startsWith('_');
-  const hints =
-    faults > 1 && !isPartial
-      ? [
-          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(shown, detectShell(ctx.env))}`,
-        ]
-      : [];
-  return usageError(`${shown}:${line}: ${what}`, ...hints);
-}
-
-/** Returns a file's path, relative if it is below the working directory. */
-export function shownPath({ cwd }: Context, file: string): string {
-  const relative = path.relative(cwd, path.resolve(cwd, file));
-  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
-}
-
-/** Says how to use the provider whose key is set, since it may have been expected to answer. */
-async function noteUsableProvider({ env, io }: Context): Promise<void> {
-  const { knownProviders, keyVariable } = await import('../../models/providers/providers.ts');
-  const usable = knownProviders(env).find(provider => keyVariable(provider, env) !== undefined);
-  if (usable === undefined) return;
-  const model = `${usable.name}/<model>`;
-  io.noteOnce(
-    `note: ${keyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
-  );
-}
-
-/** The model and config that replace those of a prompt. */
-export interface VersionOverrides {
-  readonly model?: string | undefined;
-  readonly config?: JsonObject | undefined;
-}
-
-/** Returns an unlisted version of a prompt file, which can be run and read by its id. */
-export async function versionOfFile(
-  ctx: Context,
-  file: NamedPromptFile,
-  { model, config }: VersionOverrides = {},
-): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
-  const { withPromptFile } = await import('./git/revision.ts');
-  return withPromptFile(ctx, file, content =>
-    withLocalStore(ctx, async store => {
-      const { allowOutside } = ctx.globals;
-      const defaultModel = ctx.settings.get('model');
-      const named = { ...(model !== undefined && { model }), config };
-      const request = { file: content, allowOutside, defaultModel, ...named };
-      const { promptId, promptVersionId, notes = [] } = await store.ensureUnlistedVersion(request);
-      for (const { file, line, message } of notes) {
-        ctx.io.noteOnce(`note: ${oneLine(shownPath(ctx, file))}:${line}: ${oneLine(message)}`);
-      }
-      const [{ promptConfig }, { lacksOpeningFence, missingFenceNote }] = await Promise.all([
-        import('../../prompts/definition.ts'),
-        import('../../prompts/parse/prompt-source.ts'),
-      ]);
-      const definition = await store.definition(promptVersionId);
-      if ((model ?? defaultModel) === undefined && definition?.namesModel === false) {
-        ctx.io.noteOnce('note: no model named: echo gives the prompt back');
-        await noteUsableProvider(ctx);
-      }
-      if (definition && lacksOpeningFence(definition.source)) {
-        ctx.io.note(missingFenceNote(oneLine(file.name)));
-      }
-      return { promptId, promptVersionId, config: definition && promptConfig(definition) };
-    }),
-  );
 }

@@ -15,7 +15,8 @@ import {
 import type { Connection, Context } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { aliasOrName, findPromptFile, versionOfFile } from './prompt-file.ts';
+import { versionOfFile } from './file-version.ts';
+import { aliasOrName, findPromptFile } from './prompt-file.ts';
 
 /** The prompt that a name means. */
 export interface NamedPrompt {

@@ -3,14 +3,9 @@ import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import {
-  aliasOrName,
-  findPromptFile,
-  type TargetSource,
-  type VersionOverrides,
-  versionOfFile,
-  withLocalStore,
-} from './prompt-file.ts';
+import { withLocalStore } from './embedded-store.ts';
+import { type VersionOverrides, versionOfFile } from './file-version.ts';
+import { aliasOrName, findPromptFile, type TargetSource } from './prompt-file.ts';
 import { findByName, howToFind, readPrompt, unlessNotFound } from './prompt-name.ts';
 
 /** The prompt version of a target. */

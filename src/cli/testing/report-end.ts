@@ -3,8 +3,7 @@ import { counted } from '../core/counted.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
 import type { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-
-import { wasStopped } from '../outputs/provider-fault.ts';
+import { wasStopped } from '../outputs/run-errors.ts';
 import { failsGate, type Gate } from '../statistics/verdict-gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';

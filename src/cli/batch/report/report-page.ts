@@ -7,7 +7,7 @@ import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../cre
 import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
-import { reasonText } from '../../outputs/provider-fault.ts';
+import { reasonText } from '../../outputs/run-errors.ts';
 import type { ResultsLine } from '../results/results-line.ts';
 import { type BatchSummary, rowSucceeded, unfinishedText } from './reported-rows.ts';
 

@@ -9,14 +9,15 @@ import type { Published } from '../../../service/prompts/publish.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { shownPath } from '../../core/shown-path.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
+import { explainStoreError } from '../../targets/embedded-store.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
-import { asTyped, shownPath } from '../../targets/prompt-file.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_PUBLISH } from './spec.ts';
@@ -68,7 +69,7 @@ async function storePublisher(
   const publisherFor = (store: LocalStore): Publisher => ({
     async publish(file) {
       const { echoes, lacksFence, ...published } = await store.publish(file).catch((error: unknown) => {
-        throw asTyped(ctx, error);
+        throw explainStoreError(ctx, error);
       });
       if (echoes) onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
       if (lacksFence) await noteMissingFence(ctx, file);

@@ -12,7 +12,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
 import { present } from '../../outputs/present.ts';
-import { listWarnings } from '../../outputs/provider-fault.ts';
+import { listWarnings } from '../../outputs/run-errors.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
 import { checkRunsNamed, namedRun, readRun } from './named-run.ts';

@@ -9,7 +9,7 @@ import { environmentWithoutKeys, findProgram, isBatchFile } from '../../../files
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import type { NamedPromptFile } from '../named-prompt-file.ts';
+import type { NamedPromptFile } from '../prompt-file.ts';
 import { findRepository } from './repository.ts';
 
 /** Time limit of one call of git, in milliseconds. */

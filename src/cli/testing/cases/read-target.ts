@@ -4,7 +4,7 @@ import { namesOtherComputer } from '../../../files/named-file.ts';
 import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
-import { REVISION_MARK } from '../../targets/named-prompt-file.ts';
+import { REVISION_MARK } from '../../targets/prompt-file.ts';
 import type { TestFileOptions } from './reading-context.ts';
 import { faultIn, textIn } from './test-values.ts';
 

@@ -17,10 +17,10 @@ import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-belo
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
+import { shownPath } from '../../core/shown-path.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
-import { shownPath } from '../../targets/prompt-file.ts';
 import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { type EntryResult, entryResult, type Repetition } from '../entry-result.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';

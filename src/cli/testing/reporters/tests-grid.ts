@@ -9,7 +9,7 @@ import { sumOfSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
-import { reasonText } from '../../outputs/provider-fault.ts';
+import { reasonText } from '../../outputs/run-errors.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import { entryName, modelLabel, type Repetition, statusTotals, totalsText } from '../entry-result.ts';

@@ -7,7 +7,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { errorTexts, providerReasons } from '../../outputs/provider-fault.ts';
+import { errorTexts, providerReasons } from '../../outputs/run-errors.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import type { Repetition } from '../entry-result.ts';
 import {

@@ -1,6 +1,7 @@
 import type { Connection, Context } from '../../context.ts';
 import { checkModelAccess } from '../../creation/creation-result.ts';
-import { type VersionOverrides, withLocalStore } from '../../targets/prompt-file.ts';
+import { withLocalStore } from '../../targets/embedded-store.ts';
+import type { VersionOverrides } from '../../targets/file-version.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import { modelDeclaration } from './model-declaration.ts';

@@ -1,0 +1,93 @@
+import type { CliError } from '../errors.ts';
+import { type Caps, capReached } from './caps.ts';
+import { addUp, type Estimate, type Spending, type Unit } from './spending.ts';
+
+const BUDGET_UNITS = ['cost', 'credits'] as const;
+
+/** The room under the caps that is left beside the spending and the creations without a known cost. */
+export class BudgetRoom {
+  readonly #caps: Caps;
+  readonly #spending: Spending;
+  /** The estimates of the creations in progress. */
+  readonly #open = new Set<Estimate>();
+  /** The estimates of the creations that may have made a run of unknown id. */
+  readonly #lost: Estimate[] = [];
+  /** The journal ids of such creations of an earlier invocation. */
+  readonly #lostBefore = new Set<string>();
+
+  constructor(caps: Caps, spending: Spending) {
+    this.#caps = caps;
+    this.#spending = spending;
+  }
+
+  get isCapped(): boolean {
+    return BUDGET_UNITS.some(unit => this.#caps[unit] !== undefined);
+  }
+
+  /** True if no creation is in progress. */
+  get isIdle(): boolean {
+    return this.#open.size === 0;
+  }
+
+  get hasLost(): boolean {
+    return this.#lost.length > 0;
+  }
+
+  /** Keeps room for an earlier invocation's creations that may have made a run of unknown id. */
+  keepForEarlier(ids: Iterable<string>): void {
+    for (const id of ids) this.#lostBefore.add(id);
+  }
+
+  releaseEarlier(ids: Iterable<string>): void {
+    for (const id of ids) this.#lostBefore.delete(id);
+  }
+
+  /**
+   * Takes room for a creation, unless it does not fit.
+   *
+   * @param entryId the journal id of a creation of an earlier invocation that is sent again
+   * @returns the unit whose cap it exceeds; undefined if the room was taken
+   */
+  take(estimate: Estimate, entryId: string | undefined): Unit | undefined {
+    const blocked = BUDGET_UNITS.find(unit => !this.#fits(unit, estimate, entryId));
+    if (blocked === undefined) this.#open.add(estimate);
+    return blocked;
+  }
+
+  /** Releases the room of a creation that has ended. */
+  release(estimate: Estimate): void {
+    this.#open.delete(estimate);
+  }
+
+  /** Keeps room for a creation that may have made a run of unknown id. */
+  keepForLost(estimate: Estimate): void {
+    this.#lost.push(estimate);
+  }
+
+  /** Returns the error for a creation that does not fit. */
+  capReached(unit: Unit, need: number | undefined, entryId: string | undefined): CliError {
+    return capReached(unit, this.#caps[unit] ?? 0, {
+      spent: this.#spent(unit, need, entryId),
+      estimate: need,
+      hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
+      awaitsFirst: need === undefined && this.#open.size > 0,
+    });
+  }
+
+  /** Returns true if a creation fits into the rest of a cap; one without an estimate must run alone. */
+  #fits(unit: Unit, { [unit]: need }: Estimate, entryId: string | undefined): boolean {
+    const cap = this.#caps[unit];
+    if (cap === undefined) return true;
+    const spent = this.#spent(unit, need, entryId);
+    if (spent === undefined) return false;
+    if (need !== undefined) return spent + need <= cap;
+    return this.#open.size === 0 && spent < cap;
+  }
+
+  /** Returns the spent and reserved amount without this creation; undefined if some of it has no estimate. */
+  #spent(unit: Unit, need: number | undefined, entryId: string | undefined): number | undefined {
+    const open = [...this.#open, ...this.#lost].map(({ [unit]: amount = need }) => amount);
+    const before = [...this.#lostBefore].filter(id => id !== entryId).map(() => need);
+    return addUp([this.#spending.sum(unit, need), ...before, ...open]);
+  }
+}

@@ -1,0 +1,43 @@
+import path from 'node:path';
+import { errorCode } from '../../files/error-utils.ts';
+import type { InvalidPromptFile } from '../../prompts/findings.ts';
+import type { LocalStore } from '../../service/local-store.ts';
+import type { Context } from '../context.ts';
+import { shownPath } from '../core/shown-path.ts';
+import { usageError } from '../errors.ts';
+import { detectShell, shellWord } from '../terminal/command-line.ts';
+
+/**
+ * Opens the store of the embedded service, and closes it after `use`.
+ *
+ * @param onNotice called with each fault of models.yaml; the embedded service reports them itself
+ */
+export async function withLocalStore<T>(
+  ctx: Context,
+  use: (store: LocalStore) => Promise<T>,
+  onNotice: (line: string) => void = () => {},
+): Promise<T> {
+  const { dataDir, modelsFile, declaredModels } = ctx;
+  try {
+    const tasks = await ctx.promptTasks();
+    return await ctx.local.withStore({ dataDir, modelsFile, declaredModels, onNotice, tasks }, use);
+  } catch (error) {
+    throw explainStoreError(ctx, error);
+  }
+}
+
+/** Converts an error of the store. A prompt file's first fault gets its relative path and a hint to see the others. */
+export function explainStoreError(ctx: Context, error: unknown): unknown {
+  if (errorCode(error) !== 'INVALID_PROMPT_FILE') return error;
+  const { file, line, what, findings } = error as InvalidPromptFile;
+  const shown = shownPath(ctx, file);
+  const faults = findings.filter(({ severity }) => severity === 'fault').length;
+  const isPartial = path.basename(file).startsWith('_');
+  const hints =
+    faults > 1 && !isPartial
+      ? [
+          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(shown, detectShell(ctx.env))}`,
+        ]
+      : [];
+  return usageError(`${shown}:${line}: ${what}`, ...hints);
+}

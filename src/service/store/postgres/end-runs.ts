@@ -1,0 +1,68 @@
+import { CompiledQuery } from 'kysely';
+import type { RunOutcome } from '../runs/run-records.ts';
+import type { Db } from '../writer.ts';
+
+export interface Ending {
+  readonly id: string;
+  readonly worker: string;
+  readonly outcome: RunOutcome;
+}
+
+const END_RUNS_SQL = `
+with input as (
+  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $10::bigint[])
+    as i(id, status, tokens, outputs, warnings, forgets, "endedAt")
+), before as (
+  select r.id, r."userId", r.credits, i.status from input i join runs r on r.id = i.id
+), ended as (
+  update runs r set
+    status = i.status, tokens = i.tokens, outputs = i.outputs, warnings = i.warnings, worker = null,
+    "endedAt" = i."endedAt",
+    credits = case when i.status = 'failed' then 0 else r.credits end,
+    request = case when i.forgets or r.status = 'queued' then null else r.request end
+  from input i
+  where r.id = i.id and r.status in ('queued', 'running') and r.worker = $7
+  returning r.id
+), made as (
+  select m.* from json_to_recordset($8::json)
+    as m(id text, "runId" text, "mediaType" text, size bigint, "createdAt" bigint)
+  join ended e on e.id = m."runId"
+), kept as (
+  insert into media (id, "runId", "mediaType", size, "createdAt", "userId")
+  select m.id, m."runId", m."mediaType", m.size, m."createdAt", b."userId" from made m join before b on b.id = m."runId"
+), used as (
+  insert into "runUsage" ("runId", model, input, output, cached, cost, estimated, answers)
+  select u."runId", u.model, u.input, u.output, u.cached, u.cost, u.estimated, u.answers
+  from json_to_recordset($9::json) as u("runId" text, model text, input bigint, output bigint, cached bigint,
+    cost bigint, estimated bigint, answers bigint)
+  join ended e on e.id = u."runId"
+), given as (
+  select b."userId",
+    sum(case when b.status = 'failed' then b.credits else 0 end) as credits,
+    sum(coalesce((select sum(m.size) from made m where m."runId" = b.id), 0)) as bytes
+  from before b join ended e on e.id = b.id group by b."userId"
+), paid as (
+  update users u set credits = u.credits + g.credits, "mediaBytes" = u."mediaBytes" + g.bytes
+  from given g where u.id = g."userId" and (g.credits > 0 or g.bytes > 0)
+)
+select id from ended`;
+
+/** Ends runs of one worker, and returns the ids of those that had not ended before. */
+export async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySet<string>> {
+  const [{ worker }] = items as readonly [Ending, ...Ending[]];
+  const outcomes = items.map(({ outcome }) => outcome);
+  const parameters = [
+    items.map(({ id }) => id),
+    outcomes.map(({ status }) => status),
+    outcomes.map(({ tokens }) => tokens),
+    outcomes.map(({ outputs }) => JSON.stringify(outputs)),
+    outcomes.map(({ warnings = [] }) => (warnings.length === 0 ? null : JSON.stringify(warnings))),
+    outcomes.map(({ forgetsRequest = false }) => forgetsRequest),
+    worker,
+    JSON.stringify(outcomes.flatMap(({ media }) => media)),
+    JSON.stringify(items.flatMap(({ id, outcome: { usage } }) => (usage ? [{ runId: id, ...usage }] : []))),
+    outcomes.map(({ endedAt }) => endedAt ?? null),
+  ];
+  const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(END_RUNS_SQL, parameters));
+  return new Set(rows.map(({ id }) => id));
+}
