@@ -7,7 +7,7 @@ import path from 'node:path';
 const FILES = {
   // Modules that the process for checks shares with the rest. In a file of theirs, it would load that file too.
   checks: [
-    'src/files/bounds/past-bound.ts',
+    'src/files/past-bound.ts',
     'src/files/error-utils.ts',
     'src/files/json.ts',
     'src/prompts/schemas/mismatch.ts',

@@ -67,6 +67,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'json-fields.ts',
       'json.ts',
       'nearest-name.ts',
+      'past-bound.ts',
       'read-text.ts',
       'shortened.ts',
       'user-folders.ts',
@@ -78,7 +79,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['writing'],
     ['data-directory.ts', 'installed', 'named-file.ts'],
     ['programs'],
-    ['bounds'],
+    ['processes'],
   ],
   client: [
     ['errors.ts', 'media-url.ts', 'request-options.ts', 'transport.ts', 'url-path.ts', 'usage.ts'],

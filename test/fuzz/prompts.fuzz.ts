@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import Handlebars from 'handlebars';
-import { PastBound } from '../../src/files/bounds/past-bound.ts';
 import { FileFault } from '../../src/files/file-fault.ts';
 import type { JsonObject } from '../../src/files/json.ts';
+import { PastBound } from '../../src/files/past-bound.ts';
 import { parseYaml } from '../../src/files/yaml.ts';
 import { InvalidInputs, type PromptDefinition } from '../../src/prompts/definition.ts';
 import { parsePrompt } from '../../src/prompts/parse/parse-prompt.ts';

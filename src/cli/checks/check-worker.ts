@@ -1,5 +1,5 @@
-import { withinTime } from '../../files/bounds/past-bound.ts';
-import { performOrders } from '../../files/bounds/process-messages.ts';
+import { withinTime } from '../../files/past-bound.ts';
+import { performOrders } from '../../files/processes/process-messages.ts';
 import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './check-tasks.ts';
 
 // The process that runs checks, one at a time, until the command ends it.

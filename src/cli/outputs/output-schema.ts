@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { PastBound } from '../../files/bounds/past-bound.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import { readJson } from '../../files/json.ts';
 import { dataText } from '../../files/json-fields.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { OutputItem } from '../../wire/index.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ProcessTree, type ProgramEnd } from '../../files/bounds/process-tree.ts';
 import { errorCode, errorMessage } from '../../files/error-utils.ts';
+import { ProcessTree, type ProgramEnd } from '../../files/processes/process-tree.ts';
 import { environmentWithoutKeys } from '../../files/programs/find-program.ts';
 import type { ProgramStart } from '../../files/programs/program-line.ts';
 import { type DeclaredProgram, usesPlaceholder } from '../declared-model.ts';

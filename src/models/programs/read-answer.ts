@@ -1,7 +1,7 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import type { JsonValue } from '../../files/json.ts';
 import { textOrJson } from '../../files/json-fields.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import { shortened } from '../../files/shortened.ts';
 import type { AnswerFields } from '../declared-model.ts';
 import {

@@ -1,6 +1,6 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';

@@ -1,6 +1,6 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
 import { FileFault } from '../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';

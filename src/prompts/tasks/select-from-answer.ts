@@ -1,6 +1,6 @@
-import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import type { JsonValue } from '../../files/json.ts';
+import { PastBound, withinTime } from '../../files/past-bound.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 

@@ -1,4 +1,4 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import { groupedDigits } from '../../wire/grouped-digits.ts';
 import { BOUNDS } from '../bounds.ts';
 

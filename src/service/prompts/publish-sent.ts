@@ -1,4 +1,4 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import { BOUNDS } from '../../prompts/bounds.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';

@@ -1,6 +1,6 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import { textOrJson } from '../../files/json-fields.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import { calculateCharge } from '../../models/catalogue/prices.ts';
 import {
   type EngineJob,

@@ -1,6 +1,6 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
 import { parseJson } from '../../files/json.ts';
 import { didYouMean } from '../../files/nearest-name.ts';
+import { PastBound } from '../../files/past-bound.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { usesPlaceholder } from '../../models/declared-model.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/model-entry.ts';

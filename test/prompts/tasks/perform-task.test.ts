@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PastBound } from '../../../src/files/bounds/past-bound.ts';
+import { PastBound } from '../../../src/files/past-bound.ts';
 import { InvalidInputs } from '../../../src/prompts/definition.ts';
 import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';

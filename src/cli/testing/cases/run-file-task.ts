@@ -1,4 +1,4 @@
-import { PastBound } from '../../../files/bounds/past-bound.ts';
+import { PastBound } from '../../../files/past-bound.ts';
 import type { Result, TaskName, Work } from '../../../prompts/tasks/perform-task.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';

@@ -1,6 +1,6 @@
-import { PastBound } from '../../../files/bounds/past-bound.ts';
 import type { FilePosition } from '../../../files/file-fault.ts';
 import { didYouMean } from '../../../files/nearest-name.ts';
+import { PastBound } from '../../../files/past-bound.ts';
 import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 

@@ -1,5 +1,5 @@
-import { PastBound } from '../../../files/bounds/past-bound.ts';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
+import { PastBound } from '../../../files/past-bound.ts';
 import type { Checks } from '../../checks/checks.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/load-javascript.ts';
 

@@ -1,5 +1,5 @@
-import { PastBound } from '../../../files/bounds/past-bound.ts';
 import { errorMessage } from '../../../files/error-utils.ts';
+import { PastBound } from '../../../files/past-bound.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { CaseFault } from '../../errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';

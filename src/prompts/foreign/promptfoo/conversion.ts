@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { PastBound } from '../../../files/bounds/past-bound.ts';
 import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault.ts';
 import {
@@ -10,6 +9,7 @@ import {
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
+import { PastBound } from '../../../files/past-bound.ts';
 import { nodeOnlyName } from '../../../files/programs/node-only.ts';
 import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { ProcessTree } from '../../../../files/bounds/process-tree.ts';
 import { errorMessage } from '../../../../files/error-utils.ts';
+import { ProcessTree } from '../../../../files/processes/process-tree.ts';
 import { environmentWithoutKeys } from '../../../../files/programs/find-program.ts';
 import { within } from '../../../../net/abort-signals.ts';
 import type { Context } from '../../../context.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { endOrphanedTree, ProcessTree } from '../../../src/files/bounds/process-tree.ts';
+import { endOrphanedTree, ProcessTree } from '../../../src/files/processes/process-tree.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { isPosix } from '../../support/system.ts';
 
