@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { runInProcess, temporaryDirectory } from '../support/context.ts';
 import { failure, scriptedServiceForTest } from '../support/scripted-service.ts';
+import { isPosix } from '../support/system.ts';
 
 const ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
@@ -34,6 +36,19 @@ describe('--timeout', () => {
     });
     expect(ended, stderr).toBe(code);
     if (code === 6) expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
+  });
+
+  it
+    .runIf(isPosix)
+    .each([
+      ['run hello -i name=@pipe'],
+      ['run describe --image pipe'],
+      ['batch hello --from pipe --format csv'],
+    ])('bounds %s if nobody writes to the pipe', async command => {
+    const home = temporaryDirectory();
+    execFileSync('mkfifo', [path.join(home, 'pipe')]);
+    const { code, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], { home });
+    expect(code, stderr).toBe(6);
   });
 
   it.each([

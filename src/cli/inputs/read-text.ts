@@ -1,7 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { errorCode } from '../../files/error-utils.ts';
+import { openReadable } from '../../files/open-readable.ts';
 import { encodingFault, isUtf16 } from '../../files/read-text.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
@@ -23,7 +25,7 @@ export async function readTextFile(
     if (Number.isFinite(maxBytes) && (await stat(place)).size > maxBytes) {
       throw usageError(`${flag}: ${file} is larger than ${maxBytes / 1024 / 1024} MiB`);
     }
-    return decodeUtf8(await readFile(place), `${flag}: ${file}`);
+    return decodeUtf8(await buffer(openReadable(place)), `${flag}: ${file}`);
   } catch (error) {
     throw fileFault(error, file, flag);
   }

@@ -47,6 +47,8 @@ describe('the lock of a file', () => {
       const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
       const [line] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(line);
+      // A shell may ask how its child ended, but the program that takes its place doesn't.
+      await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
       leaveLock(file, { pid, began: null });
       expect(lockFile(fileIn(file))).toBeUndefined();
       process.kill(pid, 'SIGKILL');

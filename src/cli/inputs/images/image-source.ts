@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, type Stats } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { openReadable } from '../../../files/open-readable.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -73,7 +74,7 @@ async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
   // A pipe or a device has no size and can be read only once.
   if (!stats.isFile()) {
-    return imageInMemory(await read(readUpTo(createReadStream(file), MAX_IMAGE_BYTES, ctx.signal)), source);
+    return imageInMemory(await read(readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal)), source);
   }
   checkSize(stats.size, source);
   const { size, sha256, beginning } = await read(summarise(file));

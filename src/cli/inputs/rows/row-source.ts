@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { openReadable } from '../../../files/open-readable.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { InputFields } from '../input-fields.ts';
@@ -55,7 +55,7 @@ export async function openSource(ctx: Context, flags: SourceFlags, where = '--fr
     format: format ?? guessFormat(from, where),
     delimiter,
     repeatable: isFile,
-    open: signal => createReadStream(file, { signal }),
+    open: signal => openReadable(file, signal),
   };
 }
 
