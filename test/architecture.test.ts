@@ -67,6 +67,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'json-fields.ts',
       'json.ts',
       'nearest-name.ts',
+      'open-readable.ts',
       'past-bound.ts',
       'read-text.ts',
       'shortened.ts',
