@@ -73,7 +73,7 @@ export interface ModelEntry {
   readonly modality: Modality;
   readonly engine: EngineName;
   readonly provider?: Provider;
-  /** Its program or address, if it has one in place of a provider. */
+  /** The program or address that answers in place of a provider. */
   readonly declared?: DeclaredModel;
   /** The provider's name for it, if it differs from `model`. */
   readonly id?: string;

@@ -70,7 +70,7 @@ export interface PromptDefinition {
   /** The scalars of `config` as text: they can be run options. */
   readonly runOptions: Readonly<Record<string, string>>;
   readonly textInputs: readonly TextInput[];
-  /** In schema order, which is the order of a run's `imageInputs`. */
+  /** The image inputs in schema order, which is the order of a run's `imageInputs`. */
   readonly imageInputs: readonly ImageInputField[];
   readonly input: { readonly schema?: JsonObject; readonly default?: JsonObject };
   readonly output: PromptOutput;

@@ -26,7 +26,7 @@ import { lineInputs, type ResultsLine, resultsLine } from './results/results-lin
 
 /** A running batch. */
 export interface RunningBatch extends BatchFiles {
-  /** Its signal drops the running rows. */
+  /** The context, whose signal drops the running rows. */
   readonly ctx: Context;
   readonly options: BatchOptions;
   readonly source: RowSource;

@@ -6,7 +6,7 @@ export interface CommandSpec {
   readonly aliases?: readonly string[];
   /** The summary in its parent's help. */
   readonly summary: string;
-  /** Its heading in the root's help. */
+  /** The heading in the root's help. */
   readonly heading?: string;
   readonly arguments?: readonly ArgumentSpec[];
   readonly flags?: readonly FlagSpec[];
@@ -17,10 +17,10 @@ export interface CommandSpec {
   readonly hidden?: true;
 }
 
-/** Such as `<target>` (required) or `[run...]` (optional, repeated); completed by its name unless `completes` is given. */
+/** An argument such as `<target>` (required) or `[run...]` (optional, repeated); completed by its name unless `completes` is given. */
 export type ArgumentSpec = readonly [name: string, description: string, completes?: Completes];
 
-/** Such as `-i, --input <key=value>`. */
+/** A flag such as `-i, --input <key=value>`. */
 export type FlagSpec = readonly [flags: string, description: string, traits?: FlagTraits];
 
 export interface FlagTraits {

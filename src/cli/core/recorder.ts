@@ -5,7 +5,7 @@ import type { EngineFault } from '../../models/engine.ts';
 export interface RecordedRequest {
   readonly promptVersionId: string;
   readonly textInputs: Readonly<Record<string, string>>;
-  /** For each image the hexadecimal SHA-256 of its bytes, or its https URL. */
+  /** The images: of each the hexadecimal SHA-256 of its bytes, or its https URL. */
   readonly imageInputs: readonly string[];
   readonly runOptions: Readonly<Record<string, string>>;
   /** The model in place of the prompt's own; null if none was given. */

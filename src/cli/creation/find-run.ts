@@ -12,7 +12,7 @@ export type UnansweredCreation = Pick<JournalEntry, 'id' | 'time' | 'promptVersi
 
 /** The result of a search for the run of a creation in doubt, in the service's list and the journal. */
 export interface SearchResult {
-  /** Its run, if the match is certain enough to adopt. */
+  /** The run of the creation, if the match is certain enough to adopt. */
   readonly run: RunRow | undefined;
   /** The runs that match, newest first. */
   readonly candidates: readonly RunRow[];

@@ -9,7 +9,7 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 type Advising = Pick<Connection, 'advise' | 'client'>;
 
-/** It is unknown whether a creation made a run, or which run. Exit 1. */
+/** The error of a creation that may have made a run, or whose run is not known. Exit 1. */
 export class CreationInDoubt extends CliError {
   override readonly name = 'CreationInDoubt';
   readonly candidates: readonly RunRow[];

@@ -36,7 +36,7 @@ export function inputFault(
   );
 }
 
-/** Like `inputFault`, but ignores missing inputs, which can still be asked for. */
+/** Returns the fault of the inputs like `inputFault`, but ignores missing ones, which can still be asked for. */
 export function suppliedInputFault(
   fields: InputFields,
   inputs: Inputs,

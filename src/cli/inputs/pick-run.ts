@@ -91,7 +91,7 @@ interface PickedPrompt {
   /** The path of a prompt file from the working directory. */
   readonly file?: string;
   readonly promptId: string;
-  /** Its latest known version; empty if none is known. */
+  /** The latest known version; empty if none is known. */
   readonly promptVersionId: string;
   readonly slug?: string;
   /** The modality in the search result: 0 text, 1 image; undefined if unknown. */

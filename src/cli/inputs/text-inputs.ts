@@ -28,7 +28,7 @@ export async function collectInputs(ctx: Context, flags: InputFlags): Promise<Co
   return { text: new Map([...readTextMap(values, inputsFilePrefix(flags)), ...texts]), images };
 }
 
-/** Like `collectInputs`, but keeps the types of values in `--inputs`; the texts of `--input` win over them. */
+/** Collects inputs like `collectInputs`, but keeps the types of values in `--inputs`; the texts of `--input` win over them. */
 export async function collectTypedInputs(ctx: Context, flags: InputFlags) {
   const { values, texts, images } = await collectFlags(ctx, flags);
   return { values: typedFields(values), texts: Object.fromEntries(texts), images };

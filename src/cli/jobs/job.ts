@@ -75,7 +75,7 @@ export type JobOutcome =
       readonly isUnanswered?: boolean;
       readonly error?: unknown;
     }
-  /** It has no run, or one that the service no longer has. */
+  /** The job has no run, or one that the service no longer has. */
   | {
       readonly kind: 'failed';
       readonly runId: string | undefined;
@@ -87,9 +87,9 @@ export type JobOutcome =
       readonly mayHaveRun: boolean;
     }
   | InDoubt
-  /** Its run continues, or can't be polled at present. */
+  /** The run continues, or can't be polled at present. */
   | { readonly kind: 'running'; readonly runId: string; readonly error: unknown }
-  /** It has no run yet, for a reason that concerns other jobs too. */
+  /** The job has no run yet, for a reason that concerns other jobs too. */
   | { readonly kind: 'postponed'; readonly error: unknown; readonly isInJournal?: boolean }
   /**
    * The batch stopped before the job ended. `inDoubt` if its creation may have made a run of unknown id; `runId` if its run

@@ -19,7 +19,7 @@ import {
 export interface JobState {
   readonly row: number;
   readonly step: JobStep;
-  /** Its latest creation, with the digest of its inputs; undefined if none was ever sent. */
+  /** The latest creation, with the digest of its inputs; undefined if none was ever sent. */
   readonly entry: JournalEntry | undefined;
   readonly runId: string | undefined;
   /** All its runs, including those before it was run again. */

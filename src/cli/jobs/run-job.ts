@@ -24,7 +24,7 @@ import { withTurn } from './paced-connection.ts';
 
 /** The context of a command's jobs. */
 export interface JobWork {
-  /** Its signal drops the running jobs. */
+  /** The context, whose signal drops the running jobs. */
   readonly ctx: Context;
   readonly connection: Connection;
   readonly journal: JobJournal;

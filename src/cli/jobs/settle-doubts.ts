@@ -18,9 +18,9 @@ export type Settlement =
   | { readonly kind: 'repeat' }
   /** Wait for its run, found in the list. */
   | { readonly kind: 'wait'; readonly runId: string }
-  /** It made no run. */
+  /** The creation made no run. */
   | { readonly kind: 'none' }
-  /** It stays in doubt; the candidates are undefined if the list could not be read. */
+  /** The creation stays in doubt; the candidates are undefined if the list could not be read. */
   | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] | undefined };
 
 /** Returns true if a service that keeps idempotency keys still has the key of a creation. */

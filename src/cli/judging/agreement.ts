@@ -4,7 +4,7 @@ import type { LabelledRow } from './labelled-rows.ts';
 
 /** A row with the judge's verdicts. */
 export interface JudgedRow extends LabelledRow {
-  /** At least one verdict, in the order of the questions. */
+  /** The verdicts, at least one, in the order of the questions. */
   readonly verdicts: readonly { readonly passes: boolean; readonly reason: string }[];
 }
 

@@ -10,7 +10,7 @@ export const MAX_PAGE_MEDIA_BYTES = 8 * 1024 * 1024;
 export interface MediaContent {
   /** The digest in hexadecimal. */
   readonly sha256: string;
-  /** For pages; undefined if it is too large, or a type that browsers don't show. */
+  /** The data URL for pages; undefined if it is too large, or a type that browsers don't show. */
   readonly dataUrl?: string;
 }
 

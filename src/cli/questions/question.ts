@@ -42,7 +42,7 @@ export interface Choice<T> {
 }
 
 export interface ChoiceQuestion<T> extends Question {
-  /** At least one. */
+  /** The choices, at least one. */
   readonly choices: readonly Choice<T>[];
   /** The initially selected choice. */
   readonly default?: T | undefined;

@@ -6,7 +6,7 @@ import { areAllEqual } from './nearly-equal.ts';
 /** The number of runs of a case, and how many of them passed. */
 export interface CaseRuns {
   readonly passed: number;
-  /** At least 1. */
+  /** The number of runs, at least 1. */
   readonly runs: number;
   /** True if the case ran until it was decided, so that the number of runs depends on the answers. */
   readonly isSequential?: true;
@@ -17,7 +17,7 @@ export interface RateSummary {
   /** The mean of the cases' rates. */
   readonly rate: number;
   readonly interval: Interval;
-  /** For each k, the chance that k tries all pass. */
+  /** The chance that k tries all pass, for each k. */
   readonly passK: ReadonlyMap<number, number>;
 }
 

@@ -14,7 +14,7 @@ export const DIGESTS = 'digests.json';
 
 /** A file that can't be used as it is shipped. */
 export interface PackedFile {
-  /** Its name once it is unpacked. */
+  /** The file name once it is unpacked. */
   readonly name: string;
   /** The hexadecimal SHA-256 of its content. */
   readonly digest: string;

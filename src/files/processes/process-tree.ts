@@ -109,7 +109,7 @@ const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
 
 /** A tree whose process was killed before it could end it. */
 export interface OrphanedTree {
-  /** Its environment variable, as `NAME=value`. */
+  /** The environment variable that marks its processes, as `NAME=value`. */
   readonly mark: string;
   /** Undefined if the process was killed before it could record it. */
   readonly root: TreeRoot | undefined;

@@ -64,7 +64,7 @@ export async function loadModels(options: ModelTableOptions): Promise<ModelTable
 class WatchedModels {
   #fromFile: ModelsFile = EMPTY_MODELS_FILE;
   #named: ModelsFile = EMPTY_MODELS_FILE;
-  /** Both files, merged. */
+  /** The two files, merged. */
   #described: ModelsFile = EMPTY_MODELS_FILE;
   #lastText: string | undefined;
   /** True if models.yaml can't be read, so that no name may be guessed. */

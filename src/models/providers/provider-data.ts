@@ -3,9 +3,9 @@ import type { InterfaceName } from '../model-entry.ts';
 /** The static data of a provider. */
 export interface ProviderData {
   readonly name: string;
-  /** Its own address; `{NAME}` stands for the value of an environment variable. */
+  /** The address; `{NAME}` stands for the value of an environment variable. */
   readonly baseUrl: string;
-  /** Its interface. */
+  /** The interface that it speaks. */
   readonly engine: InterfaceName;
   /** Returns true for addresses that take Chat Completions instead. */
   readonly asksChatAt?: (url: URL) => boolean;

@@ -10,7 +10,7 @@ interface Range {
   readonly isWhole?: boolean;
 }
 
-/** For each option, the widest range that any provider accepts. */
+/** The widest range of each option that any provider accepts. */
 const OPTION_RANGES: Readonly<Record<string, Range>> = {
   temperature: { min: 0, max: 2 },
   topP: { min: 0, max: 1 },

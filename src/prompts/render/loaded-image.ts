@@ -1,7 +1,7 @@
 /** An image input whose content has been verified to be a picture. */
 export interface LoadedImage {
   readonly bytes: Buffer;
-  /** Such as `image/png`. */
+  /** The media type, such as `image/png`. */
   readonly mediaType: string;
 }
 

@@ -8,7 +8,7 @@ import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
 /** Multiple of the usual memory for parsing a file: YAML takes more than a hundred times its size. */
 const TO_PARSE = 2;
 
-/** For each task: the beginning of its PastBound message, its time in milliseconds, and its multiple of the usual memory. */
+/** The limits of each task: the beginning of its PastBound message, its time in milliseconds, its multiple of the usual memory. */
 const TASK_LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number] } =
   {
     readTexts: ['checking the inputs', BOUNDS.checkMs],

@@ -61,7 +61,7 @@ export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly errors: readonly ErrorStatus[];
   readonly params?: Schema<P>;
   readonly query?: Schema<Q>;
-  /** Only for the description; handlers read headers themselves. */
+  /** The headers for the description; handlers read headers themselves. */
   readonly headers?: Schema;
   readonly body?: Schema<B>;
   readonly data?: Schema<D>;

@@ -8,7 +8,7 @@ export interface LabelChange {
   readonly promptVersionId: string | undefined;
   /** The name of the user. */
   readonly by: string;
-  /** In milliseconds. */
+  /** The time in milliseconds. */
   readonly at: number;
 }
 

@@ -72,7 +72,7 @@ interface RunsTable {
   deaths: Generated<number>;
   /** Size of the input images, in bytes; 0 once they are deleted. */
   inputBytes: number;
-  /** In milliseconds; null for unfinished runs, abandoned ones and those of older releases. */
+  /** The time of the end in milliseconds; null for unfinished runs, abandoned ones and those of older releases. */
   endedAt: Generated<number | null>;
   /** Size of the input texts, in bytes, which counts against the user's space until the run has ended. */
   textBytes: Generated<number>;
@@ -127,7 +127,7 @@ interface RunUsageTable {
   input: number | null;
   output: number | null;
   cached: number | null;
-  /** In millionths of a US cent; null if unknown. */
+  /** The cost in millionths of a US cent; null if unknown. */
   cost: number | null;
   /** 1 if the cost is computed from the price table. */
   estimated: number;

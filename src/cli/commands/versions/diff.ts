@@ -177,7 +177,7 @@ interface VersionChange {
   readonly before?: unknown;
   /** The newer value; left out if it was removed. */
   readonly after?: unknown;
-  /** Both values as lines that begin with `-` or `+`; unchanged lines of a file begin with a blank. */
+  /** The two values as lines that begin with `-` or `+`; unchanged lines of a file begin with a blank. */
   readonly lines: readonly string[];
 }
 

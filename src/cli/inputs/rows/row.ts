@@ -2,13 +2,13 @@ import type { CollectedInputs } from '../text-inputs.ts';
 
 /** The place and the id of a row. */
 export interface RowPlace {
-  /** From 1; a CSV header and blank lines are not counted. */
+  /** The number of the row, from 1; a CSV header and blank lines are not counted. */
   readonly row: number;
   /** The line on which its record starts, from 1. */
   readonly line: number;
   /** The row's own id, else its number. */
   readonly id: string;
-  /** Its columns by name, which CSV results repeat; undefined if unknown. */
+  /** The columns by name, which CSV results repeat; undefined if unknown. */
   readonly cells?: Readonly<Record<string, string>>;
 }
 

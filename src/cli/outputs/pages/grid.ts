@@ -49,7 +49,7 @@ export interface GridRow {
 
 export interface GridCell {
   readonly state: GridState;
-  /** Such as time, tokens and cost. */
+  /** Further facts, such as time, tokens and cost. */
   readonly facts: readonly string[];
   readonly ranges?: readonly GridRange[];
   readonly parts: readonly GridPart[];

@@ -97,7 +97,7 @@ export interface TestCase {
   readonly trims?: boolean;
   /** The absolute paths of the files that it reads: inputs, images, schemas. */
   readonly reads?: readonly string[];
-  /** Its text in the test file if the tests are watched; an equal text means an unchanged case. */
+  /** The text of the case in the test file if the tests are watched; an equal text means an unchanged case. */
   readonly written?: string;
   /** Number of checks that are left out. */
   readonly leftOut?: number;

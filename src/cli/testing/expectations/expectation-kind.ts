@@ -26,7 +26,7 @@ export interface ExpectationReading {
 export interface NamedJudge {
   readonly model: string;
   readonly rank?: JudgeRank | undefined;
-  /** Its config, which no other judge gets. */
+  /** The config of this judge, which no other judge gets. */
   readonly judgeConfig?: JsonObject | undefined;
 }
 

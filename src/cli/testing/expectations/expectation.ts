@@ -5,11 +5,11 @@ import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks
 
 /** An expectation of an answer. */
 export interface Expectation {
-  /** Its key in the test file. */
+  /** The key in the test file. */
   readonly kind: string;
-  /** Its text in the test file. */
+  /** The text in the test file. */
   readonly text: string;
-  /** Its line in the file, from 1. */
+  /** The line in the file, from 1. */
   readonly line: number;
   /** The offset of its key, unique in the file. */
   readonly at: number;

@@ -25,7 +25,7 @@ export interface PreparedEntry extends EntryRequest {
   readonly firstRepetition: number;
   /** The number among the equal cases of its file, from 1. */
   readonly numberInFile: number;
-  /** Its `nameKey`; undefined if several cases have it. */
+  /** The `nameKey` of the case; undefined if several cases have it. */
   readonly nameKey: string | undefined;
 }
 

@@ -125,7 +125,7 @@ function testedModelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'te
 /** A turn to ask. */
 interface NextTurn extends Required<Pick<Job, 'creates'>> {
   readonly prepared: PreparedEntry;
-  /** To be called with its answer, before and after its transforms. */
+  /** Called with the answer of the case, before and after its transforms. */
   readonly answered: NonNullable<CheckTools['onAnswer']>;
 }
 

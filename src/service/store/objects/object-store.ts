@@ -190,7 +190,7 @@ async function* requestedBytes(answer: HttpAnswer, range: ByteRange | undefined)
 
 interface ListedObject {
   readonly key: string;
-  /** In milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly writtenAt: number;
 }
 

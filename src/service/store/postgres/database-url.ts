@@ -16,7 +16,7 @@ export interface HostAddress {
 
 /** A parsed database URL. */
 export interface DatabaseAddress {
-  /** In the order of the URL. If there are several, the one that accepts writes is used. */
+  /** The hosts in the order of the URL. If there are several, the one that accepts writes is used. */
   readonly hosts: readonly HostAddress[];
   /** Hosts, ports and name, for messages. */
   readonly place: string;

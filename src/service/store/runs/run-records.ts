@@ -55,7 +55,7 @@ export type NewColumn =
 
 /** A run that a worker has claimed. */
 export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request' | 'model'> & {
-  /** In microseconds; default now. */
+  /** The time in microseconds; default now. */
   readonly createdAt?: number;
   /** Number of workers that died while running it; default 0. */
   readonly deaths?: number;
