@@ -1,6 +1,6 @@
 import type { Conversion } from './conversion.ts';
 import { fillVars } from './fill-variables.ts';
-import type { PromptText } from './prompts.ts';
+import type { PromptText } from './prompt-text.ts';
 import type { PromptfooProvider } from './providers/provider.ts';
 import type { ConfiguredTests } from './tests/tests.ts';
 

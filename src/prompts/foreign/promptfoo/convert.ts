@@ -1,42 +1,36 @@
 import { FileFault, faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonObject } from '../../../files/json.ts';
+import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import type { ConversionLimits } from '../conversion-budget.ts';
 import {
   type Converted,
   type ConvertOptions,
-  modelsFileText,
   type PromptProgram,
   type PromptTemplate,
   promptFileText,
-  type TestFileParts,
   testFileContent,
 } from '../converted.ts';
-import { inputsIn, testedInputs } from '../template-pieces.ts';
+import { inputsIn } from '../template-pieces.ts';
+import { caseNeeds } from './case-needs.ts';
 import { noteClaudeLines } from './claude-lines.ts';
 import { noteEnvironment, noteExtensions, warnOfRedTeam } from './configuration-notes.ts';
+import {
+  type ConfiguredModels,
+  convertedModels,
+  declaredModels,
+  testFileModels,
+} from './configured-models.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompt-body.ts';
-import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
+import { promptMessages } from './prompt-messages.ts';
+import type { PromptText } from './prompt-text.ts';
+import { readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './providers/provider.ts';
-import {
-  hasOtherOutput,
-  nameProviders,
-  OTHER_OUTPUT,
-  readPromptfooProviders,
-} from './providers/providers.ts';
+import { nameProviders } from './providers/providers.ts';
 import { type ParsedText, resolveReferences } from './references.ts';
-import { withTestedProviders } from './tested-providers.ts';
 import { type CaseNeeds, casesForPrompt } from './tests/test-cases.ts';
-import {
-  type ConfiguredTests,
-  type JsonVariables,
-  jsonVariables,
-  readTests,
-  settingsOfAllTests,
-  storedVariables,
-} from './tests/tests.ts';
+import { jsonVariables, readTests, settingsOfAllTests, storedVariables } from './tests/tests.ts';
 import { noteFreshIds } from './tests/transform-vars.ts';
 
 const CONFIGURATION_KEYS: KnownKeys = {
@@ -156,52 +150,6 @@ function sharedSettings(
   return new Map([...ofPrompt, ...settingsOfAllTests(entries.get('defaultTest'), conversion)]);
 }
 
-/** The models of a configuration, and its tests with the models that each asks. */
-interface ConfiguredModels {
-  readonly tests: ConfiguredTests;
-  /** Those of the configuration, without those that may not be run. */
-  readonly listed: readonly PromptfooProvider[];
-  /** Those that the tests of the chosen prompt ask. */
-  readonly asked: readonly PromptfooProvider[];
-  /** Those that only tests name. */
-  readonly added: readonly PromptfooProvider[];
-  /** All of them, with those that judge. */
-  readonly known: readonly PromptfooProvider[];
-  /** False if the chosen prompt is one of no provider's. */
-  readonly areAsked: boolean;
-}
-
-function convertedModels(
-  entries: ReadonlyMap<string, YamlValue>,
-  {
-    prompts,
-    prompt,
-    settings,
-    configured,
-  }: {
-    readonly prompts: readonly PromptText[];
-    readonly prompt: PromptText;
-    readonly settings: ReadonlyMap<string, YamlValue>;
-    readonly configured: ConfiguredTests;
-  },
-  conversion: Conversion,
-): ConfiguredModels {
-  const written = entries.get('providers') ?? entries.get('targets');
-  const all = readPromptfooProviders(written, { all: prompts, chosen: prompt }, conversion, settings);
-  const listed = all.filter(({ isLeftOut }) => isLeftOut !== true);
-  const ofPrompt = listed.filter(({ isAsked }) => isAsked !== false);
-  const asked = withOneOutput(ofPrompt, conversion);
-  const { tests, added } = withTestedProviders(configured, { listed: all, asked }, settings, conversion);
-  return {
-    tests,
-    listed,
-    asked: [...asked, ...added],
-    added,
-    known: [...all, ...added, ...conversion.judges],
-    areAsked: asked.length > 0 || listed.length === 0,
-  };
-}
-
 /** Returns the text of the prompt file. */
 function convertedPromptFile(
   head: JsonObject,
@@ -255,77 +203,6 @@ function readPrompts(listed: YamlValue | undefined, root: YamlValue, conversion:
   return [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
 }
 
-/** Returns the inputs that the prompt, its programs and its addresses read, and notes those that they can't tell apart. */
-function caseNeeds(
-  {
-    prompt,
-    body: { body, template },
-    models: { known, tests, asked },
-    json,
-  }: {
-    readonly prompt: PromptText;
-    readonly body: PromptBody;
-    readonly models: ConfiguredModels;
-    readonly json: JsonVariables;
-  },
-  conversion: Conversion,
-): CaseNeeds {
-  // Programs and addresses may use any variable.
-  const isMade = prompt.program !== undefined || template !== undefined;
-  const isAnyUsed = known.some(({ entry }) => entry) || isMade;
-  const isInText = (name: string): boolean =>
-    prompt.program !== undefined ||
-    inputsIn(body).includes(name) ||
-    known.some(({ entry }) => entry && 'address' in entry);
-  const readsJson = known.some(({ entry }) => isProgramWith(JSON.stringify(json.names), entry));
-  for (const name of readsJson ? json.mixed.filter(isInText) : []) {
-    conversion.note(
-      tests.at,
-      `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
-    );
-  }
-  const tested = testedInputs(body);
-  const inPrompt = [...new Set([...inputsIn(body), ...tested])];
-  const inputs = [
-    ...new Set([
-      ...inPrompt,
-      ...(isAnyUsed ? tests.names : []),
-      ...conversion.fallbacks.keys(),
-      ...conversion.bodies.keys(),
-    ]),
-  ];
-  const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
-  const renderedInputs = isEachRendered && template === undefined ? inPrompt : [];
-  return {
-    prompt,
-    template,
-    inputs,
-    jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
-    renderedInputs: prompt.program ? inputs : renderedInputs,
-    isEachRendered,
-    plainPrompt: plainPrompt(prompt, { body, template }),
-    hasCode: asked.some(({ transform }) => transform !== undefined),
-  };
-}
-
-/** Returns the parts of a prompt that is a text with variables; undefined for any other. */
-function plainPrompt(
-  { text, program }: PromptText,
-  { body, template }: Pick<PromptBody, 'body' | 'template'>,
-): CaseNeeds['plainPrompt'] {
-  const [, variable] = /^\{\{ ?(\w+) ?\}\}$/u.exec(text) ?? [];
-  if (variable !== undefined) return [{ input: variable }];
-  const isMade = program !== undefined || template !== undefined;
-  const parts = body.flatMap(piece => ('text' in piece || 'input' in piece ? [piece] : []));
-  return isMade || parts.length < body.length ? undefined : parts;
-}
-
-/** Returns true if an entry is a program with this word. */
-function isProgramWith(word: string, entry: JsonObject | undefined): boolean {
-  const program = entry?.['program'];
-  return isJsonList(program) && program.includes(word);
-}
-
 /** Returns the front matter of a prompt file for its first model. */
 function frontMatter(first: PromptfooProvider | undefined, description: string | undefined): JsonObject {
   return {
@@ -334,15 +211,6 @@ function frontMatter(first: PromptfooProvider | undefined, description: string |
     ...(first && Object.keys(first.config).length > 0 && { config: first.config }),
     ...(first?.output && { output: first.output }),
   };
-}
-
-/** Returns the text of a models file for the programs and addresses; nothing if there are none. */
-function declaredModels(providers: readonly PromptfooProvider[]): Pick<Converted, 'models'> {
-  const entries = new Map(providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
-  const addressed = providers.flatMap(({ address }) => address ?? []);
-  if (entries.size + addressed.length === 0) return {};
-  const byName = Object.fromEntries(addressed.map(({ name, entry }) => [name, entry]));
-  return { models: modelsFileText([...entries.values()], byName) };
 }
 
 /**
@@ -361,43 +229,6 @@ export function promptOfText(text: string, made: PromptProgram | PromptTemplate,
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
       : error;
   }
-}
-
-/** Returns the models for a test file; none if the prompt file describes the configuration's only model completely. */
-function testFileModels(
-  providers: readonly PromptfooProvider[],
-  all: readonly PromptfooProvider[],
-): Pick<TestFileParts, 'models'> {
-  const [first, ...others] = providers;
-  const isPlain = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
-    transform === undefined &&
-    !givesResults &&
-    label === undefined &&
-    JSON.stringify(config) === JSON.stringify(first?.config);
-  if (all.length === providers.length && others.length === 0 && (!first || isPlain(first))) return {};
-  if (providers.every(isPlain)) return { models: providers.map(({ model }) => model) };
-  return {
-    models: providers.map(({ model, config, transform, label, givesResults = false }) => ({
-      model,
-      config,
-      ...(label !== undefined && { label }),
-      ...(transform !== undefined && { transform }),
-      ...(givesResults && { givesResults }),
-    })),
-  };
-}
-
-/** Notes models with another answer format, and leaves them out of a test: a prompt has one format for all models. */
-function withOneOutput(
-  providers: readonly PromptfooProvider[],
-  conversion: Conversion,
-): readonly PromptfooProvider[] {
-  const [first] = providers;
-  return providers.filter(provider => {
-    if (!hasOtherOutput(provider, first)) return true;
-    conversion.note(provider.at, OTHER_OUTPUT);
-    return !conversion.isForTest;
-  });
 }
 
 function chosenPrompt(

@@ -17,7 +17,7 @@ export const NEEDS_TYPES = 'this executable can only run with tsx or jiti in the
 
 /** Returns true if a file is TypeScript and neither Node nor the file's project can run it. */
 export function isUnreadable(file: string, conversion: Conversion): boolean {
-  if (!/\.[cm]?ts$/u.test(file) || !conversion.has(file)) return false;
+  if (!/\.[cm]?ts$/u.test(file) || !conversion.files.has(file)) return false;
   if (canLoadTypeScript()) return false;
   const projectRequire = createRequire(path.resolve(conversion.directory, file));
   return !['tsx/cjs/api', 'jiti'].some(name => canResolve(projectRequire, name));

@@ -3,7 +3,8 @@ import { withEndMark } from '../converted.ts';
 import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
 import type { Conversion } from './conversion.ts';
 import { namesEnvironment } from './fill-variables.ts';
-import { BeyondPromptFile, dumpedChat, jsonOf, type PromptText, promptMessages } from './prompts.ts';
+import { dumpedChat, jsonOf, promptMessages } from './prompt-messages.ts';
+import { BeyondPromptFile, type PromptText } from './prompt-text.ts';
 import { type ConfiguredTests, comparesOtherwise, takesNunjucks, variablesWith } from './tests/tests.ts';
 
 /** The messages of a prompt, or the template that makes them for each case. */

@@ -1,36 +1,14 @@
 import path from 'node:path';
-import { FileFault, faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
-import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
 import { PYTHON } from '../python.ts';
-import { chatRole, type Piece } from '../template-pieces.ts';
-import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
+import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { commandWords, isUnreadable, NEEDS_TYPES } from './program-files.ts';
-import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
+import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs/prompt-programs.ts';
 import type { PromptNames } from './prompt-references.ts';
-import { splitBlocks, splitNunjucks, TAG } from './template.ts';
-
-/** A prompt of a configuration, read only if it is the chosen one. */
-export interface PromptText extends PromptNames {
-  readonly at: Located;
-  readonly text: string;
-  /** Why it can't be expressed, regardless of its text. */
-  readonly fault?: string;
-  /** The settings that go with it, in place of the providers' own. */
-  readonly config?: YamlValue | undefined;
-  /** The program that makes it from a case's variables on standard input. */
-  readonly program?: readonly [string, ...string[]];
-  /** True if the program reads the label of its provider. */
-  readonly readsLabel?: boolean;
-}
-
-/** A prompt that a prompt file can't express, but Nunjucks can render. */
-export class BeyondPromptFile extends FileFault {
-  constructor({ file, line, column }: Located, what: string) {
-    super(line, what, column, file);
-  }
-}
+import { linesIn, type PromptText } from './prompt-text.ts';
+import type { Located, SourceText } from './source-files.ts';
 
 const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
 /** Matches a file of JavaScript, TypeScript or Python, with the name of a function. */
@@ -94,13 +72,13 @@ function promptsNamed(
 ): PromptText[] {
   const place = path.posix.normalize(written.replace(/^file:\/\//u, ''));
   const refused = (fault: string): PromptText[] => [{ at, text: '', fault, label: label ?? place }];
-  const isFile = written.startsWith('file://') || (looksLikeFile(written) && conversion.has(written));
+  const isFile = written.startsWith('file://') || (looksLikeFile(written) && conversion.files.has(written));
   if (conversion.isForTest) {
     const program = programPrompt(written, at, conversion);
     if (program) return [{ ...program, label: label ?? place }];
   }
   if (isFilePattern(written, isFile)) {
-    const files = conversion.matching(written, at);
+    const files = conversion.files.matching(written, at);
     if (files.length === 0) return refused(`${written} names no file`);
     return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
   }
@@ -111,7 +89,7 @@ function promptsNamed(
     return refused(`the prompt ${written} is kept elsewhere: write it into the configuration`);
   }
   if (!isFile) return [{ at, text: written, label: label ?? written, id }];
-  return promptsInFile(conversion.read(written, at), { place, label }, conversion);
+  return promptsInFile(conversion.files.read(written, at), { place, label }, conversion);
 }
 
 /** The name of a prompt's file, and its label if it has one. */
@@ -177,7 +155,7 @@ function programPrompt(
   const { groups } = FUNCTION.exec(written) ?? {};
   const [file = '', name = ''] = [groups?.['file'], groups?.['name']];
   if (file === '' || /\s/u.test(written)) return undefined;
-  const { text: code } = conversion.read(file, at);
+  const { text: code } = conversion.files.read(file, at);
   if (isUnreadable(file, conversion)) {
     return { at, text: '', fault: `the prompt ${written} is TypeScript, which ${NEEDS_TYPES}` };
   }
@@ -203,116 +181,6 @@ function isFilePattern(written: string, isFile: boolean): boolean {
   return /[*?]/u.test(written) && (isFile || /^[^\s{}]+\.\w+$/u.test(written));
 }
 
-/** Counts the line ends in a text. */
-function linesIn(text: string): number {
-  return text.split('\n').length - 1;
-}
-
 function looksLikeFile(written: string): boolean {
   return !written.includes('\n') && PROMPT_FILE.test(written);
-}
-
-/** Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined for any other text. */
-export function jsonOf({ at, text }: PromptText, conversion: Conversion): JsonValue | undefined {
-  const isYamlFile = conversion.ownLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
-  if (!isYamlFile) return parseJson(text);
-  try {
-    return parseYaml(text).json();
-  } catch (error) {
-    if (error instanceof FileFault) return undefined;
-    throw error;
-  }
-}
-
-/** Matches a variable that Nunjucks writes as JSON. */
-const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
-
-/** Returns a chat in JSON, of which variables are whole values, as `{{ name | dump }}`, with them as texts; undefined for others. */
-export function dumpedChat(text: string): { readonly text: string; readonly names: string[] } | undefined {
-  const quoted = text.replaceAll(DUMPED, '"{{$1}}"');
-  if (quoted === text || !isJsonList(parseJson(quoted))) return undefined;
-  return { text: quoted, names: [...text.matchAll(DUMPED)].map(([, name = '']) => name) };
-}
-
-/** How promptfoo reads a prompt. */
-interface PromptReading {
-  /** The JSON that it reads it as, which it writes over lines. */
-  readonly json?: JsonValue | undefined;
-  /** True to express blocks of Nunjucks as tags; default false. */
-  readonly takesBlocks?: boolean;
-  /** The template that Nunjucks has rendered to the text, if it has. */
-  readonly template?: string | undefined;
-}
-
-/**
- * Returns a prompt as messages of a template.
- *
- * @throws {FileFault} if a prompt file can't express it
- */
-export function promptMessages(
-  { at, text, fault }: Omit<PromptText, 'label'>,
-  { json, takesBlocks = false, template }: PromptReading = {},
-): Piece[] {
-  if (fault !== undefined) throw faultAt(at, fault);
-  const isRendered = template !== undefined;
-  const chat = isRendered ? parseRendered(text, template, at) : parseChat(text, at);
-  const split = (part: string): Piece[] => (isRendered ? [{ text: part }] : splitText(part, at));
-  if (!chat) {
-    if (isRendered) return split(text);
-    const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
-    if (blocks) return blocks;
-    const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
-    if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
-    throw new BeyondPromptFile(at, 'a variable within JSON that is not a chat has no equivalent');
-  }
-  return chat.flatMap(message => {
-    const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
-    const name = typeof role === 'string' ? chatRole(role) : undefined;
-    if (name === undefined) {
-      const what = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
-      throw faultAt(at, what);
-    }
-    if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
-    return [{ tag: `{{role "${name}"}}` }, ...split(content)];
-  });
-}
-
-/** Returns the messages of a rendered chat, which promptfoo reads as JSON, or as YAML that begins with a role. */
-function parseRendered(text: string, template: string, at: Located): readonly JsonValue[] | undefined {
-  const trimmed = text.trim();
-  if (trimmed.startsWith('- role:')) return parseChat(text, at);
-  const json = parseJson(text);
-  if (json === undefined && /\brole\b/u.test(template) && /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmed)) {
-    throw faultAt(at, 'the rendered prompt is not JSON, although it begins and ends like it');
-  }
-  const isChat = isJsonList(json) && json.every(message => isJsonObject(message) && 'role' in message);
-  return isChat && json.length > 0 ? json : undefined;
-}
-
-/** Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's message. */
-function parseChat(text: string, at: Located): readonly JsonValue[] | undefined {
-  if (!/\brole\b/u.test(text)) return undefined;
-  let chat: JsonValue;
-  try {
-    chat = parseYaml(text, at.line, at.file).json();
-  } catch (error) {
-    // Text that is not YAML is a message, unless it begins like a chat.
-    if (!BEGINS_AS_CHAT.test(text)) return undefined;
-    // The value of a variable may be JSON.
-    throw TAG.test(text) ? new BeyondPromptFile(at, BEYOND) : error;
-  }
-  if (!isJsonList(chat) || chat.length === 0) return undefined;
-  return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
-}
-
-const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
-
-const BEYOND =
-  'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a template of ours';
-
-function splitText(text: string, at: Located): Piece[] {
-  const { pieces, isPlain } = splitNunjucks(text);
-  if (isPlain) return pieces;
-  const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
-  throw new BeyondPromptFile({ ...at, line: at.line + linesIn(before) }, BEYOND);
 }

@@ -2,7 +2,8 @@ import type { YamlValue } from '../../../files/yaml.ts';
 import type { Conversion } from './conversion.ts';
 import { includesName } from './prompt-references.ts';
 import type { PromptfooProvider } from './providers/provider.ts';
-import { hasOtherOutput, OTHER_OUTPUT, providerKey, readPromptfooProvider } from './providers/providers.ts';
+import { hasOtherOutput, OTHER_OUTPUT, providerKey } from './providers/providers.ts';
+import { readPromptfooProvider } from './providers/read-provider.ts';
 import type { ConfiguredTest } from './tests/configured-test.ts';
 import type { ConfiguredTests } from './tests/tests.ts';
 

@@ -1,6 +1,6 @@
-import type { Located } from '../conversion.ts';
+import type { Located } from '../source-files.ts';
+import type { Assertion } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
-import type { Assertion } from './assertions.ts';
 
 /** The types that promptfoo finds in cells besides those with an equivalent, without `not-`. */
 const OTHER_TYPES = [

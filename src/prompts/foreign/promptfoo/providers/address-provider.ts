@@ -87,7 +87,7 @@ function withRequest({ id }: WrittenProvider, entries: ConfigEntries, conversion
   const request = entries.get('request');
   if (!request) return entries;
   const { scalar = '' } = request;
-  const text = scalar.startsWith('file://') ? conversion.read(scalar, request).text : scalar;
+  const text = scalar.startsWith('file://') ? conversion.files.read(scalar, request).text : scalar;
   const isSecure =
     (entries.get('url')?.scalar ?? id).startsWith('https') || entries.get('useHttps')?.json() === true;
   const settings = parseRawRequest(text, isSecure ? 'https' : 'http');

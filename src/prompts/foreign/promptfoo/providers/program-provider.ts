@@ -2,7 +2,12 @@ import type { YamlValue } from '../../../../files/yaml.ts';
 import { PYTHON } from '../../python.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { commandWords, isUnreadable, NEEDS_TYPES } from '../program-files.ts';
-import { NODE_CLAUDE_AGENT, NODE_EXEC, nodeProvider, PYTHON_PROVIDER } from '../programs.ts';
+import {
+  NODE_CLAUDE_AGENT,
+  NODE_EXEC,
+  nodeProvider,
+  PYTHON_PROVIDER,
+} from '../programs/provider-programs.ts';
 import { claudeAgentCall } from './claude-agent.ts';
 import { ENVIRONMENT_TAG, escapePlaceholders } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './provider.ts';
@@ -40,11 +45,11 @@ export function fileFields(
   { file, name }: { readonly file: string; readonly name: string },
   conversion: Conversion,
 ): EntryFields | undefined {
-  if (!conversion.has(file)) {
+  if (!conversion.files.has(file)) {
     conversion.note(at, `the file of the provider \`${id}\` doesn't exist`);
     return undefined;
   }
-  conversion.read(file, at);
+  conversion.files.read(file, at);
   if (isUnreadable(file, conversion)) {
     conversion.note(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
     return undefined;

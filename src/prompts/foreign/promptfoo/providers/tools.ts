@@ -44,7 +44,7 @@ return output;`;
 function loadTools(node: YamlValue, conversion: Conversion): JsonValue {
   const { scalar } = node;
   if (scalar !== undefined && /^file:\/\/.+\.(?:json|ya?ml)$/u.test(scalar)) {
-    return conversion.yaml(scalar, node).json();
+    return conversion.files.yaml(scalar, node).json();
   }
   if (!node.isList) return node.json();
   const items = node.items('tools').map(item => loadTools(item, conversion));

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../../files/json.ts';
 import type { YamlValue } from '../../../../files/yaml.ts';
-import type { Assertion, WrittenJudge } from '../assertions/assertions.ts';
-import type { Located } from '../conversion.ts';
+import type { Assertion, WrittenJudge } from '../assertions/assertion.ts';
+import type { Located } from '../source-files.ts';
 
 /** A test before its lists are expanded and its variables filled in. */
 export interface ConfiguredTest {

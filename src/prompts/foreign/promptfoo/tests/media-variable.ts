@@ -1,4 +1,5 @@
-import type { Conversion, Located } from '../conversion.ts';
+import type { Conversion } from '../conversion.ts';
+import type { Located } from '../source-files.ts';
 
 const IMAGE_SIGNATURES: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',
@@ -22,8 +23,8 @@ const SOUND_OR_FILM = /\.(?:mp4|webm|ogg|mov|avi|wmv|mkv|m4v|wav|mp3|aac|m4a|fla
 /** Returns the content of a picture as a `data:` address, that of sound and film in base64; undefined for other files. */
 export function mediaVariable(name: string, at: Located, conversion: Conversion): string | undefined {
   const type = IMAGE_SIGNATURES[name.split('.').at(-1)?.toLowerCase() ?? ''];
-  if (type === undefined) return SOUND_OR_FILM.test(name) ? conversion.base64(name, at) : undefined;
-  const content = conversion.base64(name, at);
+  if (type === undefined) return SOUND_OR_FILM.test(name) ? conversion.files.base64(name, at) : undefined;
+  const content = conversion.files.base64(name, at);
   const [, found = type] = BEGINNINGS.find(([beginning]) => content.startsWith(beginning)) ?? [];
   return `data:${found};base64,${content}`;
 }

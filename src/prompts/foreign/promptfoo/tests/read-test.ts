@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../files/json.ts';
 import type { YamlValue } from '../../../../files/yaml.ts';
 import { isJsonObject } from '../../../../wire/bounded-json.ts';
-import { assertionsIn } from '../assertions/assertions.ts';
+import { assertionsIn } from '../assertions/read-assertions.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { readReferences } from '../prompt-references.ts';
 import { isAnswerSetting } from '../providers/setting-names.ts';

@@ -1,15 +1,18 @@
 import { faultAt } from '../../../../files/file-fault.ts';
 import { type JsonValue, ownValue } from '../../../../files/json.ts';
-import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../../converted.ts';
+import type { ConvertedCase, TestCaseText } from '../../converted.ts';
 import type { Piece } from '../../template-pieces.ts';
-import { type Assertion, expectationsOf, isCode } from '../assertions/assertions.ts';
-import type { Conversion, Located } from '../conversion.ts';
+import { type Assertion, isCode } from '../assertions/assertion.ts';
+import { expectationsOf } from '../assertions/expectations.ts';
+import type { Conversion } from '../conversion.ts';
 import { fillVars, isUnreadableNunjucks, renderVar } from '../fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompt-references.ts';
-import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
+import type { Located } from '../source-files.ts';
+import { CaseAnswers, namesVariable, writeTurn } from './case-turns.ts';
+import { type Combination, combinationOfTest } from './combinations.ts';
+import { type ConfiguredTest, combinationCount } from './configured-test.ts';
 import { bodyText } from './request-bodies.ts';
 import type { ConfiguredTests } from './tests.ts';
-import { resolveVars } from './variable-texts.ts';
 
 /** Maximum number of characters in all inputs of all cases. */
 const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
@@ -52,7 +55,7 @@ export function casesForPrompt(
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
     const isDropped = test.isLeftOut && isForTest;
     const isAsked = test.models?.length !== 0;
-    const turn = turnOf(test, index, needs, conversion);
+    const turn = writeTurn(test, index, needs, conversion);
     // Without the answer of a test that is left out, another prompt would be asked.
     const isLost = isDropped || (isAsked && answers.lacks(turn));
     if (isLost) leftOut += combinationCount(test.vars);
@@ -134,7 +137,7 @@ function* casesOfTest(
   const metadata =
     hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0 ? test.metadata : undefined;
   for (let index = 0; index < count; index += 1) {
-    const combination = resolvedCombination(combinationAt(test.vars, index));
+    const combination = combinationOfTest(test.vars, index);
     const { texts, values } = combination;
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, texts);
     const checks = test.asserts.map(assertion => {
@@ -159,65 +162,6 @@ function* casesOfTest(
   }
 }
 
-/** A turn before it is known whose answers it takes. */
-type WrittenTurn = Omit<ConvertedTurn, 'after'>;
-
-/** The cases that give answers to later ones. */
-class CaseAnswers {
-  /** The index of the last case by what it answers; -1 for one that is left out. */
-  readonly #last = new Map<string, number>();
-
-  /** Returns true if a turn takes the answer of a case that is left out. */
-  lacks(turn: WrittenTurn | undefined): boolean {
-    return turn !== undefined && this.#before(turn).includes(-1);
-  }
-
-  lose(turn: WrittenTurn | undefined): void {
-    for (const key of turn ? givenBy(turn) : []) this.#last.set(key, -1);
-  }
-
-  /** Adds a case by its index, and returns its turn. */
-  add(turn: WrittenTurn, index: number): ConvertedTurn {
-    const after = this.#before(turn);
-    for (const key of givenBy(turn)) this.#last.set(key, index);
-    return { ...turn, after };
-  }
-
-  #before({ conversation, takes }: WrittenTurn): number[] {
-    const keys = [...takenFrom(conversation), ...takes.map(name => `variable ${name}`)];
-    return keys.flatMap(key => this.#last.get(key) ?? []);
-  }
-}
-
-function givenBy({ conversation, storesAs }: WrittenTurn): string[] {
-  return [...takenFrom(conversation), ...(storesAs === undefined ? [] : [`variable ${storesAs}`])];
-}
-
-function takenFrom(conversation: string | undefined): string[] {
-  return conversation === undefined ? [] : [`conversation ${conversation}`];
-}
-
-/** Returns the place of a test among those that are asked one after another; undefined if none depends on another. */
-function turnOf(
-  { options, metadata, vars }: ConfiguredTest,
-  test: number,
-  { template }: CaseNeeds,
-  { variables, isForTest }: Conversion,
-): WrittenTurn | undefined {
-  if (!isForTest || template === undefined) return undefined;
-  const isConversation = writesConversation(template);
-  if (!isConversation && variables.stored.length === 0) return undefined;
-  const { storesAs, isAlone } = options;
-  const written = [template, ...[...vars.values()].flat().map(({ text }) => text)];
-  return {
-    test,
-    ...(isConversation &&
-      isAlone !== true && { conversation: JSON.stringify(metadata['conversationId'] ?? null) }),
-    ...(storesAs !== undefined && { storesAs }),
-    takes: variables.stored.filter(name => written.some(text => namesVariable(text, name))),
-  };
-}
-
 /** Notes an assertion with a variable that is known only once an earlier case has its answer. */
 function noteStored({ at, value, transform }: Assertion, conversion: Conversion): boolean {
   const written = JSON.stringify([value ?? null, transform ?? null]);
@@ -225,35 +169,6 @@ function noteStored({ at, value, transform }: Assertion, conversion: Conversion)
   if (stored === undefined) return false;
   conversion.note(at, `an assertion with \`{{${stored}}}\`, the answer of another test, has no equivalent`);
   return true;
-}
-
-/** Returns true if a template writes what was said before. */
-function writesConversation(template: string): boolean {
-  return namesVariable(template, '_conversation');
-}
-
-/** Returns true if a tag in a text has a word. */
-function namesVariable(text: string, name: string): boolean {
-  return text
-    .split(/\{[{%]/u)
-    .slice(1)
-    .some(part => (part.split(/[}%]\}/u, 1)[0] ?? '').split(/\W+/u).includes(name));
-}
-
-/** One value for each variable of a test. */
-interface Combination {
-  readonly chosen: Readonly<Record<string, Variable>>;
-  /** The values as texts, with the variables in them filled in. */
-  readonly texts: Readonly<Record<string, string>>;
-  /** The values for code. */
-  readonly values: Readonly<Record<string, JsonValue>>;
-}
-
-function resolvedCombination(chosen: Combination['chosen']): Combination {
-  const resolved = resolveVars(mapValues(chosen, ({ text, json }) => (json === null ? null : text)));
-  const texts = mapValues(chosen, ({ text }, key) => resolved[key] ?? text);
-  const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (texts[key] ?? '') : json));
-  return { chosen, texts, values };
 }
 
 /** Returns the inputs of a case. It is left out if promptfoo would render them in another way. */
@@ -307,23 +222,3 @@ function withoutInputs(
 ): Readonly<Record<string, JsonValue>> {
   return Object.fromEntries(Object.entries(vars).filter(([name, value]) => value !== ownValue(inputs, name)));
 }
-
-function mapValues<V, R>(
-  values: Readonly<Record<string, V>>,
-  make: (value: V, key: string) => R,
-): Record<string, R> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value, key)]));
-}
-
-/** Returns a combination by number; the last variable changes fastest. */
-function combinationAt(vars: ConfiguredTest['vars'], number: number): Readonly<Record<string, Variable>> {
-  let rest = number;
-  const chosen = [...vars].toReversed().map(([key, values]) => {
-    const value = values[rest % values.length] ?? NO_VALUE;
-    rest = Math.floor(rest / values.length);
-    return [key, value] as const;
-  });
-  return Object.fromEntries(chosen.toReversed());
-}
-
-const NO_VALUE: Variable = { text: '', json: '' };

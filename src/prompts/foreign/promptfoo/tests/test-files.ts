@@ -3,7 +3,7 @@ import { isJsonList } from '../../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from '../program-files.ts';
-import { testsProgram } from '../programs.ts';
+import { testsProgram } from '../programs/test-programs.ts';
 import { parseWithReferences } from '../references.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 import { readTest } from './read-test.ts';
@@ -43,8 +43,8 @@ function isPassedOver(name: string, at: YamlValue, conversion: Conversion): bool
   if (!conversion.isForTest || !/\.(?:csv|jsonl?|ya?ml)$/iu.test(name)) return false;
   if (/^https?:/u.test(name)) return false;
   const isThere = isPattern(name)
-    ? conversion.matching(name, at).length > 0
-    : conversion.has(name.replace(/^file:\/\//u, ''));
+    ? conversion.files.matching(name, at).length > 0
+    : conversion.files.has(name.replace(/^file:\/\//u, ''));
   if (isThere) return false;
   conversion.warn(at, `${name} doesn't exist: it gives no tests, as in promptfoo`);
   return true;
@@ -59,7 +59,7 @@ async function readTestsFile(
   const { groups: program } = TESTS_PROGRAM.exec(name) ?? {};
   if (program && conversion.isForTest) {
     const { file = '', name: exported = '' } = program;
-    conversion.read(file, at);
+    conversion.files.read(file, at);
     if (isUnreadable(file, conversion)) {
       conversion.note(at, `the tests in ${name} are TypeScript, which ${NEEDS_TYPES}`);
       return [];
@@ -70,7 +70,7 @@ async function readTestsFile(
     return printed === undefined ? [] : await readTestList(parseYaml(printed, 1, file), conversion);
   }
   if (isPattern(name) && !/^https?:/u.test(name)) {
-    const files = conversion.matching(name, at);
+    const files = conversion.files.matching(name, at);
     if (files.length === 0) throw faultAt(at, `${name} names no file`);
     const tests: ConfiguredTest[] = [];
     for (const file of files) tests.push(...(await readTestsFile(`file://${file}`, at, conversion)));
@@ -83,7 +83,7 @@ async function readTestsFile(
     );
     return [];
   }
-  const source = conversion.read(name, at);
+  const source = conversion.files.read(name, at);
   if (/\.csv$/iu.test(name)) return await readTestTable(source, conversion);
   if (!/\.jsonl$/iu.test(name)) {
     return await readTestList(parseWithReferences(source.text, source.file), conversion);

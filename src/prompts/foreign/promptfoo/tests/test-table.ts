@@ -1,9 +1,10 @@
 import { errorMessage } from '../../../../files/error-utils.ts';
 import { type FilePosition, faultAt } from '../../../../files/file-fault.ts';
 import type { JsonObject } from '../../../../files/json.ts';
+import type { Assertion } from '../assertions/assertion.ts';
 import { assertionInCell } from '../assertions/assertion-in-cell.ts';
-import type { Assertion } from '../assertions/assertions.ts';
-import type { Conversion, SourceText } from '../conversion.ts';
+import type { Conversion } from '../conversion.ts';
+import type { SourceText } from '../source-files.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 import { asVariable, variableText } from './test-variables.ts';
 

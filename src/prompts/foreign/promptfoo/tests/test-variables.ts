@@ -1,8 +1,9 @@
 import { faultAt } from '../../../../files/file-fault.ts';
 import { isJsonList } from '../../../../files/json.ts';
 import type { YamlValue } from '../../../../files/yaml.ts';
-import { type Conversion, type Located, valuesByKey } from '../conversion.ts';
+import { type Conversion, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';
+import type { Located } from '../source-files.ts';
 import type { Variable } from './configured-test.ts';
 import { mediaVariable } from './media-variable.ts';
 
@@ -23,9 +24,9 @@ function variableFiles(node: YamlValue, conversion: Conversion): YamlValue[] {
   const items = node.isList ? node.items('vars') : [node];
   return items.flatMap(item => {
     const written = item.text('vars');
-    const files = conversion.filesFrom(item, written);
+    const files = conversion.files.filesFrom(item, written);
     if (files.length === 0) conversion.tell(item, `${written} names no file, and so gives no variables`);
-    return files.map(file => conversion.yaml(file, item));
+    return files.map(file => conversion.files.yaml(file, item));
   });
 }
 
@@ -70,7 +71,7 @@ export function asVariable(text: string, at: Located): Variable {
 /** Returns a text, or the contents of the files that match a pattern. */
 function variableTexts(text: string, at: Located, conversion: Conversion): readonly string[] {
   if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
-  const files = conversion.matching(text, at);
+  const files = conversion.files.matching(text, at);
   if (files.length === 0) throw faultAt(at, `${text} names no file`);
   return files.map(file => variableText(`file://${file}`, at, conversion));
 }
@@ -94,6 +95,6 @@ export function variableText(text: string, at: Located, conversion: Conversion):
   }
   const media = mediaVariable(text, at, conversion);
   if (media !== undefined) return media;
-  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.yaml(text, at).json());
-  return conversion.read(text, at).text.trim();
+  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.yaml(text, at).json());
+  return conversion.files.read(text, at).text.trim();
 }

@@ -3,11 +3,13 @@ import { type JsonValue, parseJson } from '../../../../files/json.ts';
 import type { YamlValue } from '../../../../files/yaml.ts';
 import { groupedDigits } from '../../../../wire/grouped-digits.ts';
 import { BOUNDS } from '../../../bounds.ts';
-import { isJudged, readPromptfooJudge, type WrittenJudge } from '../assertions/assertions.ts';
-import { type Conversion, type KnownKeys, type Located, valuesByKey } from '../conversion.ts';
+import { isJudged, type WrittenJudge } from '../assertions/assertion.ts';
+import { readPromptfooJudge } from '../assertions/read-assertions.ts';
+import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { renderVar } from '../fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompt-references.ts';
 import { type RunSettings, readRunSettings } from '../run-settings.ts';
+import type { Located } from '../source-files.ts';
 import {
   type ConfiguredTest,
   combinationCount,
@@ -114,7 +116,7 @@ function withJudges(tests: readonly ConfiguredTest[], conversion: Conversion): C
 }
 
 function readDefaultTest(node: YamlValue | undefined, conversion: Conversion): ConfiguredTest {
-  return node ? readTest(conversion.valueOrFile(node), conversion, { isDefault: true }) : EMPTY_TEST;
+  return node ? readTest(conversion.files.valueOrFile(node), conversion, { isDefault: true }) : EMPTY_TEST;
 }
 
 /** Returns the settings in the options of `defaultTest`, which promptfoo sends to every provider. */
@@ -123,7 +125,7 @@ export function settingsOfAllTests(
   conversion: Conversion,
 ): Map<string, YamlValue> {
   if (!node || !conversion.isForTest) return new Map();
-  const options = valuesByKey(conversion.valueOrFile(node), 'defaultTest').get('options');
+  const options = valuesByKey(conversion.files.valueOrFile(node), 'defaultTest').get('options');
   const entries =
     options && !options.isEmpty ? valuesByKey(options, 'options') : new Map<string, YamlValue>();
   return new Map([...entries].filter(([key]) => isTestSetting(key, conversion)));
@@ -133,7 +135,7 @@ const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], un
 
 /** Returns the items of a list of scenarios, with those of the files that it names. */
 function scenarioItems(node: YamlValue, conversion: Conversion): YamlValue[] {
-  const value = conversion.valueOrFile(node);
+  const value = conversion.files.valueOrFile(node);
   return value.isList ? value.items('scenarios').flatMap(item => scenarioItems(item, conversion)) : [value];
 }
 

@@ -1,9 +1,10 @@
 import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/json.ts';
 import { parseYaml } from '../../../../files/yaml.ts';
 import { isJsonObject } from '../../../../wire/bounded-json.ts';
-import { type Conversion, type Located, valuesByKey } from '../conversion.ts';
+import { type Conversion, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';
 import type { PromptfooProvider } from '../providers/provider.ts';
+import type { Located } from '../source-files.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 import { variableValues } from './test-variables.ts';
 

@@ -2,149 +2,19 @@ import { FileFault } from '../../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
 import { textOrNothing } from '../../../../files/json-fields.ts';
 import { needsNode, nodeOnlyName } from '../../../../files/programs/node-only.ts';
-import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
+import { parseYaml } from '../../../../files/yaml.ts';
 import { isJsonObject } from '../../../../wire/bounded-json.ts';
 import { JUDGED_NOTE } from '../../converted.ts';
 import { PYTHON } from '../../python.ts';
-import { type Conversion, type KnownKeys, type Located, valuesByKey } from '../conversion.ts';
+import type { Conversion } from '../conversion.ts';
 import { fillVars, type VariableTexts } from '../fill-variables.ts';
 import { isUnreadable, NEEDS_TYPES } from '../program-files.ts';
-import { PYTHON_CHECK } from '../programs.ts';
-import { readPromptfooProvider } from '../providers/providers.ts';
+import { PYTHON_CHECK } from '../programs/python-check.ts';
 import { splitNunjucks } from '../template.ts';
+import { type Assertion, noteType, positiveType } from './assertion.ts';
 import { assertionFault, CONVERSIONS, failing, ofNoWords } from './assertion-conversions.ts';
 import { forbiddenSkills } from './measured-assertions.ts';
 import { faultOfSchema } from './schema-faults.ts';
-
-/** A model that judges, with its config if it has one. */
-export type WrittenJudge = string | JsonObject;
-
-/** An assertion of a test, before variables are filled in. */
-export interface Assertion {
-  readonly at: Located;
-  /** The type, such as `not-contains`. */
-  readonly type: string;
-  readonly value?: JsonValue | undefined;
-  readonly threshold?: JsonValue | undefined;
-  /** Code that transforms the answer before the check. */
-  readonly transform?: string | undefined;
-  /** The model that judges it. */
-  readonly judge?: WrittenJudge | undefined;
-  /** The value that code sees as `context.config`. */
-  readonly config?: JsonValue | undefined;
-}
-
-const USES_THRESHOLD =
-  /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
-const USES_CONFIG = /^(?:not-)?(?:javascript|python)$/u;
-const ASSERTION_KEYS: KnownKeys = {
-  known: ['type', 'value', 'metric', 'description', 'transform'],
-  unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
-};
-/** The default weight. */
-const NO_WEIGHT = 1;
-
-/** Reads the assertions of a test; notes what has no equivalent. */
-export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): (Assertion | undefined)[] {
-  if (!node || node.isEmpty) return [];
-  const items = node.isList ? node.items('assert') : [node];
-  return items.flatMap(item => {
-    const { scalar } = item;
-    if (scalar?.startsWith('file://')) return assertionsIn(conversion.yaml(scalar, item), conversion);
-    return [readAssertion(item, conversion)];
-  });
-}
-
-/** Reads an assertion; undefined if it is left out. */
-function readAssertion(item: YamlValue, conversion: Conversion): Assertion | undefined {
-  const before = conversion.leftOut;
-  const entries = valuesByKey(item, 'an assertion');
-  const type = entries.get('type')?.text('type');
-  if (type === undefined) {
-    conversion.note(item, 'an assertion without `type` has no equivalent');
-    return undefined;
-  }
-  if (!isSupported(type)) {
-    noteType(item, type, conversion);
-    return undefined;
-  }
-  noteAssertionKeys(entries, type, conversion);
-  conversion.noteTransform(entries.get('transform')?.scalar, item);
-  const judge = JUDGED_TYPE.test(type) ? readPromptfooJudge(entries.get('provider'), conversion) : undefined;
-  // A written test file keeps what could be converted.
-  if (conversion.isForTest && conversion.leftOut > before) return undefined;
-  return {
-    at: item,
-    type,
-    value: entries.get('value')?.json(),
-    threshold: entries.get('threshold')?.json(),
-    transform: entries.get('transform')?.scalar?.trimEnd(),
-    judge,
-    config: conversion.isForTest ? entries.get('config')?.json() : undefined,
-  };
-}
-
-/** Notes the keys of an assertion that have no equivalent, and change something. */
-function noteAssertionKeys(
-  entries: ReadonlyMap<string, YamlValue>,
-  type: string,
-  conversion: Conversion,
-): void {
-  const usesConfig = USES_CONFIG.test(type);
-  const known = [
-    ...ASSERTION_KEYS.known,
-    ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
-    ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
-    ...(usesConfig && conversion.isForTest ? ['config'] : []),
-    ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
-  ];
-  // A key that promptfoo doesn't read for this type changes nothing.
-  const read = [...known, ...(usesConfig ? ['config'] : [])];
-  const unread = isConverted(type) ? UNREAD_ASSERTION_KEYS.filter(key => !read.includes(key)) : [];
-  const unsupported = ASSERTION_KEYS.unsupported.filter(key => !unread.includes(key));
-  conversion.noteKeys(entries, { known, unsupported }, ' of an assertion');
-}
-
-/** Keys that promptfoo reads only for some types of assertions. */
-const UNREAD_ASSERTION_KEYS = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
-
-/** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
-function isConverted(type: string): boolean {
-  return Object.hasOwn(CONVERSIONS, positiveType(type)) && !JUDGED_TYPE.test(type);
-}
-
-const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
-
-/** Returns true if code checks the answer. */
-export function isCode({ type }: Assertion): boolean {
-  return USES_CONFIG.test(type);
-}
-
-/** Returns true if a model judges. */
-export function isJudged({ type }: Assertion): boolean {
-  return JUDGED_TYPE.test(type);
-}
-
-/** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
-export function readPromptfooJudge(
-  node: YamlValue | undefined,
-  conversion: Conversion,
-): WrittenJudge | undefined {
-  if (!node || node.isEmpty) return undefined;
-  const entries = node.isMap ? valuesByKey(node, 'provider') : undefined;
-  // A map has a provider per kind of question; texts are judged by the first.
-  if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
-    return readPromptfooJudge(entries.get('text'), conversion);
-  }
-  const named = conversion.namedProviders.get(node.scalar ?? '') ?? node;
-  const provider = readPromptfooProvider(named, conversion, { isJudge: true });
-  if (!provider) return undefined;
-  conversion.judges.push(provider);
-  const { model, config } = provider;
-  return conversion.isForTest && Object.keys(config).length > 0 ? { model, config } : model;
-}
-
-const PROGRAMS = ['python', 'ruby'];
 
 /** Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. */
 export function expectationsOf(
@@ -188,7 +58,7 @@ function noteUnusableCode(assertion: Assertion, positive: string, conversion: Co
       return true;
     }
     const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(code) ?? [];
-    if (typed !== undefined && conversion.isForTest) conversion.read(typed, at);
+    if (typed !== undefined && conversion.isForTest) conversion.files.read(typed, at);
     if (typed !== undefined && isUnreadable(typed, conversion)) {
       conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
       return true;
@@ -257,29 +127,13 @@ function negated(all: readonly JsonObject[]): JsonObject[] {
   return opposites.length === 1 ? opposites : [{ any: opposites }];
 }
 
-function positiveType(type: string): string {
-  return type.replace(/^not-/u, '');
-}
-
-/** Returns true if a type is carried out, or is a program, which may be. */
-function isSupported(type: string): boolean {
-  const positive = positiveType(type);
-  return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
-}
-
-function noteType(at: Located, type: string, conversion: Conversion): void {
-  const isProgram = PROGRAMS.includes(positiveType(type));
-  const way = isProgram ? ': use an expectation `command`' : '';
-  conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
-}
-
 /** Returns true if an assertion starts a program: `python`, or JavaScript that needs Node. */
 function startsProgram({ at, value }: Assertion, type: string, conversion: Conversion): boolean {
   if (type === 'python') return true;
   const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
   if (type !== 'javascript') return false;
   if (file === undefined) return nodeOnlyName(textOrNothing(value)) !== undefined;
-  return file.endsWith('ts') || needsNode(conversion.read(file, at).text);
+  return file.endsWith('ts') || needsNode(conversion.files.read(file, at).text);
 }
 
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */
@@ -298,7 +152,7 @@ function pythonCommand(
   if (file === undefined) {
     return [PYTHON, '-c', PYTHON_CHECK, 'code', fillVars(written, vars).trimEnd(), '', about];
   }
-  conversion.read(file, at);
+  conversion.files.read(file, at);
   return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, about];
 }
 
@@ -311,11 +165,11 @@ function valueWithVars(
   if (isFile && /^(?:not-)?javascript$/u.test(type)) return value;
   if (isFile) {
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
-    return isYaml ? conversion.yaml(value, at).json() : conversion.read(value, at).text.trim();
+    return isYaml ? conversion.files.yaml(value, at).json() : conversion.files.read(value, at).text.trim();
   }
   const filled = (part: JsonValue): JsonValue => {
     if (typeof part === 'string') {
-      if (part.startsWith('file://')) return conversion.read(part, at).text.trim();
+      if (part.startsWith('file://')) return conversion.files.read(part, at).text.trim();
       if (!splitNunjucks(part).isPlain) {
         conversion.note(at, 'Nunjucks other than `{{name}}` is left as it stands');
       }

@@ -1,0 +1,53 @@
+import type { JsonObject, JsonValue } from '../../../../files/json.ts';
+import type { Conversion } from '../conversion.ts';
+import type { Located } from '../source-files.ts';
+import { CONVERSIONS } from './assertion-conversions.ts';
+
+/** A model that judges, with its config if it has one. */
+export type WrittenJudge = string | JsonObject;
+
+/** An assertion of a test, before variables are filled in. */
+export interface Assertion {
+  readonly at: Located;
+  /** The type, such as `not-contains`. */
+  readonly type: string;
+  readonly value?: JsonValue | undefined;
+  readonly threshold?: JsonValue | undefined;
+  /** Code that transforms the answer before the check. */
+  readonly transform?: string | undefined;
+  /** The model that judges it. */
+  readonly judge?: WrittenJudge | undefined;
+  /** The value that code sees as `context.config`. */
+  readonly config?: JsonValue | undefined;
+}
+
+export const USES_CONFIG = /^(?:not-)?(?:javascript|python)$/u;
+export const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
+
+/** Returns true if code checks the answer. */
+export function isCode({ type }: Assertion): boolean {
+  return USES_CONFIG.test(type);
+}
+
+/** Returns true if a model judges. */
+export function isJudged({ type }: Assertion): boolean {
+  return JUDGED_TYPE.test(type);
+}
+
+const PROGRAMS = ['python', 'ruby'];
+
+export function positiveType(type: string): string {
+  return type.replace(/^not-/u, '');
+}
+
+/** Returns true if a type is carried out, or is a program, which may be. */
+export function isSupported(type: string): boolean {
+  const positive = positiveType(type);
+  return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
+}
+
+export function noteType(at: Located, type: string, conversion: Conversion): void {
+  const isProgram = PROGRAMS.includes(positiveType(type));
+  const way = isProgram ? ': use an expectation `command`' : '';
+  conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
+}

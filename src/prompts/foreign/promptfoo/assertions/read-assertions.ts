@@ -1,0 +1,110 @@
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
+import { readPromptfooProvider } from '../providers/read-provider.ts';
+import {
+  type Assertion,
+  isSupported,
+  JUDGED_TYPE,
+  noteType,
+  positiveType,
+  USES_CONFIG,
+  type WrittenJudge,
+} from './assertion.ts';
+import { CONVERSIONS } from './assertion-conversions.ts';
+
+const USES_THRESHOLD =
+  /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
+const ASSERTION_KEYS: KnownKeys = {
+  known: ['type', 'value', 'metric', 'description', 'transform'],
+  unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
+};
+/** The default weight. */
+const NO_WEIGHT = 1;
+
+/** Reads the assertions of a test; notes what has no equivalent. */
+export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): (Assertion | undefined)[] {
+  if (!node || node.isEmpty) return [];
+  const items = node.isList ? node.items('assert') : [node];
+  return items.flatMap(item => {
+    const { scalar } = item;
+    if (scalar?.startsWith('file://')) return assertionsIn(conversion.files.yaml(scalar, item), conversion);
+    return [readAssertion(item, conversion)];
+  });
+}
+
+/** Reads an assertion; undefined if it is left out. */
+function readAssertion(item: YamlValue, conversion: Conversion): Assertion | undefined {
+  const before = conversion.leftOut;
+  const entries = valuesByKey(item, 'an assertion');
+  const type = entries.get('type')?.text('type');
+  if (type === undefined) {
+    conversion.note(item, 'an assertion without `type` has no equivalent');
+    return undefined;
+  }
+  if (!isSupported(type)) {
+    noteType(item, type, conversion);
+    return undefined;
+  }
+  noteAssertionKeys(entries, type, conversion);
+  conversion.noteTransform(entries.get('transform')?.scalar, item);
+  const judge = JUDGED_TYPE.test(type) ? readPromptfooJudge(entries.get('provider'), conversion) : undefined;
+  // A written test file keeps what could be converted.
+  if (conversion.isForTest && conversion.leftOut > before) return undefined;
+  return {
+    at: item,
+    type,
+    value: entries.get('value')?.json(),
+    threshold: entries.get('threshold')?.json(),
+    transform: entries.get('transform')?.scalar?.trimEnd(),
+    judge,
+    config: conversion.isForTest ? entries.get('config')?.json() : undefined,
+  };
+}
+
+/** Notes the keys of an assertion that have no equivalent, and change something. */
+function noteAssertionKeys(
+  entries: ReadonlyMap<string, YamlValue>,
+  type: string,
+  conversion: Conversion,
+): void {
+  const usesConfig = USES_CONFIG.test(type);
+  const known = [
+    ...ASSERTION_KEYS.known,
+    ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
+    ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
+    ...(usesConfig && conversion.isForTest ? ['config'] : []),
+    ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
+  ];
+  // A key that promptfoo doesn't read for this type changes nothing.
+  const read = [...known, ...(usesConfig ? ['config'] : [])];
+  const unread = isConverted(type) ? UNREAD_ASSERTION_KEYS.filter(key => !read.includes(key)) : [];
+  const unsupported = ASSERTION_KEYS.unsupported.filter(key => !unread.includes(key));
+  conversion.noteKeys(entries, { known, unsupported }, ' of an assertion');
+}
+
+/** Keys that promptfoo reads only for some types of assertions. */
+const UNREAD_ASSERTION_KEYS = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
+
+/** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
+function isConverted(type: string): boolean {
+  return Object.hasOwn(CONVERSIONS, positiveType(type)) && !JUDGED_TYPE.test(type);
+}
+
+/** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
+export function readPromptfooJudge(
+  node: YamlValue | undefined,
+  conversion: Conversion,
+): WrittenJudge | undefined {
+  if (!node || node.isEmpty) return undefined;
+  const entries = node.isMap ? valuesByKey(node, 'provider') : undefined;
+  // A map has a provider per kind of question; texts are judged by the first.
+  if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
+    return readPromptfooJudge(entries.get('text'), conversion);
+  }
+  const named = conversion.namedProviders.get(node.scalar ?? '') ?? node;
+  const provider = readPromptfooProvider(named, conversion, { isJudge: true });
+  if (!provider) return undefined;
+  conversion.judges.push(provider);
+  const { model, config } = provider;
+  return conversion.isForTest && Object.keys(config).length > 0 ? { model, config } : model;
+}

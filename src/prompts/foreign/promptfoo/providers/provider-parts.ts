@@ -1,0 +1,39 @@
+import { faultAt } from '../../../../files/file-fault.ts';
+import type { YamlValue } from '../../../../files/yaml.ts';
+import { valuesByKey } from '../conversion.ts';
+
+/** The parts of a provider that is a map. */
+interface ProviderParts {
+  /** The id that chooses the provider. */
+  readonly written: string;
+  /** The id that the provider has then. */
+  readonly id: string;
+  readonly label: string | undefined;
+  /** True unless its id is a key: `{openai:gpt-4o: {config: …}}`. */
+  readonly isById: boolean;
+  readonly entries: ReadonlyMap<string, YamlValue>;
+}
+
+function providerNamed(id: string): ProviderParts {
+  return { written: id, id, label: undefined, isById: true, entries: new Map() };
+}
+
+export function providerParts(item: YamlValue): ProviderParts {
+  const entries = valuesByKey(item, 'a provider');
+  const [only] = entries;
+  const isById = entries.size !== 1 || !only || only[0] === 'id';
+  const inner = isById ? entries : valuesByKey(only[1], only[0]);
+  const own = inner.get('id')?.text('id');
+  const written = isById ? own : only[0];
+  if (written === undefined) throw faultAt(item, 'a provider needs `id`');
+  inner.delete('id');
+  return { written, id: own ?? written, label: inner.get('label')?.scalar, isById, entries: inner };
+}
+
+export function writtenParts(item: YamlValue): ReturnType<typeof providerParts> {
+  return item.scalar === undefined ? providerParts(item) : providerNamed(item.scalar);
+}
+
+/** Matches providers that keep the id of the configuration. All others choose their own when promptfoo loads them. */
+export const KEEPS_ID =
+  /^(?:openai|anthropic|azure(?:openai)?|google|vertex|ollama|openrouter|mistral|groq|bedrock|replicate|huggingface|deepseek|xai|github|exec|python):|^echo$/u;
