@@ -72,6 +72,29 @@ describe('the bar of a batch', () => {
   });
 });
 
+describe('the progress of tests and comparisons', () => {
+  it.each([
+    ['test', ['test', 'note.test.yaml', '--concurrency', '1'], /^. [01] of 2 answers checked · \d+ s$/u],
+    ['compare', ['compare', VERSION_ID, VERSION_ID, '--from', 'rows.csv'], /^. 0 of 2 answers · \d+ s$/u],
+  ])('of %s shows how far it is, and leaves nothing on the screen', async (_, argv, shown) => {
+    const { exchange, arrived } = slowCreation();
+    const { env } = await serviceWithPrompt(NO_INPUTS, { ...exchange, times: 'any' });
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'rows.csv'), 'id\na\n');
+    writeFileSync(
+      path.join(home, 'note.test.yaml'),
+      `target: ${VERSION_ID}\ncases: [{ name: a }, { name: b }]\n`,
+    );
+    const terminal = onTerminal(argv, { env, home });
+    await arrived;
+    await terminal.waitFor(shown);
+    terminal.press('ctrl+c');
+    expect(await terminal.exit()).toBe(130);
+    expect(terminal.text()).not.toContain('answers');
+    expect(terminal.cursorIsVisible()).toBe(true);
+  });
+});
+
 describe('questions in plain lines', () => {
   it.each([[{ ACCESSIBLE: '1' }], [{ TERM: 'dumb' }]])('with %j', async more => {
     const { env, sentInputs } = await serviceWithPrompt({

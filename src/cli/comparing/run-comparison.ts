@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { errorAt } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
@@ -22,6 +23,7 @@ import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { fetchRunMedia } from '../outputs/media-content.ts';
+import { withSpinner } from '../terminal/spinner.ts';
 import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow, VariantResult } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
@@ -162,6 +164,8 @@ export async function runComparison(
 ): Promise<(CheckedRow & ComparedRow)[]> {
   const results = new Map<string, VariantResult>();
   const stop = new StopControl();
+  const answers = counted(rows.length * variants.length, 'answer');
+  const progress = (): string => `${results.size} of ${answers}`;
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>
       row.requests.flatMap((request, index) => {
@@ -180,12 +184,13 @@ export async function runComparison(
     };
     const journaled = kept.get(connection.service);
     if (journaled) {
-      await journaled.run(jobs, onResult);
+      await withSpinner(ctx, progress, journaled.run(jobs, onResult));
       continue;
     }
     const planned = jobs.map(job => ({ job, plan: { kind: 'create' } as const }));
     const places = concurrencyFor(connection, concurrency);
-    await runRequests(ctx, connection, planned, { concurrency: places, budget, stop, onResult });
+    const running = runRequests(ctx, connection, planned, { concurrency: places, budget, stop, onResult });
+    await withSpinner(ctx, progress, running);
   }
   return rows.map(row => ({
     ...row,

@@ -36,17 +36,28 @@ const SILENT_PROGRESS: Progress = { update: () => {}, stop: () => {} };
 /** Shows a spinner on a terminal, or a line per change with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
 export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT_PROGRESS;
-  return mayMove(ctx) ? startSpinner(ctx, first, SHOWN_AFTER_MS) : startLines(ctx, first);
+  return mayMove(ctx) ? startSpinner(ctx, first) : startLines(ctx, first);
 }
 
-/** Waits for an answer; shows a spinner on a terminal once that takes longer than a second. */
-export async function withSpinner<T>(ctx: TerminalContext, status: string, answer: Promise<T>): Promise<T> {
+/** Waits for an answer; shows a spinner with a status, which may change, on a terminal once that takes longer than a second. */
+export async function withSpinner<T>(
+  ctx: TerminalContext,
+  status: string | (() => string),
+  answer: Promise<T>,
+): Promise<T> {
   if (!mayMove(ctx)) return answer;
-  const progress = startSpinner(ctx, { status, polls: 0 }, QUESTION_SHOWN_AFTER_MS);
+  const startedAt = ctx.clock.now();
+  const text = (): string =>
+    spinnerText(
+      { status: typeof status === 'string' ? status : status(), polls: 0 },
+      startedAt,
+      ctx.clock.now(),
+    );
+  const stop = spin(ctx, text, QUESTION_SHOWN_AFTER_MS);
   try {
     return await answer;
   } finally {
-    progress.stop();
+    stop();
   }
 }
 
@@ -62,10 +73,10 @@ function startLines(ctx: TerminalContext, first: ProgressState): Progress {
   return { update, stop: () => {} };
 }
 
-function startSpinner(ctx: TerminalContext, first: ProgressState, afterMs: number): Progress {
+function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
   const startedAt = ctx.clock.now();
   let state = first;
-  const stop = spin(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), afterMs);
+  const stop = spin(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), SHOWN_AFTER_MS);
   return {
     update: next => {
       state = next;

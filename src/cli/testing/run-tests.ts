@@ -9,6 +9,7 @@ import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 
 import type { MediaContent } from '../outputs/media-content.ts';
 import { printPaid } from '../outputs/present-run.ts';
+import { withSpinner } from '../terminal/spinner.ts';
 import {
   type BaselineComparison,
   compareWithBaseline,
@@ -69,9 +70,16 @@ export async function runRound(
   if (options.dryRun) return { files, code: await dryRunTests(ctx, checked, faults, { ...options, judge }) };
   if (round !== undefined && (await costsNothing(ctx, entries, prepared.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
-  const tests = { entries: checked, paths, judge, budget, media };
+  const answers = checked.reduce((sum, { entry }) => sum + entry.testCase.repeat, 0);
+  let done = 0;
+  const onChecked = (): void => {
+    done += 1;
+  };
+  const tests = { entries: checked, paths, judge, budget, media, onChecked };
   const concurrency = options.concurrency ?? lowestConcurrency(files);
-  const ran = await runEntriesByService(ctx, tests, { ...options, concurrency }).catch((error: unknown) => {
+  const running = runEntriesByService(ctx, tests, { ...options, concurrency });
+  const progress = (): string => `${done} of ${counted(answers, 'answer')} checked`;
+  const ran = await withSpinner(ctx, progress, running).catch((error: unknown) => {
     const isStopped = checked.some(({ connection }) => connection.embedded);
     throw withResumeHint(
       error,

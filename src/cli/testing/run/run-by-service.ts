@@ -16,6 +16,8 @@ interface PreparedTests {
   readonly paths: readonly string[];
   readonly judge: Judge;
   readonly budget: Budget;
+  /** Called once the answer of a repetition has been checked. */
+  readonly onChecked: () => void;
   /** Collects the pictures for a page. */
   readonly media: Map<string, MediaContent>;
 }
@@ -35,8 +37,16 @@ export async function runEntriesByService(
       connection,
       journal => {
         const concurrency = concurrencyFor(connection, options.concurrency);
-        const { judge, budget } = tests;
-        return runEntries(ctx, connection, own, { ...options, concurrency, budget, journal, judge, stop });
+        const { judge, budget, onChecked } = tests;
+        return runEntries(ctx, connection, own, {
+          ...options,
+          concurrency,
+          budget,
+          journal,
+          judge,
+          stop,
+          onChecked,
+        });
       },
     );
     results.push(...ran);

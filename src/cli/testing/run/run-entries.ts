@@ -11,7 +11,10 @@ import type { PreparedEntry } from './prepare-entries.ts';
 import { askerId, createJournaledRounds } from './question-rounds.ts';
 import { jobsInTurn, Turns } from './turns.ts';
 
-export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {}
+export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {
+  /** Called once the answer of a repetition has been checked. */
+  readonly onChecked: () => void;
+}
 
 /** One repetition of an entry. */
 interface RepetitionJob extends Job {
@@ -80,6 +83,7 @@ class RepetitionChecks {
     const log = new JudgeJournal(this.#ctx, job.id, this.#options);
     const repetition = await checkRun(this.#ctx, job.prepared, result, { ...this.#options, log, ...tools });
     this.#checked.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
+    this.#options.onChecked();
     // A refusal of the judge would repeat, so nothing more is started.
     if (result.run !== undefined && repetition.isLeft)
       this.#options.stop.register({ kind: 'postponed', error: repetition.fault });
