@@ -32,8 +32,8 @@ if (postgresPrograms() === undefined) {
 
 export default defineConfig({
   test: {
-    // One more than there are cores at least: some tests wait for a second process, or for a lease to end.
-    maxWorkers: 4,
+    // Three for each of two cores: tests wait half of their time, for another process, a delay or a lease to end.
+    maxWorkers: 6,
     sequence: { sequencer: SlowFirst },
     // Transforming what one file loads takes longer than most files; names of imports are whole, so none becomes stale.
     experimental: { fsModuleCache: true },
