@@ -2,7 +2,7 @@
 // processes often enough. Prints what each check said once the tests have ended.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { buffer } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 
 const CHECKS = ['check:style', 'check:lint', 'check:types', 'check:patterns', 'check:dead-code'];
 /** Gives way to the tests. */
@@ -22,11 +22,7 @@ async function runChecks() {
   for (const name of CHECKS) {
     const child = npmRun(name, ['ignore', 'pipe', 'pipe']);
     if (child.pid !== undefined) setPriority(child.pid, LOWER_PRIORITY);
-    const [out, err, isPassed] = await Promise.all([
-      buffer(child.stdout),
-      buffer(child.stderr),
-      passes(child),
-    ]);
+    const [out, err, isPassed] = await Promise.all([text(child.stdout), text(child.stderr), passes(child)]);
     results.push({ name, output: `${out}${err}`, isPassed });
   }
   return results;

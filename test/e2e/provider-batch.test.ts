@@ -7,7 +7,7 @@ import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
 import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider } from '../support/providers/fake-provider.ts';
+import { FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../support/providers/provider-ledger.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -295,31 +295,27 @@ it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
   writeFileSync(path.join(home, 'rows.csv'), ['id,name\n', ...rows].join(''));
   const preload = path.join(home, 'reports-memory.cjs');
   writeFileSync(preload, REPORTS_MEMORY);
-  const used: number[] = [];
-  provider.reset((response, request) => {
-    const answer = (): void => ledger.handler(response, request);
-    if (!request.path.endsWith('/files')) return answer();
-    void inUse().then(bytes => {
-      used.push(bytes);
-      answer();
-    });
-  });
-  const { stderr, untilStderr, ended, child } = startCommand(argsFor('open', []), {
-    home,
-    env: { ...env(), NODE_OPTIONS: `--require ${preload}` },
-  });
   const inUse = async (): Promise<number> => {
-    const shown = stderr().length;
-    child.kill('SIGUSR2');
-    await expect.poll(() => stderr().slice(shown)).toMatch(/^in use: \d+$/mu);
-    return Number(/^in use: (\d+)$/mu.exec(stderr().slice(shown))?.[1]);
+    const shown = running.stderr().length;
+    running.child.kill('SIGUSR2');
+    const report = (): string => running.stderr().slice(shown);
+    await expect.poll(report).toMatch(/^in use: \d+$/mu);
+    return Number(/^in use: (\d+)$/mu.exec(report())?.[1]);
   };
-  await untilStderr(/in_progress/);
+  const used: number[] = [];
+  const answer = async (...[response, request]: Parameters<ProviderHandler>): Promise<void> => {
+    if (request.path.endsWith('/files')) used.push(await inUse());
+    ledger.handler(response, request);
+  };
+  provider.reset((...asked) => void answer(...asked));
+  const measured = { ...env(), NODE_OPTIONS: `--require ${preload}` };
+  const running = startCommand(argsFor('open', []), { home, env: measured });
+  await running.untilStderr(/in_progress/);
   used.push(await inUse());
   expect(used.filter(bytes => bytes < 24_000_000)).toHaveLength(2);
   expect(readdirSync(home).filter(file => file.startsWith('.promptrun'))).toEqual([]);
-  child.kill('SIGINT');
-  await ended;
+  running.child.kill('SIGINT');
+  await running.ended;
 });
 
 it('waits as long as the provider wants before it asks again', async () => {
