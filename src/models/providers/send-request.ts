@@ -1,7 +1,7 @@
 import type { Env } from '../../files/env.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
-import { boundedBody, readBody, TooLong } from '../outgoing/read-body.ts';
+import { readBody, TooLong } from '../outgoing/read-body.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusalFault } from './answers/refusal.ts';
@@ -87,14 +87,8 @@ export async function openDecoded(request: HttpRequest): Promise<HttpAnswer> {
   const answer = await openHttp(request);
   const { 'content-encoding': encoding = 'identity' } = answer.headers;
   if (encoding.trim().toLowerCase() === 'identity') return answer;
-  return { ...answer, body: decodedAnswer(answer, encoding) };
-}
-
-async function* decodedAnswer(answer: HttpAnswer, encoding: string): AsyncGenerator<Uint8Array> {
-  const { decodedPieces } = await import('../../net/content-encoding.ts');
-  const fault = (message: string): Error =>
-    new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
-  yield* decodedPieces(boundedBody(answer, MAX_PROVIDER_ANSWER_BYTES), encoding, fault);
+  const { decodeAnswer } = await import('./decode-answer.ts');
+  return decodeAnswer(answer, encoding);
 }
 
 /** Reads the body of an error response; a truncated one is still an error. */

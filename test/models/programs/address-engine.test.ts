@@ -47,6 +47,12 @@ function ask(entry: object, job: JobOptions = {}): Promise<EngineResult> {
 
 const input = (q: string): JobOptions => ({ inputs: { texts: { q }, values: { q } } });
 
+/** Returns the beginning of a compressed text that has no end and nothing in it. */
+function emptyBlocks(bytes: number): Buffer {
+  const header = gzipSync('').subarray(0, 10);
+  return Buffer.concat([header, Buffer.alloc(bytes, Buffer.from([0, 0, 0, 0xff, 0xff]))]);
+}
+
 describe('an address', () => {
   it('gets one POST of its body as JSON, and its answer is text as it came', async () => {
     const body = {
@@ -158,6 +164,7 @@ describe('an address', () => {
     ['zstd', Buffer.from('Hi'), /encoded as zstd, which was not requested; it may have been paid for$/],
     ['gzip', Buffer.from('Hi'), /not encoded as its headers say; it may have been paid for$/],
     ['gzip', gzipSync(Buffer.alloc(65 * 1024 * 1024)), /larger than 64 MiB; it may have been paid for$/],
+    ['gzip', emptyBlocks(65 * 1024 * 1024), /larger than 64 MiB; it may have been paid for$/],
   ])('fails the run if its answer in %s cannot be read', async (encoding, body, message) => {
     answer = response => response.writeHead(200, { 'content-encoding': encoding }).end(body);
     expect(await ask({ address: base })).toMatchObject({

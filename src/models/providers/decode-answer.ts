@@ -1,0 +1,35 @@
+import { decodedPieces } from '../../net/content-encoding.ts';
+import type { HttpAnswer } from '../outgoing/open-http.ts';
+import { TooLong } from '../outgoing/read-body.ts';
+import { ProviderFault } from './answers/provider-fault.ts';
+
+/** Maximum number of bytes that the encoding may add to the text, which its reader limits. */
+const MAX_ADDED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Returns an answer with its body decoded as it arrives. Results of a batch may have any length, so that only what decodes
+ * to nothing is limited here.
+ */
+export function decodeAnswer(answer: HttpAnswer, encoding: string): HttpAnswer {
+  return { ...answer, body: decodeBody(answer, encoding) };
+}
+
+async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator<Uint8Array> {
+  let added = 0;
+  const source = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const piece of answer.body) {
+      added += piece.length;
+      if (added > MAX_ADDED_BYTES) {
+        answer.discard();
+        throw new TooLong(MAX_ADDED_BYTES);
+      }
+      yield piece;
+    }
+  };
+  const fault = (message: string): Error =>
+    new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
+  for await (const piece of decodedPieces(source(), encoding, fault)) {
+    added -= piece.length;
+    yield piece;
+  }
+}
