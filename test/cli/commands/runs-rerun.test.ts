@@ -13,7 +13,7 @@ it("says once why a run can't be repeated, and where its creation may still be k
   expect(exitCode).toBe(4);
   expect(stderr()).toContain(
     `error: run ${runId} can't be run again: the run does not exist (NOT_FOUND_ERROR)\n` +
-      'If it was saved with --save: promptrun runs rerun ./<runId>.json\n',
+      'If it was saved with --save: promptrun runs rerun ./01890000-0000-7000-8000-000000000000.json\n',
   );
 });
 
@@ -79,4 +79,16 @@ it('needs the models file of a model again, and says so', async () => {
     2,
     expect.stringMatching(/the model `shout` does not exist.*\n.* name the file again: --models <file>\n/),
   ]);
+});
+
+it.each([
+  [['runs', 'get'], 'runs list'],
+  [['runs', 'rerun', '--last', '--compare', '--open'], 'runs save --last'],
+  [['runs', 'list', '--starting-after', 'x'], 'runs list'],
+  [['resources', 'list', '--cached'], 'resources refresh'],
+])('advises a command for the same service after %j', async (argv, advice) => {
+  const flags = ['--base-url', 'https://prompts.example/v1'];
+  const env = { PROMPTRUN_API_KEY: 'a-key' };
+  const { stderr } = await runInProcess([...argv, ...flags], { env });
+  expect(stderr()).toContain(`: promptrun ${advice} --base-url https://prompts.example/v1\n`);
 });

@@ -77,7 +77,10 @@ async function storePublisher(
     },
     async unpublish(slug) {
       if (await store.unpublish(slug)) return { slug, unpublished: true };
-      throw notFoundError(`no prompt '${slug}' is published`, 'promptrun prompts list shows those that are.');
+      throw notFoundError(
+        `no prompt '${slug}' is published`,
+        ...(database === undefined ? [`Those that are: ${ctx.advise('prompts', 'list')}`] : []),
+      );
     },
   });
   const options = { dataDir: ctx.dataDir, database, defaultModel, onNotice };

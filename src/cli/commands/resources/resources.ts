@@ -43,7 +43,7 @@ async function cachedOrFetchedModels(
   if (entry !== undefined) return entry.models;
   throw notFoundError(
     'no models are cached for this service and key',
-    'promptrun resources refresh fetches them',
+    `Fetch them with: ${ctx.advise('resources', 'refresh')}`,
   );
 }
 

@@ -16,7 +16,7 @@ export async function runsCancel(
   names: readonly string[],
   flags: RunsCancelFlags,
 ): Promise<void> {
-  checkRunsNamed(names, flags);
+  checkRunsNamed(ctx, names, flags);
   const connection = await ctx.connection();
   const runs: Run[] = [];
   for (const name of names.length === 0 ? [undefined] : names) {

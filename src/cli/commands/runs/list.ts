@@ -12,6 +12,7 @@ import {
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
+import type { Advise } from '../../core/types.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 import { parsePeriod } from '../../inputs/period.ts';
@@ -34,16 +35,16 @@ interface RunsListRequest {
 }
 
 /** Checks the flags as the service would. @throws {CliError} USAGE_ERROR naming the flag */
-function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
+function runsListRequest({ clock, advise }: Context, flags: RunsListFlags): RunsListRequest {
   const limit = readLimit(flags);
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
     throw usageError('--starting-after and --ending-before exclude each other', 'Give one of the two.');
   }
   const query = {
-    startingAfter: checkCursor(flags.startingAfter, '--starting-after'),
-    endingBefore: checkCursor(flags.endingBefore, '--ending-before'),
+    startingAfter: checkCursor(flags.startingAfter, '--starting-after', advise),
+    endingBefore: checkCursor(flags.endingBefore, '--ending-before', advise),
     status: flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
-    ...parsePeriod(flags, now),
+    ...parsePeriod(flags, clock.now()),
   };
   return { limit, query: withoutUndefined(query) };
 }
@@ -57,11 +58,11 @@ function readLimit({ limit, all }: RunsListFlags): number {
   return Number(limit);
 }
 
-function checkCursor(cursor: string | undefined, flag: string): string | undefined {
+function checkCursor(cursor: string | undefined, flag: string, advise: Advise): string | undefined {
   if (cursor === undefined || isUuid(cursor)) return cursor;
   throw usageError(
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
-    'A run id is a UUID: `promptrun runs list` shows them.',
+    `A run id is a UUID, as in: ${advise('runs', 'list')}`,
   );
 }
 
@@ -108,7 +109,7 @@ async function* runPages(
 
 /** Lists your runs, newest first. */
 export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void> {
-  const request = runsListRequest(flags, ctx.clock.now());
+  const request = runsListRequest(ctx, flags);
   const connection = await ctx.connection();
   const promptVersions =
     flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);

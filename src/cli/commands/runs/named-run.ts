@@ -11,9 +11,13 @@ import { adviseWith } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 /** Refuses a command line without a run, or with both runs and `--last`. */
-export function checkRunsNamed(names: readonly string[], { last }: { readonly last?: boolean }): void {
+export function checkRunsNamed(
+  { advise }: Context,
+  names: readonly string[],
+  { last }: { readonly last?: boolean },
+): void {
   if ((names.length === 0) !== (last === true)) {
-    throw usageError('give either run ids or --last', 'List your runs with: promptrun runs list');
+    throw usageError('give either run ids or --last', `List your runs with: ${advise('runs', 'list')}`);
   }
 }
 

@@ -24,7 +24,7 @@ export async function runsGet(
   name: string | undefined,
   flags: FlagsOf<typeof RUNS_GET.flags>,
 ): Promise<ExitCode> {
-  checkRunsNamed(name === undefined ? [] : [name], flags);
+  checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await readRun(ctx, connection, await namedRun(ctx, connection, name), 'get');
@@ -114,7 +114,7 @@ export async function runsWait(
   names: readonly string[],
   flags: FlagsOf<typeof RUNS_WAIT.flags>,
 ): Promise<ExitCode> {
-  checkRunsNamed(names, flags);
+  checkRunsNamed(ctx, names, flags);
   if (names.length > 1 && flags.save === '-') {
     throw usageError('--save - takes the output of one run', `These are ${names.length} runs.`);
   }

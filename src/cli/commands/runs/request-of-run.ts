@@ -46,7 +46,7 @@ export async function requestFromService(
     if (!isUnknownRun(error)) throw error;
     throw notFoundError(
       `run ${oneLine(runId)} can't be run again: ${oneLine(error.message)}`,
-      'If it was saved with --save: promptrun runs rerun ./<runId>.json',
+      `If it was saved with --save: ${connection.advise('runs', 'rerun', `./${runId}.json`)}`,
     );
   }
 }

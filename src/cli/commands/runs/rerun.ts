@@ -36,10 +36,11 @@ export async function runsRerun(
   name: string | undefined,
   flags: RunsRerunFlags,
 ): Promise<ExitCode> {
-  checkRunsNamed(name === undefined ? [] : [name], flags);
+  checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
   if (flags.compare === true && (flags.save !== undefined || flags.open === true)) {
     throw usageError(
-      '--compare shows both outputs; save those of the new run with: promptrun runs save --last',
+      '--compare shows both outputs; it saves and opens none',
+      `Save those of the new run with: ${ctx.advise('runs', 'save', '--last')}`,
     );
   }
   if (flags.model !== undefined) requireLocalService(ctx, '--model');

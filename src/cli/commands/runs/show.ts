@@ -24,7 +24,7 @@ export async function runsShow(
   name: string | undefined,
   flags: FlagsOf<typeof RUNS_SHOW.flags>,
 ): Promise<void> {
-  checkRunsNamed(name === undefined ? [] : [name], flags);
+  checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
   const connection = await ctx.connection();
   const runId = await namedRun(ctx, connection, name);
   const run = await readRun(ctx, connection, runId, 'show');
