@@ -4,7 +4,7 @@ import { NotFoundError } from '../../client/errors.ts';
 import { errorMessage } from '../../files/error-utils.ts';
 import { isBelow, whyLeftOut } from '../../files/named-file.ts';
 import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
-import { wordMatcher } from '../../wire/search-words.ts';
+import { wordMatcher } from '../../wire/word-matcher.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

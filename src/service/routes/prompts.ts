@@ -54,7 +54,7 @@ export const promptRoutes = [
     }),
     data: promptSearchSchema,
     async handle(services, { caller, query }) {
-      return { rows: await searchPrompts(services, searchWords(query.q), caller) };
+      return { rows: await searchPrompts(services, checkSearchQuery(query.q), caller) };
     },
   }),
 
@@ -266,7 +266,7 @@ async function versionView(
   };
 }
 
-function searchWords(q: string): string {
+function checkSearchQuery(q: string): string {
   const words = q.trim();
   if (words === '') throw invalidRequest('q must not be empty');
   if (Array.from(words).length > MAX_QUERY_LENGTH) {

@@ -3,7 +3,7 @@ import { inputsIn, testedInputs } from '../template-pieces.ts';
 import type { ConfiguredModels } from './configured-models.ts';
 import type { Conversion } from './conversion.ts';
 import type { PromptBody } from './prompt-body.ts';
-import { jsonOf } from './prompt-messages.ts';
+import { readPromptJson } from './prompt-messages.ts';
 import type { PromptText } from './prompt-text.ts';
 import type { CaseNeeds } from './tests/test-cases.ts';
 import type { JsonVariables } from './tests/tests.ts';
@@ -47,7 +47,7 @@ export function caseNeeds(
       ...conversion.bodies.keys(),
     ]),
   ];
-  const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
+  const isEachRendered = prompt.program !== undefined || readPromptJson(prompt, conversion) === undefined;
   const renderedInputs = isEachRendered && template === undefined ? inPrompt : [];
   return {
     prompt,

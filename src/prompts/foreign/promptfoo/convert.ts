@@ -136,7 +136,7 @@ async function convertConfiguration(
     leftOut: body.isLeftOut ? cases.length : leftOut,
     isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
-    ...makerOf(prompt, { head, body, models, optional: needs.inputs }, conversion),
+    ...choosePromptMaker(prompt, { head, body, models, optional: needs.inputs }, conversion),
   };
 }
 
@@ -174,7 +174,7 @@ function testFile(
 }
 
 /** Returns the program or the template that makes a prompt for each case; nothing if its prompt file expresses it. */
-function makerOf(
+function choosePromptMaker(
   { program, readsLabel, at }: PromptText,
   {
     head,

@@ -3,7 +3,7 @@ import { withEndMark } from '../converted.ts';
 import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
 import type { Conversion } from './conversion.ts';
 import { namesEnvironment } from './fill-variables.ts';
-import { dumpedChat, jsonOf, promptMessages } from './prompt-messages.ts';
+import { dumpedChat, promptMessages, readPromptJson } from './prompt-messages.ts';
 import { BeyondPromptFile, type PromptText } from './prompt-text.ts';
 import { type ConfiguredTests, comparesOtherwise, takesNunjucks, variablesWith } from './tests/tests.ts';
 
@@ -23,7 +23,7 @@ export function promptBody(prompt: PromptText, conversion: Conversion): PromptBo
     const chat = dumpedChat(prompt.text);
     const body = chat
       ? promptMessages({ ...prompt, text: chat.text })
-      : promptMessages(prompt, { json: jsonOf(prompt, conversion), takesBlocks: true });
+      : promptMessages(prompt, { json: readPromptJson(prompt, conversion), takesBlocks: true });
     return { body, isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
@@ -48,14 +48,14 @@ export function renderedBody(
   const isRendered =
     conversion.variables.stored.length > 0 ||
     losesKinds(prompt, written.body, tests, conversion) ||
-    (jsonOf(prompt, conversion) === undefined &&
+    (readPromptJson(prompt, conversion) === undefined &&
       takesNunjucks(tests, [...inputsIn(written.body), ...testedInputs(written.body)]));
   return isRendered ? { ...written, body: [], template: promptTemplate(prompt, conversion) } : written;
 }
 
 /** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
 function promptTemplate(prompt: PromptText, conversion: Conversion): string {
-  const json = jsonOf(prompt, conversion);
+  const json = readPromptJson(prompt, conversion);
   return json === undefined ? prompt.text : JSON.stringify(json);
 }
 

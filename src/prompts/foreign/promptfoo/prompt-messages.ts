@@ -9,7 +9,7 @@ import type { Located } from './source-files.ts';
 import { splitBlocks, splitNunjucks, TAG } from './template.ts';
 
 /** Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined for any other text. */
-export function jsonOf({ at, text }: PromptText, conversion: Conversion): JsonValue | undefined {
+export function readPromptJson({ at, text }: PromptText, conversion: Conversion): JsonValue | undefined {
   const isYamlFile = conversion.ownLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
   if (!isYamlFile) return parseJson(text);
   try {

@@ -17,7 +17,7 @@ import { forbiddenSkills } from './measured-assertions.ts';
 import { faultOfSchema } from './schema-faults.ts';
 
 /** Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. */
-export function expectationsOf(
+export function toExpectations(
   assertion: Assertion,
   vars: VariableTexts,
   conversion: Conversion,

@@ -22,7 +22,7 @@ export function readPromptfooProviders(
   const known = new Map<string, PromptfooProvider>();
   for (const item of items) {
     const provider = readPromptfooProvider(item, conversion, { promptConfig });
-    const isAsked = includesPrompt(referencesOf(item, listed, prompts.all, conversion), prompts.chosen);
+    const isAsked = includesPrompt(listReferences(item, listed, prompts.all, conversion), prompts.chosen);
     if (!conversion.isForTest) tellOfPrompts(item, conversion);
     if (!provider) continue;
     const label = prompts.chosen.readsLabel ? (writtenParts(item).label ?? '') : undefined;
@@ -95,7 +95,7 @@ function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly st
 }
 
 /** Returns the references to the prompts of a provider; undefined for every prompt. Notes those to no prompt. */
-function referencesOf(
+function listReferences(
   item: YamlValue,
   listed: ReadonlyMap<string, readonly string[] | undefined>,
   prompts: readonly PromptNames[],

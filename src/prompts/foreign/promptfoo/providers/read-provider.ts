@@ -73,7 +73,7 @@ function convertProvider(named: NamedProvider, conversion: Conversion): Promptfo
     const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is ${kind}`);
     const transforms = [declared.transform, transform].filter(code => code !== undefined);
     const composed = composedTransform(transforms);
-    return { ...declared, names: namesOf(written), config: {}, transform: composed, at, isLeftOut };
+    return { ...declared, names: testedNames(written), config: {}, transform: composed, at, isLeftOut };
   }
   return conversion.leftOut > before ? undefined : convertModel(written, conversion);
 }
@@ -109,7 +109,7 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   const parsed = parsesAnswers(id, output) ? PARSED : callsTransform(id, settings);
   const transforms = [conversion.isForTest ? parsed : undefined, transform];
   const provider = {
-    names: namesOf(written),
+    names: testedNames(written),
     usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
     config: withDefaults(id, model, settings),
     output,
@@ -141,7 +141,7 @@ ${other}
 }
 
 /** Returns the names by which tests refer to a provider: its label, and its id unless only its JavaScript knows it. */
-function namesOf({ id, label, at }: NamedProvider): string[] {
+function testedNames({ id, label, at }: NamedProvider): string[] {
   const [, script, name = 'default'] = /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
   const isPython = script !== undefined;
   const own = isPython && !at.isMap ? `python:${script}:${name}` : id;

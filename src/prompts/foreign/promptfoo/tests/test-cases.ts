@@ -3,7 +3,7 @@ import { type JsonValue, ownValue } from '../../../../files/json.ts';
 import type { ConvertedCase, TestCaseText } from '../../converted.ts';
 import type { Piece } from '../../template-pieces.ts';
 import { type Assertion, isCode } from '../assertions/assertion.ts';
-import { expectationsOf } from '../assertions/expectations.ts';
+import { toExpectations } from '../assertions/expectations.ts';
 import type { Conversion } from '../conversion.ts';
 import { fillVars, isUnreadableNunjucks, renderVar } from '../fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompt-references.ts';
@@ -142,7 +142,7 @@ function* casesOfTest(
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, texts);
     const checks = test.asserts.map(assertion => {
       const isChecked = assertion && !noteStored(assertion, conversion);
-      return isChecked ? expectationsOf(assertion, texts, conversion) : undefined;
+      return isChecked ? toExpectations(assertion, texts, conversion) : undefined;
     });
     const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
     yield {

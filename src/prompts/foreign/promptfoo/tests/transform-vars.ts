@@ -13,13 +13,13 @@ export function withTransformedVars(
   tests: readonly ConfiguredTest[],
   conversion: Conversion,
 ): ConfiguredTest[] {
-  const codeOf = ({ options }: ConfiguredTest): string | undefined => options.transformVars?.scalar;
-  const codes = new Set(tests.flatMap(test => codeOf(test) || []));
+  const transformCode = ({ options }: ConfiguredTest): string | undefined => options.transformVars?.scalar;
+  const codes = new Set(tests.flatMap(test => transformCode(test) || []));
   const made = new Map(
     [...codes].flatMap(code =>
       transformedVars(
         code,
-        tests.filter(test => codeOf(test) === code),
+        tests.filter(test => transformCode(test) === code),
         conversion,
       ),
     ),
