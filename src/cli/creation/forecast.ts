@@ -50,7 +50,7 @@ export async function knownCost(
   }
   throw configError(
     `the price of the model ${model} is not known, so --max-cost can't be enforced`,
-    'Set it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or a URL',
+    'Set it in models.yaml or the file of --models: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or a URL',
   );
 }
 
