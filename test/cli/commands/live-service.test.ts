@@ -123,6 +123,18 @@ it('notes an unknown run status once and keeps waiting', async () => {
   expect(stderr).toBe(`note: run ${RUN} has unknown status "frozen"; still waiting\n`);
 });
 
+it('shows the options of the models after a refused option', async () => {
+  const message = 'runOptions.x is not a run option of the model m';
+  const { exitCode, stderr } = await against(
+    [{ expect: { method: 'POST' }, answer: failure(422, 'VALIDATION_ERROR', message) }],
+    ['run', VERSION, '-o', 'x=1', '--no-validate'],
+  );
+  expect([exitCode, stderr]).toEqual([
+    2,
+    `error: ${message} (VALIDATION_ERROR)\nThe options of each model: promptrun resources list\n`,
+  ]);
+});
+
 it('notes an unknown status that the creation has already', async () => {
   const going = { runId: RUN, runStatus: 'frozen', outputs: [], tokens: 0 };
   const { exitCode, stderr } = await against(

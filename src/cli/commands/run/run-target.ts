@@ -50,7 +50,7 @@ export async function runTarget(
   );
 }
 
-/** Adds to a refusal the command that shows the target's inputs, unless its model can't be asked. */
+/** Adds to a refusal the command that shows the target's inputs, or the models' options, unless its model can't be asked. */
 async function withInputsHint(
   error: unknown,
   { connection, request }: PreparedRun,
@@ -61,7 +61,12 @@ async function withInputsHint(
   const { advise } = connection;
   const { toFailure } = await import('../../core/failure.ts');
   const { message, ...failure } = toFailure(error);
-  const hints = [`Its inputs: ${advise('prompts', 'get', target)}`];
+  const isOption = error.message.startsWith('runOptions');
+  const hints = [
+    isOption
+      ? `The options of each model: ${advise('resources', 'list')}`
+      : `Its inputs: ${advise('prompts', 'get', target)}`,
+  ];
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
