@@ -106,7 +106,23 @@ providers: ['openai:chat:gpt-4.1', 'openai:responses:gpt-4.1', 'openai:gpt-4.1']
 tests: [{ vars: { a: b } }]
 `;
   vi.stubEnv('OPENAI_API_KEY', 'sk-test');
+  onTestFinished(() => void vi.unstubAllEnvs());
   const project = new Project({ 'promptfooconfig.yaml': config });
   const { stdout } = await project.run(['test', '--dry-run', '--json']);
   expect(JSON.parse(stdout())).toMatchObject({ cases: 2, faults: 0 });
+});
+
+it.each([
+  ['{ enabled: false, servers: [{ command: npx }] }', 0],
+  ['{ enabled: true, servers: [{ command: npx }] }', 2],
+])('servers of tools in a config stop a file only if promptfoo connects to them: %s', async (mcp, code) => {
+  const config = `prompts: ['{{a}}']
+providers: [{ id: openai:gpt-4.1, config: { mcp: ${mcp} } }]
+tests: [{ vars: { a: b } }]
+`;
+  vi.stubEnv('OPENAI_API_KEY', 'sk-test');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const project = new Project({ 'promptfooconfig.yaml': config });
+  const { exitCode } = await project.run(['test', '--dry-run']);
+  expect(exitCode).toBe(code);
 });

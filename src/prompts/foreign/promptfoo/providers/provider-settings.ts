@@ -115,6 +115,8 @@ function noteLostSetting(source: ConfigSource, key: string, entry: YamlValue, co
 function isCovered(id: string, key: string, value: JsonValue): boolean {
   if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
   if (key === 'headers') return changesNothing(value);
+  // promptfoo connects only if it is enabled.
+  if (key === 'mcp') return !ownValue(value, 'enabled');
   const deployment = azureDeployment(id)?.deployment;
   if (!['isReasoningModel', 'o1'].includes(key) || deployment === undefined) return false;
   return value === false || AZURE_THINKS.test(deployment);
