@@ -14,7 +14,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { FileFault, type FilePosition, faultAt } from './file-fault.ts';
-import type { JsonValue } from './json.ts';
+import { isJsonList, type JsonValue } from './json.ts';
 
 /** A value of a document as plain data, which can be sent between processes. Aliases share one node. */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
@@ -76,7 +76,7 @@ export function parseYamlNode(text: string, firstLine = 1, file?: string): YamlN
 /** Returns the node of a value that was never written as text, at a line of the file that it was made from. */
 export function nodeOfData(value: JsonValue, line: number): YamlNode {
   const place = { line, column: 1 };
-  if (Array.isArray(value)) {
+  if (isJsonList(value)) {
     return { kind: 'list', items: value.map(item => nodeOfData(item, line)), ...place };
   }
   if (typeof value === 'object' && value !== null) {
