@@ -183,6 +183,16 @@ describe('names of functions, types and constants', () => {
     const shared = [...rooms].filter(([name, { size }]) => size > 1 && !SHARED_NAMES.includes(name));
     expect(shared.map(([name, places]) => `${name}: ${[...places].join(', ')}`)).toEqual([]);
   });
+
+  it('say what a function does or gives, not whose it is', () => {
+    const genitives = files.flatMap(file => {
+      const source = withoutComments(readFileSync(path.join(root, file), 'utf8'));
+      const names = [...source.matchAll(/\bfunction\*? (\w+Of)\b/g)].map(([, name = '']) => name);
+      // "One of these" and "any of these" aren't genitives.
+      return names.filter(name => !/(?:one|any|all)Of$/i.test(name)).map(name => `${file}: ${name}`);
+    });
+    expect(genitives).toEqual([]);
+  });
 });
 
 describe('imports between folders', () => {
