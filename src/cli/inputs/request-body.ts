@@ -120,12 +120,12 @@ function encodedLength(part: BodyPart): number {
 async function* bodyChunks(parts: readonly BodyPart[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === 'string') yield Buffer.from(part);
-    else yield* base64Of(part.chunks());
+    else yield* encodeBase64(part.chunks());
   }
 }
 
 /** Encodes bytes as base64 while they arrive. Three bytes make four characters; a remainder waits for the next piece. */
-async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   let rest = Buffer.alloc(0);
   for await (const chunk of chunks) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);

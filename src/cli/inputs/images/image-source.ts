@@ -145,7 +145,7 @@ export async function imageBytes(image: Extract<ImageSource, { kind: 'bytes' }>)
   return Buffer.concat(pieces);
 }
 
-function sha256Of(bytes: Uint8Array): string {
+function hashImage(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
@@ -156,7 +156,7 @@ async function imageInMemory(bytes: Buffer, name: string): Promise<Extract<Image
     kind: 'bytes',
     name,
     size: bytes.length,
-    sha256: sha256Of(bytes),
+    sha256: hashImage(bytes),
     chunks: () => imageChunk(bytes),
   };
 }
