@@ -32,8 +32,8 @@ if (postgresPrograms() === undefined) {
 
 export default defineConfig({
   test: {
-    // Three for each of two cores: tests wait half of their time, for another process, a delay or a lease to end.
-    maxWorkers: 6,
+    // Two for each of two cores: tests wait for other processes, delays and leases. More workers load the modules more often.
+    maxWorkers: 4,
     sequence: { sequencer: SlowFirst },
     // Transforming what one file loads takes longer than most files; names of imports are whole, so none becomes stale.
     experimental: { fsModuleCache: true },
