@@ -447,6 +447,16 @@ tests:
     ]);
   });
 
+  it('is a file that is named like a test file, too, and told from one by its keys', async () => {
+    const found = await tested({ 'promptfooconfig.test.yaml': CONFIG }, '.');
+    expect([found.exitCode, found.stdout]).toEqual([5, expect.stringContaining('case 1 (prompt 2)')]);
+    const own = await tested({
+      'promptfooconfig.prompt': '---\nmodel: echo\n---\nHi',
+      'promptfooconfig.test.yaml': 'cases:\n  - expect: [{ contains: Hi }]\n',
+    });
+    expect([own.exitCode, own.stdout]).toEqual([0, expect.stringContaining('1 passed')]);
+  });
+
   it('knows only variables that are set, not what every object has', async () => {
     const config = CONFIG.replace("'Tell", "'{{env.constructor}} Tell");
     const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });

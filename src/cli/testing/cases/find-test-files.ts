@@ -4,6 +4,7 @@ import path from 'node:path';
 import { errorCode } from '../../../files/error-utils.ts';
 import { whyLeftOut } from '../../../files/named-file.ts';
 import { suggest } from '../../../files/nearest-name.ts';
+import { readIfReadable } from '../../../files/read-text.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
@@ -135,8 +136,12 @@ export function isTestFile(name: string): boolean {
   return TEST_FILE_SUFFIXES.some(suffix => name.endsWith(suffix));
 }
 
-/** Returns true for the name of a promptfoo configuration. */
-export function isPromptfooFile(name: string): boolean {
-  const base = path.basename(name);
-  return !isTestFile(base) && base.includes('promptfooconfig') && /\.(?:ya?ml|json)$/u.test(base);
+/** Returns true for a promptfoo configuration, by its name; one that ends like a test file, by its keys. */
+export function isPromptfooFile(file: string): boolean {
+  const name = path.basename(file);
+  if (!name.includes('promptfooconfig') || !/\.(?:ya?ml|json)$/u.test(name)) return false;
+  return !isTestFile(name) || PROMPTFOO_KEYS.test(readIfReadable(file) ?? '');
 }
+
+/** Keys that every configuration has, and no test file. */
+const PROMPTFOO_KEYS = /^(?:prompts|providers|targets)[ \t]*:/mu;
