@@ -257,7 +257,6 @@ export class HttpSession {
   }
 }
 
-// Checked here because undici's own error would repeat the key.
 function safeBaseUrl({ baseUrl, insecureHttp = false }: ClientOptions): string {
   const base = normalizeBaseUrl(baseUrl);
   const { protocol, hostname } = new URL(base);
@@ -267,6 +266,7 @@ function safeBaseUrl({ baseUrl, insecureHttp = false }: ClientOptions): string {
   );
 }
 
+// Checked here because undici's own error would repeat the key.
 function usableKey(key: unknown): string {
   if (typeof key === 'string' && HEADER_VALUE.test(key)) return key;
   throw new InvalidRequestError(
