@@ -90,7 +90,7 @@ function createRunsHere({ runner, texts, userId }: CommandParts, options: Common
       return () => texts.off('text', listener);
     },
     /**
-     * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined if there is no run;
+     * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined without a run;
      * `stopped` is false if the run had already ended.
      *
      * @param by the cause, such as Ctrl-C

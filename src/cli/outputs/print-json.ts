@@ -30,10 +30,11 @@ async function formatJson(ctx: PrintContext, value: unknown, indent: number): Pr
  */
 export async function toJson(value: unknown, { isTerminal = false, indent = 2 } = {}): Promise<string> {
   let isExact = true;
-  const noteNumbers = (_: string, part: unknown): unknown => {
-    if (typeof part === 'number' && !Number.isSafeInteger(part)) isExact = false;
+  // Only `parseKeepingNumbers` adds symbols: they say how numbers that JavaScript can't hold are written.
+  function noteNumbers(this: object, _: string, part: unknown): unknown {
+    if (typeof part === 'number' && Object.getOwnPropertySymbols(this).length > 0) isExact = false;
     return part;
-  };
+  }
   let text = JSON.stringify(value ?? null, noteNumbers, indent);
   if (!isExact) {
     const { stringifyAsWritten } = await import('../../wire/written-numbers.ts');

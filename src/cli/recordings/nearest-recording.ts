@@ -13,7 +13,7 @@ interface Nearest {
 const IMAGE = 'image ';
 const VERSION_FIELD = 'the prompt version';
 
-/** Returns the recording that is most similar to a request, and the differences; undefined if there are no recordings. */
+/** Returns the recording that is most similar to a request, and the differences; undefined without recordings. */
 export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,

@@ -11,7 +11,7 @@ export interface RateComparison extends PairedDifference {
   readonly after: number;
 }
 
-/** Compares paired rates; undefined if there are no pairs. */
+/** Compares paired rates; undefined without pairs. */
 export function compareRates(pairs: readonly CasePair[]): RateComparison | undefined {
   if (pairs.length === 0) return undefined;
   return {

@@ -5,7 +5,7 @@ import { asTemplate, END_MARK, inputsIn, type Piece } from './template-pieces.ts
 /** A prompt file and its test file, converted from another format. */
 export interface Converted {
   readonly prompt: string;
-  /** The content of the test file; undefined if there are no tests. */
+  /** The content of the test file; undefined without tests. */
   readonly test: JsonObject | undefined;
   /** The text of a models file for the programs and addresses in the source. */
   readonly models?: string;
