@@ -7,11 +7,11 @@ import path from 'node:path';
 const FILES = {
   // Modules that the process for checks shares with the rest. In a file of theirs, it would load that file too.
   checks: [
-    'src/files/past-bound.ts',
-    'src/files/error-utils.ts',
-    'src/files/json.ts',
+    'src/utils/past-bound.ts',
+    'src/utils/error-utils.ts',
+    'src/files/formats/json.ts',
     'src/prompts/schemas/mismatch.ts',
-    'src/wire/bounded-json.ts',
+    'src/utils/bounded-json.ts',
   ],
   start: ['src/main.ts'],
   action: [
@@ -37,7 +37,7 @@ const FILES = {
     'src/prompts/tasks/perform-task.ts',
   ],
   embedded: ['src/service/embedded.ts'],
-  expressions: ['src/files/jmespath.ts'],
+  expressions: ['src/files/formats/jmespath.ts'],
   'reference-loop': ['src/prompts/schemas/reference-loop.ts'],
   language: ['src/prompts/foreign/parse-any.ts'],
   store: ['src/service/local-store.ts'],

@@ -38,15 +38,17 @@ function houseOf(file: string): string {
 }
 
 const ALLOWED: Record<string, readonly string[]> = {
-  wire: ['wire'],
-  net: ['net'],
-  client: ['client', 'net', 'wire'],
-  files: ['files', 'wire'],
-  prompts: ['prompts', 'files', 'wire'],
-  models: ['models', 'prompts', 'files', 'net', 'wire', '..'], // package.json, for the user agent of requests
-  service: ['service', 'net', 'models', 'prompts', 'files', 'wire'],
-  cli: ['cli', 'files', 'net', 'client', 'wire', 'prompts', 'models'],
-  page: ['page', 'client', 'wire'],
+  utils: ['utils'],
+  wire: ['wire', 'utils'],
+  net: ['net', 'utils'],
+  client: ['client', 'net', 'wire', 'utils'],
+  files: ['files', 'wire', 'utils'],
+  processes: ['processes', 'files', 'utils'],
+  prompts: ['prompts', 'processes', 'files', 'wire', 'utils'],
+  models: ['models', 'prompts', 'processes', 'files', 'net', 'wire', 'utils', '..'], // package.json, for the user agent of requests
+  service: ['service', 'net', 'models', 'prompts', 'processes', 'files', 'wire', 'utils'],
+  cli: ['cli', 'processes', 'files', 'net', 'client', 'wire', 'prompts', 'models', 'utils'],
+  page: ['page', 'client', 'wire', 'utils'],
   'index.ts': ['client', 'net', 'wire'],
   'main.ts': ['cli', 'service', '..'], // the package's own package.json, for the version
   'run-process.ts': ['service'],
@@ -56,31 +58,10 @@ const ALLOWED: Record<string, readonly string[]> = {
 /** The rooms of each house from the ground up, a file at its top by its name; those of one floor know nothing of each other. */
 const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   files: [
-    [
-      'duration.ts',
-      'env.ts',
-      'error-utils.ts',
-      'file-fault.ts',
-      'first-defined.ts',
-      'image-type.ts',
-      'jmespath.ts',
-      'json-fields.ts',
-      'json.ts',
-      'nearest-name.ts',
-      'open-readable.ts',
-      'past-bound.ts',
-      'read-text.ts',
-      'shortened.ts',
-      'user-folders.ts',
-      'watch-directory.ts',
-      'yaml-fields.ts',
-      'yaml-node.ts',
-      'yaml.ts',
-    ],
+    ['open-readable.ts', 'read-text.ts', 'user-folders.ts', 'watch-directory.ts'],
+    ['formats'],
     ['writing'],
     ['data-directory.ts', 'installed', 'named-file.ts'],
-    ['programs'],
-    ['processes'],
   ],
   client: [
     ['errors.ts', 'media-url.ts', 'request-options.ts', 'transport.ts', 'url-path.ts', 'usage.ts'],

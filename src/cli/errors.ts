@@ -1,5 +1,5 @@
-import { hasNoSpace } from '../files/error-utils.ts';
 import { MAX_RETRY_AFTER_MS } from '../net/retry-policy.ts';
+import { hasNoSpace } from '../utils/error-utils.ts';
 import { waitInWords } from './core/counted.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 

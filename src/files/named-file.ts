@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { groupedDigits } from '../wire/grouped-digits.ts';
-import { errorCode } from './error-utils.ts';
+import { errorCode } from '../utils/error-utils.ts';
+import { groupedDigits } from '../utils/grouped-digits.ts';
 import { isLink } from './writing/write-below.ts';
 
 /** The reason not to open a named file. `file count` and `total size` mean that the files exceed a maximum together. */

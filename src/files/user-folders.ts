@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { Env } from './env.ts';
+import type { Env } from '../utils/env.ts';
 
 /** Returns the user's home directory; undefined if the system knows none, as for an account that has no entry. */
 export function homeDirectory(env: Env): string | undefined {

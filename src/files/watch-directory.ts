@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { toError } from './error-utils.ts';
+import { toError } from '../utils/error-utils.ts';
 
 /** Callbacks of a watched directory. */
 export interface DirectoryWatch {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../files/json.ts';
+import type { JsonValue } from '../files/formats/json.ts';
 
 /** A placeholder in the entry of a program or an address. */
 export type ProgramPlaceholder =

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../files/json.ts';
+import type { JsonValue } from '../files/formats/json.ts';
 import type { SchemaName } from '../prompts/definition.ts';
 import type { MessagePart, RenderedPrompt } from '../prompts/render/render-prompt.ts';
 import type { ModelEntry } from './model-entry.ts';

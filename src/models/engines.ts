@@ -1,4 +1,4 @@
-import type { Env } from '../files/env.ts';
+import type { Env } from '../utils/env.ts';
 import { type Engine, failedWith } from './engine.ts';
 import type { EngineName } from './model-entry.ts';
 import { card, clip, echo, sandbox } from './offline/offline-engines.ts';

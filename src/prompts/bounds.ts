@@ -1,4 +1,4 @@
-import { MAX_JSON } from '../wire/bounded-json.ts';
+import { MAX_JSON } from '../utils/bounded-json.ts';
 
 /** Limits on what one prompt may use, so that it can't harm others. */
 export const BOUNDS = {

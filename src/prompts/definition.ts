@@ -1,7 +1,7 @@
-import type { FilePosition } from '../files/file-fault.ts';
-import type { JsonObject } from '../files/json.ts';
-import { textOrJson } from '../files/json-fields.ts';
-import { isJsonObject } from '../wire/bounded-json.ts';
+import type { FilePosition } from '../files/formats/file-fault.ts';
+import type { JsonObject } from '../files/formats/json.ts';
+import { textOrJson } from '../files/formats/json-fields.ts';
+import { isJsonObject } from '../utils/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../wire/index.ts';
 
 /** The type of an input; `any` if the schema names none or several. */

@@ -1,4 +1,4 @@
-import { FileFault, type FilePosition } from '../files/file-fault.ts';
+import { FileFault, type FilePosition } from '../files/formats/file-fault.ts';
 
 /** A fault, which makes a prompt file unusable, or a note about it. */
 export interface Finding extends FilePosition {

@@ -1,5 +1,5 @@
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
-import { unlessAborted } from '../net/abort-signals.ts';
+import { unlessAborted } from '../utils/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { compose, type Parts } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';

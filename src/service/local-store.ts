@@ -1,9 +1,9 @@
-import type { Env } from '../files/env.ts';
 import { loadModels } from '../models/catalogue/model-table.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import { InvalidInputs } from '../prompts/definition.ts';
 import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
+import type { Env } from '../utils/env.ts';
 import { type Clock, serviceClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
 import { createKey, localUser, type NewKey, updateUser } from './keys/keys.ts';

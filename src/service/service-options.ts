@@ -1,6 +1,6 @@
-import type { Env } from '../files/env.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { FetchImageOptions } from '../models/outgoing/fetch-image.ts';
+import type { Env } from '../utils/env.ts';
 import type { Clock } from './core/clock.ts';
 import type { ServedRequest } from './http/server.ts';
 import type { RunEnd } from './runs/run-work.ts';

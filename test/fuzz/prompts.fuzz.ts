@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import Handlebars from 'handlebars';
-import { FileFault } from '../../src/files/file-fault.ts';
-import type { JsonObject } from '../../src/files/json.ts';
-import { PastBound } from '../../src/files/past-bound.ts';
-import { parseYaml } from '../../src/files/yaml.ts';
+import { FileFault } from '../../src/files/formats/file-fault.ts';
+import type { JsonObject } from '../../src/files/formats/json.ts';
+import { parseYaml } from '../../src/files/formats/yaml.ts';
 import { InvalidInputs, type PromptDefinition } from '../../src/prompts/definition.ts';
 import { parsePrompt } from '../../src/prompts/parse/parse-prompt.ts';
 import { checkOutput } from '../../src/prompts/render/check-output.ts';
 import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
 import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
+import { PastBound } from '../../src/utils/past-bound.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 

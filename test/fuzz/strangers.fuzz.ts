@@ -9,8 +9,8 @@ import { gridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';
 import { gridPage } from '../../src/cli/outputs/pages/grid-page.ts';
 import { replayFrom } from '../../src/cli/recordings/replay.ts';
 import { readMapFields } from '../../src/cli/testing/cases/test-values.ts';
-import { FileFault } from '../../src/files/file-fault.ts';
-import { parseYaml } from '../../src/files/yaml.ts';
+import { FileFault } from '../../src/files/formats/file-fault.ts';
+import { parseYaml } from '../../src/files/formats/yaml.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 
 const PIECES = [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../src/files/json.ts';
+import type { JsonValue } from '../../src/files/formats/json.ts';
 import { parsePrompt, parsePromptFile } from '../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
 import { RENDER_LIMITS } from '../../src/prompts/template/render-budget.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/files/json.ts';
+import type { JsonObject } from '../../src/files/formats/json.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse-prompt.ts';
 import {
   type PreviewInputs,

@@ -12,7 +12,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import { createContext, type Surroundings } from '../../src/cli/runtime/create-context.ts';
 import type { EndingSignal } from '../../src/cli/runtime/signals.ts';
 import { plainIo, type Sink } from '../../src/cli/terminal/io.ts';
-import type { Env } from '../../src/files/env.ts';
+import type { Env } from '../../src/utils/env.ts';
 import { environmentWithin } from './environment.ts';
 import { isPosix } from './system.ts';
 

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../files/nearest-name.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import type { Connection, Context } from '../context.ts';
 import { checkCostCap } from '../creation/caps.ts';
 import { checkModelAccess } from '../creation/creation-result.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { errorMessage } from '../../files/error-utils.ts';
 import { SpillFile } from '../../files/writing/spill-file.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';

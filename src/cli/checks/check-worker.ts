@@ -1,5 +1,5 @@
-import { withinTime } from '../../files/past-bound.ts';
-import { performOrders } from '../../files/processes/process-messages.ts';
+import { performOrders } from '../../processes/process-messages.ts';
+import { withinTime } from '../../utils/past-bound.ts';
 import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './check-tasks.ts';
 
 // The process that runs checks, one at a time, until the command ends it.

@@ -1,4 +1,4 @@
-import { BoundedProcess } from '../../files/processes/bounded-process.ts';
+import { BoundedProcess } from '../../processes/bounded-process.ts';
 import { CHECK_LIMITS, type CheckName, type CheckTasks, type CheckWork } from './check-tasks.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { compileFunction } from 'node:vm';
-import { errorMessage } from '../../files/error-utils.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 
 /** Returns the body of a function of `output` and `context`: several lines, or an expression, perhaps after declarations. */
 export function javaScriptBody(code: string): string {

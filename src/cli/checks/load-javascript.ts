@@ -6,8 +6,8 @@ import {
   type QuickJSHandle,
   type QuickJSRuntime,
 } from 'quickjs-emscripten-core';
-import { type JsonValue, readJson } from '../../files/json.ts';
-import { PastBound } from '../../files/past-bound.ts';
+import { type JsonValue, readJson } from '../../files/formats/json.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import { addEngineGlobals } from './engine-globals.ts';
 import { javaScriptBody } from './javascript-body.ts';
 

@@ -1,4 +1,4 @@
-import { dataText, textOrNothing } from '../../files/json-fields.ts';
+import { dataText, textOrNothing } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Connection, Context } from '../context.ts';

@@ -1,4 +1,4 @@
-import { asCount, dataText, textOrNothing } from '../../files/json-fields.ts';
+import { asCount, dataText, textOrNothing } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Failure } from '../core/failure.ts';

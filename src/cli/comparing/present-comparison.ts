@@ -1,5 +1,5 @@
-import { errorMessage } from '../../files/error-utils.ts';
 import { PathFault } from '../../files/writing/write-below.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { CliError, unwritable } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { durationMs, MAX_TIMER_MS } from '../../files/duration.ts';
+import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
 import { usageError } from '../errors.ts';
 import { counted } from './counted.ts';
 

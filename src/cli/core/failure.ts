@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../client/errors.ts';
-import { errorCode, hasNoSpace } from '../../files/error-utils.ts';
+import { errorCode, hasNoSpace } from '../../utils/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { waitInWords } from './counted.ts';

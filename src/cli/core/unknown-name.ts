@@ -1,4 +1,4 @@
-import { didYouMean } from '../../files/nearest-name.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import { usageError } from '../errors.ts';
 
 /** Returns the error for an unknown name, with the nearest one in the message and all of them in a hint. */

@@ -1,5 +1,5 @@
 import type { ReadOptions } from '../../client/request-options.ts';
-import { asCount } from '../../files/json-fields.ts';
+import { asCount } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';

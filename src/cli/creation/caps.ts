@@ -1,4 +1,4 @@
-import { textAt } from '../../wire/bounded-json.ts';
+import { textAt } from '../../utils/bounded-json.ts';
 import { dollars, formatDollars, type Money, parseDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { counted } from '../core/counted.ts';

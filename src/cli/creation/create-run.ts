@@ -1,8 +1,8 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { listFault, payload, strings, withoutSavedTo } from '../../client/nouns/answer-data.ts';
-import { errorMessage } from '../../files/error-utils.ts';
-import { within } from '../../net/abort-signals.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
+import { within } from '../../utils/abort-signals.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopCause, TimeIsUp, unwritable } from '../errors.ts';

@@ -2,7 +2,7 @@ import { PromptServiceError, ServiceError } from '../../client/errors.ts';
 import { answerIsLost } from '../../client/find-lost-run.ts';
 import type { RawAnswer } from '../../client/request-options.ts';
 import type { RequestBody } from '../../client/transport.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import type { UncountedRequest } from '../core/recorder.ts';

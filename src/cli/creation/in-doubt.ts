@@ -1,6 +1,6 @@
 import { ServiceError } from '../../client/errors.ts';
 import { answerIsLost } from '../../client/find-lost-run.ts';
-import { errorMessage } from '../../files/error-utils.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../errors.ts';

@@ -1,5 +1,5 @@
-import { parseJson } from '../../files/json.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { parseJson } from '../../files/formats/json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { countWanted } from '../questions/choices.ts';

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../files/nearest-name.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import { type CliError, usageError } from '../errors.ts';
 import type { ImageField, InputFields } from './input-fields.ts';
 

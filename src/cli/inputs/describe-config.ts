@@ -1,5 +1,5 @@
-import { asCount, scalarText, textUnder } from '../../files/json-fields.ts';
-import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
+import { asCount, scalarText, textUnder } from '../../files/formats/json-fields.ts';
+import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
 import {
   defaultText,

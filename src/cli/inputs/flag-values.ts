@@ -1,4 +1,4 @@
-import { didYouMean } from '../../files/nearest-name.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import type { Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';

@@ -1,6 +1,6 @@
-import { withoutUndefined } from '../../files/json.ts';
-import { scalarText, textUnder } from '../../files/json-fields.ts';
-import { isJsonObject, listAt, type UncheckedObject } from '../../wire/bounded-json.ts';
+import { withoutUndefined } from '../../files/formats/json.ts';
+import { scalarText, textUnder } from '../../files/formats/json-fields.ts';
+import { isJsonObject, listAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 
 /** A text input of a prompt; on the wire every value is text. */
 export interface TextField {

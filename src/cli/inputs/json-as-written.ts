@@ -5,7 +5,7 @@ import {
   MAX_JSON,
   parseBoundedJson,
   replaceOutsideStrings,
-} from '../../wire/bounded-json.ts';
+} from '../../utils/bounded-json.ts';
 
 /** A number or boolean of JSON or YAML as written: `1.50` is not `1.5`, and no digit is lost. */
 export class Literal {

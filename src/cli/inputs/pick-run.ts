@@ -1,5 +1,5 @@
 import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts';
-import { textOrNothing } from '../../files/json-fields.ts';
+import { textOrNothing } from '../../files/formats/json-fields.ts';
 import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { ageText } from '../core/durations.ts';

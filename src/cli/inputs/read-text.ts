@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { errorCode } from '../../files/error-utils.ts';
 import { openReadable } from '../../files/open-readable.ts';
 import { encodingFault, isUtf16 } from '../../files/read-text.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
-import { byKey } from '../../files/json-fields.ts';
+import { byKey } from '../../files/formats/json-fields.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import { type ImageSource, imageBytes } from './images/image-source.ts';

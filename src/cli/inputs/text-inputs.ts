@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../files/json.ts';
-import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../wire/bounded-json.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flag-values.ts';

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { isNestedTooDeeply, yamlFault } from '../../files/yaml-node.ts';
+import { isNestedTooDeeply, yamlFault } from '../../files/formats/yaml-node.ts';
 import { usageError } from '../errors.ts';
 import { Literal } from './json-as-written.ts';
 

@@ -6,7 +6,7 @@ import {
   UnauthorizedError,
 } from '../../client/errors.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import { toFailure } from '../core/failure.ts';
 import { CliError, notFoundError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,9 +1,9 @@
 import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { errorMessage } from '../../files/error-utils.ts';
 import { AppendLog, type LineOptions, openForAppend } from '../../files/writing/append-log.ts';
 import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { CliError, unwritable, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
-import { parseJson } from '../../files/json.ts';
-import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
+import { parseJson } from '../../files/formats/json.ts';
+import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobName } from './job.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';

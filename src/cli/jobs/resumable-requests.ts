@@ -1,5 +1,5 @@
-import { errorMessage } from '../../files/error-utils.ts';
-import { asCount } from '../../files/json-fields.ts';
+import { asCount } from '../../files/formats/json-fields.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { EarlierRun } from '../creation/spending.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { errorMessage } from '../../files/error-utils.ts';
 import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
 import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, unwritable, usageError } from '../errors.ts';
 import { BatchJournal } from './job-journal.ts';

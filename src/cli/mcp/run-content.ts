@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { errorMessage } from '../../files/error-utils.ts';
-import { imageType } from '../../files/image-type.ts';
+import { imageType } from '../../files/formats/image-type.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { dollars, formatDollars, money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';

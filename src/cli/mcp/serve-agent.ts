@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { toError } from '../../files/error-utils.ts';
+import { toError } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import type { Caps } from '../creation/caps.ts';
 import { oneLine } from '../terminal/sanitise.ts';

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { NotFoundError } from '../../client/errors.ts';
-import { errorMessage } from '../../files/error-utils.ts';
 import { isBelow, whyLeftOut } from '../../files/named-file.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { wordMatcher } from '../../utils/word-matcher.ts';
 import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
-import { wordMatcher } from '../../wire/word-matcher.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { didYouMean } from '../../files/nearest-name.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import { usageError } from '../errors.ts';
 
 const PROMPT_NAME = { type: 'string', description: 'its name as search_prompts returns it' } as const;

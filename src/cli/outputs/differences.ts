@@ -1,5 +1,5 @@
-import { PastBound } from '../../files/past-bound.ts';
-import { groupedDigits } from '../../wire/grouped-digits.ts';
+import { groupedDigits } from '../../utils/grouped-digits.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Context } from '../context.ts';
 

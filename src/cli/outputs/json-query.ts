@@ -1,6 +1,6 @@
-import { errorMessage } from '../../files/error-utils.ts';
-import type { ExpressionFault, Selection } from '../../files/jmespath.ts';
-import { PastBound } from '../../files/past-bound.ts';
+import type { ExpressionFault, Selection } from '../../files/formats/jmespath.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';

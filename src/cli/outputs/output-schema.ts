@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { errorMessage } from '../../files/error-utils.ts';
-import { readJson } from '../../files/json.ts';
-import { dataText } from '../../files/json-fields.ts';
-import { PastBound } from '../../files/past-bound.ts';
+import { readJson } from '../../files/formats/json.ts';
+import { dataText } from '../../files/formats/json-fields.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
-import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../errors.ts';

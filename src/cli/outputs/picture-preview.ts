@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { within } from '../../net/abort-signals.ts';
+import { within } from '../../utils/abort-signals.ts';
 import type { Connection, Context } from '../context.ts';
 import { detectGraphics } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';

@@ -1,5 +1,5 @@
-import { errorMessage } from '../../files/error-utils.ts';
 import { homeDirectory } from '../../files/user-folders.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';

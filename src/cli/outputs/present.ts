@@ -1,4 +1,4 @@
-import { textOrNothing } from '../../files/json-fields.ts';
+import { textOrNothing } from '../../files/formats/json-fields.ts';
 import type { Context } from '../context.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { type Cell, plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';

@@ -37,7 +37,7 @@ export async function toJson(value: unknown, { isTerminal = false, indent = 2 } 
   }
   let text = JSON.stringify(value ?? null, noteNumbers, indent);
   if (!isExact) {
-    const { stringifyAsWritten } = await import('../../wire/written-numbers.ts');
+    const { stringifyAsWritten } = await import('../../utils/written-numbers.ts');
     text = stringifyAsWritten(value, indent);
   }
   return isTerminal ? withoutHiddenControls(text) : text;

@@ -1,4 +1,4 @@
-import { dataText, textOrNothing } from '../../files/json-fields.ts';
+import { dataText, textOrNothing } from '../../files/formats/json-fields.ts';
 import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';

@@ -1,4 +1,4 @@
-import { textOrNothing, textUnder } from '../../files/json-fields.ts';
+import { textOrNothing, textUnder } from '../../files/formats/json-fields.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { ageText } from '../core/durations.ts';

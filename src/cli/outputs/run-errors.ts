@@ -1,5 +1,5 @@
-import { textOrNothing } from '../../files/json-fields.ts';
-import { listAt } from '../../wire/bounded-json.ts';
+import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { listAt } from '../../utils/bounded-json.ts';
 import { RERUN_ADVICE } from '../../wire/error-words.ts';
 import type { Run } from '../../wire/index.ts';
 

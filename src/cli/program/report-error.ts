@@ -1,4 +1,4 @@
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import { toFailure } from '../core/failure.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';

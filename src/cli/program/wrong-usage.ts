@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { nearest, suggest } from '../../files/nearest-name.ts';
+import { nearest, suggest } from '../../utils/nearest-name.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { shellWord } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';

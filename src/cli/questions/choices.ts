@@ -1,4 +1,4 @@
-import { folded, wordMatcher } from '../../wire/word-matcher.ts';
+import { folded, wordMatcher } from '../../utils/word-matcher.ts';
 import type { Choice } from './question.ts';
 
 /** Returns the choices whose name or description has every word, those that begin with the words first. */

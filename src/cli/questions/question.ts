@@ -1,4 +1,4 @@
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** Explains why an answer is not valid; the explanation is shown and the question asked again. Undefined if it is valid. */

@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from '@inquirer/core';
-import { errorMessage } from '../../files/error-utils.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import { counted } from '../core/counted.ts';
 import type { QuestionTheme } from './question-theme.ts';
 

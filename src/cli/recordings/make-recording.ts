@@ -1,10 +1,10 @@
 import type { Download } from '../../client/download.ts';
-import { errorMessage } from '../../files/error-utils.ts';
-import { textOrNothing } from '../../files/json-fields.ts';
+import { textOrNothing } from '../../files/formats/json-fields.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
-import { within } from '../../net/abort-signals.ts';
-import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
+import { within } from '../../utils/abort-signals.ts';
+import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
 import {
   MAX_MEDIA,

@@ -1,4 +1,4 @@
-import { shortened } from '../../files/shortened.ts';
+import { shortened } from '../../utils/shortened.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
 import type { Recording } from './recording.ts';
 

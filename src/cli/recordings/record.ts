@@ -1,10 +1,10 @@
 import { Redaction } from '../../client/http/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
-import { errorMessage } from '../../files/error-utils.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
-import { isJsonObject, MAX_JSON, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, MAX_JSON, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { parseKeepingNumbers } from '../../utils/written-numbers.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
-import { parseKeepingNumbers } from '../../wire/written-numbers.ts';
 import { counted } from '../core/counted.ts';
 import { toCliError } from '../core/failure.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';

@@ -1,5 +1,5 @@
-import { firstDefined } from '../../files/first-defined.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
+import { firstDefined } from '../../utils/first-defined.ts';
 import { PROVIDER_FAULTS } from '../exit-codes.ts';
 
 /** Explains the fault of a field's value; undefined if there is none. */

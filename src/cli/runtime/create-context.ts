@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Env } from '../../files/env.ts';
 import type { ModelsText } from '../../models/catalogue/models-file.ts';
-import { sleep } from '../../net/abort-signals.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import { sleep } from '../../utils/abort-signals.ts';
+import type { Env } from '../../utils/env.ts';
 import type { Checks } from '../checks/checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';

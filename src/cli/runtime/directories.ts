@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Env } from '../../files/env.ts';
 import { userFolder } from '../../files/user-folders.ts';
+import type { Env } from '../../utils/env.ts';
 import { configError } from '../errors.ts';
 
 /** The directories of promptrun on this machine; each is created with the first file in it. */

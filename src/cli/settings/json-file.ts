@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { type Release, waitForLock } from '../../files/writing/lock.ts';
 import { fileIn, makeDirectory } from '../../files/writing/write-below.ts';
 import { replaceFileSync } from '../../files/writing/write-file.ts';
-import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { Clock } from '../core/types.ts';
 import { configError, unwritable } from '../errors.ts';
 

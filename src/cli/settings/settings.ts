@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
 import { SETTINGS, type SettingKey, type SettingValues, settingValue } from './config/setting-keys.ts';

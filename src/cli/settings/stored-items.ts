@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Env } from '../../files/env.ts';
 import { placesToUnpack } from '../../files/installed/unpacked-file.ts';
+import type { Env } from '../../utils/env.ts';
 import { PROMPTS_FILE } from './caches/prompt-cache.ts';
 import { RESOURCES_FILE } from './caches/resource-cache.ts';
 import type { Settings } from './settings.ts';

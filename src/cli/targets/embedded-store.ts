@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { errorCode } from '../../files/error-utils.ts';
 import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { shownPath } from '../core/shown-path.ts';
 import { usageError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../files/json.ts';
+import type { JsonObject } from '../../files/formats/json.ts';
 import type { Context } from '../context.ts';
 import { shownPath } from '../core/shown-path.ts';
 import { oneLine } from '../terminal/sanitise.ts';

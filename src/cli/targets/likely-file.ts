@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { nearest } from '../../files/nearest-name.ts';
+import { nearest } from '../../utils/nearest-name.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
-import type { Env } from '../../files/env.ts';
 import type { LocalStore } from '../../service/local-store.ts';
+import type { Env } from '../../utils/env.ts';
 import type { Context } from '../context.ts';
 import type { DatabaseFlags } from '../core/shared-flags.ts';
 import { requireLocalService } from '../settings/config/address.ts';

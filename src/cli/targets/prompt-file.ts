@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode, errorMessage } from '../../files/error-utils.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 

@@ -1,7 +1,7 @@
 import { NotFoundError } from '../../client/errors.ts';
-import { textOrNothing } from '../../files/json-fields.ts';
-import { didYouMean } from '../../files/nearest-name.ts';
-import { isJsonObject, listAt } from '../../wire/bounded-json.ts';
+import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { isJsonObject, listAt } from '../../utils/bounded-json.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import {
   isUuid,
   labelFault,

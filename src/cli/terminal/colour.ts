@@ -1,5 +1,5 @@
 import type { ChalkInstance, ColorSupportLevel } from 'chalk';
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import type { Sink } from './io.ts';
 
 /** Returns the colour support of a stream: 0 none, 1 basic, 2 256 colours, 3 millions. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import { oneLine, visible } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 

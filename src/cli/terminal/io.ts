@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { ChalkInstance } from 'chalk';
-import { errorCode, toError } from '../../files/error-utils.ts';
+import { errorCode, toError } from '../../utils/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { visible, withoutHiddenControls } from './sanitise.ts';

@@ -3,9 +3,9 @@ import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Env } from '../../files/env.ts';
-import { errorMessage } from '../../files/error-utils.ts';
-import { findProgram, windowsProgram } from '../../files/programs/find-program.ts';
+import { findProgram, windowsProgram } from '../../processes/find-program.ts';
+import type { Env } from '../../utils/env.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 

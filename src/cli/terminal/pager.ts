@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import type { Env } from '../../files/env.ts';
-import { NO_CURRENT_DIRECTORY, resolveProgram, shellProgram } from '../../files/programs/find-program.ts';
+import { NO_CURRENT_DIRECTORY, resolveProgram, shellProgram } from '../../processes/find-program.ts';
+import type { Env } from '../../utils/env.ts';
 import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';
 

@@ -1,4 +1,4 @@
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import type { Clock, GlobalOptions } from '../core/types.ts';
 import type { Io } from './io.ts';
 

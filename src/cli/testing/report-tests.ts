@@ -1,4 +1,4 @@
-import { errorMessage } from '../../files/error-utils.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritable, usageError } from '../errors.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';

@@ -1,6 +1,6 @@
-import { Deadline, sleep as realSleep } from '../../net/abort-signals.ts';
+import { Deadline, sleep as realSleep } from '../../utils/abort-signals.ts';
+import { parseBoundedJson } from '../../utils/bounded-json.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
-import { parseBoundedJson } from '../../wire/bounded-json.ts';
 import {
   ACTION_REQUIRE_HEADER,
   CLI_AGENT_HEADER,
@@ -304,6 +304,6 @@ const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
 /** Returns a parser that keeps every digit, if the text needs one. */
 async function parserFor(text: string): Promise<typeof parseBoundedJson> {
   if (!MAY_BE_INEXACT.test(text)) return parseBoundedJson;
-  const { parseKeepingNumbers } = await import('../../wire/written-numbers.ts');
+  const { parseKeepingNumbers } = await import('../../utils/written-numbers.ts');
   return parseKeepingNumbers;
 }

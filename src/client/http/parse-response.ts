@@ -1,5 +1,5 @@
 import { retryAfter } from '../../net/retry-policy.ts';
-import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import {
   type Envelope,
   ERROR_HTTP_STATUS,

@@ -1,7 +1,6 @@
 import v8 from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
-import { unlessAborted, withoutListenerLimit } from '../../net/abort-signals.ts';
 import {
   explainConnectionFailure,
   faultCode,
@@ -11,6 +10,7 @@ import {
 } from '../../net/connection-fault.ts';
 import { type AgentOptions, openAgent } from '../../net/http-agent.ts';
 import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../../net/proxy.ts';
+import { unlessAborted, withoutListenerLimit } from '../../utils/abort-signals.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from '../errors.ts';
 import type {
   RequestBody,

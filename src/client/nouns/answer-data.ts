@@ -1,4 +1,4 @@
-import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import { ProtocolError } from '../errors.ts';
 import type { Answer, Requester, RequestOptions } from '../request-options.ts';

@@ -1,4 +1,4 @@
-import type { UncheckedObject } from '../../wire/bounded-json.ts';
+import type { UncheckedObject } from '../../utils/bounded-json.ts';
 import {
   MAX_QUERY_LENGTH,
   type PromptListQuery,

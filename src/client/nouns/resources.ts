@@ -1,5 +1,5 @@
-import type { UncheckedObject } from '../../wire/bounded-json.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { UncheckedObject } from '../../utils/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Resources } from '../../wire/index.ts';
 import type { ReadOptions } from '../request-options.ts';
 import { Endpoints, strings } from './answer-data.ts';

@@ -1,4 +1,4 @@
-import type { UncheckedObject } from '../../wire/bounded-json.ts';
+import type { UncheckedObject } from '../../utils/bounded-json.ts';
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../../wire/index.ts';
 import type { ReadOptions, RequestOptions } from '../request-options.ts';
 import type { RequestBody } from '../transport.ts';

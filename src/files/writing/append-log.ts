@@ -2,7 +2,7 @@ import { appendFileSync, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../error-utils.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 import { lockFile } from './lock.ts';
 import {
   type FileBelow,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, readlinkSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { errorCode } from '../error-utils.ts';
-import { parseJson } from '../json.ts';
+import { errorCode } from '../../utils/error-utils.ts';
+import { parseJson } from '../formats/json.ts';
 import { readIfReadable } from '../read-text.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 

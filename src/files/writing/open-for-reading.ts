@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { errorCode } from '../error-utils.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 import { type FileBelow, openBelow } from './write-below.ts';
 
 /** Opens a regular file for reading; undefined if it is missing. @throws {PathFault} or file system errors */

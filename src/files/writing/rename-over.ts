@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../error-utils.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 
 /** Maximum time to wait for another program to close the file, in milliseconds. */
 const RENAME_TIMEOUT_MS = 1000;

@@ -15,7 +15,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode } from '../error-utils.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 import { isDeviceName } from './device-name.ts';
 
 // Node has no `openat`, so each part of a path is checked just before its use. A program that swaps a folder for a link in

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../error-utils.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 import { renameOver, renameOverSync } from './rename-over.ts';
 import {
   checkBelow,

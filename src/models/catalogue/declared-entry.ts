@@ -1,8 +1,8 @@
-import { durationMs, MAX_TIMER_MS } from '../../files/duration.ts';
-import { type FilePosition, faultAt } from '../../files/file-fault.ts';
-import { expressionFault } from '../../files/jmespath.ts';
-import type { YamlValue } from '../../files/yaml.ts';
-import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
+import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
+import { expressionFault } from '../../files/formats/jmespath.ts';
+import type { YamlValue } from '../../files/formats/yaml.ts';
+import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
+import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type {
   AnswerFields,

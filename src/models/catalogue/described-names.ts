@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { parseYaml } from '../../files/yaml.ts';
-import { isJsonObject, listAt, textAt } from '../../wire/bounded-json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { parseYaml } from '../../files/formats/yaml.ts';
+import { isJsonObject, listAt, textAt } from '../../utils/bounded-json.ts';
 import { MODELS_FILE, readModelsText, readNamedModelsText } from './models-file.ts';
 import type { ModelSources } from './read-models-file.ts';
 

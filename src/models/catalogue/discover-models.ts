@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
-import type { Env } from '../../files/env.ts';
-import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { fileIn } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
+import type { Env } from '../../utils/env.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 import { askForModels, type EndpointModels, EndpointRefusal } from '../providers/endpoints.ts';
 import {

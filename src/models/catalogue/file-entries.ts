@@ -1,7 +1,7 @@
-import { FileFault } from '../../files/file-fault.ts';
-import { didYouMean } from '../../files/nearest-name.ts';
-import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
-import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
+import { FileFault } from '../../files/formats/file-fault.ts';
+import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
+import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import type { RunOption } from '../../wire/index.ts';
 import {
   INTERFACES,

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Env } from '../../files/env.ts';
-import { errorMessage } from '../../files/error-utils.ts';
-import { didYouMean, nearest, suggest } from '../../files/nearest-name.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
+import type { Env } from '../../utils/env.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { didYouMean, nearest, suggest } from '../../utils/nearest-name.ts';
 import { type DeclaredModel, sentVariables } from '../declared-model.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../model-entry.ts';
 import { guessedModel } from '../providers/guessed-model.ts';

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 
 /** The file's name in the data directory. Its reader and the YAML parser are loaded only if it exists. */

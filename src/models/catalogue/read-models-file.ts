@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Env } from '../../files/env.ts';
-import { FileFault } from '../../files/file-fault.ts';
-import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
-import { YamlFields } from '../../files/yaml-fields.ts';
+import { FileFault } from '../../files/formats/file-fault.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/formats/yaml.ts';
+import { YamlFields } from '../../files/formats/yaml-fields.ts';
+import type { Env } from '../../utils/env.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
 import { knownProviders, providerName } from '../providers/providers.ts';
 import { readModel, readProvider } from './file-entries.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Env } from '../../files/env.ts';
-import { errorMessage } from '../../files/error-utils.ts';
+import type { Env } from '../../utils/env.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import { nearShutdown, type Provider } from '../model-entry.ts';
 import { askForModels } from '../providers/endpoints.ts';
 import {

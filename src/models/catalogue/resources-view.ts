@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sortKeys } from '../../files/json.ts';
+import { sortKeys } from '../../files/formats/json.ts';
 import type { Model, Resources } from '../../wire/index.ts';
 import { wireModel } from '../model-entry.ts';
 import type { ModelTable } from './model-table.ts';

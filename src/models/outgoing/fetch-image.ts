@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Env } from '../../files/env.ts';
-import { unlessAborted } from '../../net/abort-signals.ts';
 import { explainConnectionFailure } from '../../net/connection-fault.ts';
+import { unlessAborted } from '../../utils/abort-signals.ts';
+import type { Env } from '../../utils/env.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { type HttpAnswer, type HttpRequest, openHttp } from './open-http.ts';

@@ -1,5 +1,5 @@
-import type { Env } from '../../files/env.ts';
 import { proxyFor as proxyIn, readProxyVariables } from '../../net/proxy.ts';
+import type { Env } from '../../utils/env.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Env } from '../../files/env.ts';
-import type { JsonValue } from '../../files/json.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import type { Env } from '../../utils/env.ts';
 import { type DeclaredAddress, sentVariables, usesPlaceholder } from '../declared-model.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { type HttpAnswer, USER_AGENT } from '../outgoing/open-http.ts';

@@ -1,7 +1,7 @@
-import type { Env } from '../../files/env.ts';
-import type { JsonValue } from '../../files/json.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
+import type { Env } from '../../utils/env.ts';
 import { type DeclaredModel, type ProgramPlaceholder, usesPlaceholder } from '../declared-model.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
 

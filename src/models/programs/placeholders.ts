@@ -1,5 +1,5 @@
-import { isJsonList, type JsonValue } from '../../files/json.ts';
-import { textOrNothing } from '../../files/json-fields.ts';
+import { isJsonList, type JsonValue } from '../../files/formats/json.ts';
+import { textOrNothing } from '../../files/formats/json-fields.ts';
 import type { ProgramPlaceholder } from '../declared-model.ts';
 
 /** A text split into literals and placeholders. */

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCode, errorMessage } from '../../files/error-utils.ts';
-import { ProcessTree, type ProgramEnd } from '../../files/processes/process-tree.ts';
-import { environmentWithoutKeys } from '../../files/programs/find-program.ts';
-import type { ProgramStart } from '../../files/programs/program-line.ts';
+import { environmentWithoutKeys } from '../../processes/find-program.ts';
+import { ProcessTree, type ProgramEnd } from '../../processes/process-tree.ts';
+import type { ProgramStart } from '../../processes/program-line.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import { type DeclaredProgram, usesPlaceholder } from '../declared-model.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { programRecords } from './orphaned-programs.ts';

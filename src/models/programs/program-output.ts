@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ProgramEnd } from '../../files/processes/process-tree.ts';
+import type { ProgramEnd } from '../../processes/process-tree.ts';
 
 /** The output and the end of a program. */
 export interface ProgramOutput {

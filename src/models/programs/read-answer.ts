@@ -1,8 +1,8 @@
-import { errorMessage } from '../../files/error-utils.ts';
-import type { JsonValue } from '../../files/json.ts';
-import { textOrJson } from '../../files/json-fields.ts';
-import { PastBound } from '../../files/past-bound.ts';
-import { shortened } from '../../files/shortened.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import { textOrJson } from '../../files/formats/json-fields.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { PastBound } from '../../utils/past-bound.ts';
+import { shortened } from '../../utils/shortened.ts';
 import type { AnswerFields } from '../declared-model.ts';
 import {
   type EngineJob,

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type JsonObject, ownValue, parseJson } from '../../files/json.ts';
-import { endOrphanedTree, type TreeRoot } from '../../files/processes/process-tree.ts';
+import { type JsonObject, ownValue, parseJson } from '../../files/formats/json.ts';
 import { lastAlive, lockFile } from '../../files/writing/lock.ts';
 import { makeDirectory } from '../../files/writing/write-below.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { endOrphanedTree, type TreeRoot } from '../../processes/process-tree.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 
 /** The variable with the path of the run's file. Child processes inherit it, so that they can be found by it. */
 export const RUN_VARIABLE = 'PROMPTRUN_RUN';

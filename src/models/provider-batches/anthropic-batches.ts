@@ -1,6 +1,6 @@
-import { toError } from '../../files/error-utils.ts';
+import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
+import { toError } from '../../utils/error-utils.ts';
 import { isSameOrigin } from '../../wire/addresses.ts';
-import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { reasonInBody } from '../providers/answers/error-body.ts';
 import { countAt } from '../providers/answers/model-answer.ts';

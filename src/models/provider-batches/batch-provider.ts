@@ -4,7 +4,7 @@ import {
   parseBoundedJson,
   textAt,
   type UncheckedObject,
-} from '../../wire/bounded-json.ts';
+} from '../../utils/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { TypedBody } from '../providers/exchange.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { reasonInBody } from '../providers/answers/error-body.ts';
 import { countAt } from '../providers/answers/model-answer.ts';

@@ -1,6 +1,6 @@
-import type { Env } from '../../files/env.ts';
+import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../utils/bounded-json.ts';
+import type { Env } from '../../utils/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
-import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../model-entry.ts';
 import { USER_AGENT } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';

@@ -1,5 +1,5 @@
+import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
-import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/open-http.ts';
 import { readBody } from '../outgoing/read-body.ts';
 import type { Access } from './access.ts';

@@ -1,9 +1,9 @@
-import { errorCode, errorMessage } from '../../files/error-utils.ts';
-import { nearestFirst } from '../../files/nearest-name.ts';
-import { shortened } from '../../files/shortened.ts';
 import { explainConnectionFailure, isAboutCertificate, ProxyFault } from '../../net/connection-fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
 import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { nearestFirst } from '../../utils/nearest-name.ts';
+import { shortened } from '../../utils/shortened.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 import type { Access } from './access.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { ProviderData } from './provider-data.ts';
 

@@ -1,4 +1,4 @@
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import { isLoopbackHost, withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../model-entry.ts';
 import { providerAddress } from './provider-address.ts';

@@ -1,4 +1,4 @@
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { readBody, TooLong } from '../outgoing/read-body.ts';

@@ -1,5 +1,5 @@
 // The filter of a report, inlined into its single page, which makes no requests.
-import { wordMatcher } from '../../wire/word-matcher.ts';
+import { wordMatcher } from '../../utils/word-matcher.ts';
 
 const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')];
 const nav = element('nav', HTMLElement);

@@ -1,5 +1,5 @@
+import { wordMatcher } from '../../utils/word-matcher.ts';
 import type { PromptSearchRow, PromptVersion } from '../../wire/index.ts';
-import { wordMatcher } from '../../wire/word-matcher.ts';
 import { el, facts, filters, labelled, table, timeElement } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 import { runForm } from './run-form.ts';

@@ -1,6 +1,6 @@
-import type { FilePosition } from '../../files/file-fault.ts';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { didYouMean } from '../../files/nearest-name.ts';
+import type { FilePosition } from '../../files/formats/file-fault.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import type { RunOption } from '../../wire/index.ts';
 import { meantModel, type PromptDefinition } from '../definition.ts';
 import type { Finding, Findings } from '../findings.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { JsonObject } from '../../files/json.ts';
+import type { JsonObject } from '../../files/formats/json.ts';
 import { NO_TOOLS } from '../parse/front-matter.ts';
 import { promptFileText, withEndMark } from './converted.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';

@@ -1,4 +1,4 @@
-import { PastBound } from '../../files/past-bound.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 
 /** Limits of a conversion in a process that does other work too. */
 export interface ConversionLimits {

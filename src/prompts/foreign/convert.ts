@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { JsonObject } from '../../files/json.ts';
+import type { JsonObject } from '../../files/formats/json.ts';
 import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
 import { textBeside } from '../parse/read-prompt-text.ts';
 import type { ConversionLimits } from './conversion-budget.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
 import { asTemplate, END_MARK, inputsIn, type Piece } from './template-pieces.ts';
 
 /** A prompt file and its test file, converted from another format. */

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { FileFault } from '../../files/file-fault.ts';
-import type { JsonValue } from '../../files/json.ts';
-import { toYamlValue } from '../../files/yaml.ts';
-import { parseYamlNode, type YamlNode } from '../../files/yaml-node.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { FileFault } from '../../files/formats/file-fault.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import { toYamlValue } from '../../files/formats/yaml.ts';
+import { parseYamlNode, type YamlNode } from '../../files/formats/yaml-node.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { isJinja } from '../parse/jinja.ts';
 import { AICHAT_ROLE, isAichatRole } from './aichat-role.ts';

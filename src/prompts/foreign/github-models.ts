@@ -1,7 +1,13 @@
-import { type FilePosition, lineAndColumn } from '../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from '../../files/json.ts';
-import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { type FilePosition, lineAndColumn } from '../../files/formats/file-fault.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  ownValue,
+  parseJson,
+} from '../../files/formats/json.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/formats/yaml.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';

@@ -1,6 +1,6 @@
-import { type FilePosition, faultAt } from '../../files/file-fault.ts';
-import type { YamlEntries, YamlEntry, YamlValue } from '../../files/yaml.ts';
-import { groupedDigits } from '../../wire/grouped-digits.ts';
+import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
+import type { YamlEntries, YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
+import { groupedDigits } from '../../utils/grouped-digits.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { caseName, type ForeignCase, type ForeignExpectation, type ForeignTests } from './foreign-tests.ts';

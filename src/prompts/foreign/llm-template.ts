@@ -1,8 +1,8 @@
-import { lineAndColumn } from '../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
-import { textOrNothing } from '../../files/json-fields.ts';
-import { parseYaml, type YamlEntries, type YamlEntry } from '../../files/yaml.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { lineAndColumn } from '../../files/formats/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { parseYaml, type YamlEntries, type YamlEntry } from '../../files/formats/yaml.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
 import { promptFileText, withEndMark } from './converted.ts';

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
 import type { Findings } from '../findings.ts';
 import { promptFileText, withEndMark } from './converted.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';

@@ -1,7 +1,7 @@
-import { FileFault } from '../../files/file-fault.ts';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { parseYaml } from '../../files/yaml.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { FileFault } from '../../files/formats/file-fault.ts';
+import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
+import { parseYaml } from '../../files/formats/yaml.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 
 /** The parts of a Markdown file. */

@@ -1,8 +1,8 @@
-import type { FilePosition } from '../../files/file-fault.ts';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { didYouMean } from '../../files/nearest-name.ts';
-import { parseYaml, type YamlEntries, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { FilePosition } from '../../files/formats/file-fault.ts';
+import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
+import { parseYaml, type YamlEntries, type YamlEntry, type YamlValue } from '../../files/formats/yaml.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import type { PromptOutput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
 import { readSchema } from '../schemas/picoschema.ts';

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../files/json.ts';
-import { parseYaml } from '../../files/yaml.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import { parseYaml } from '../../files/formats/yaml.ts';
 import { SCALARS } from '../schemas/picoschema.ts';
 
 /** Reads a file in a prompt file's folder; undefined if there is none. */

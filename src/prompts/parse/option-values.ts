@@ -1,6 +1,6 @@
-import type { FilePosition } from '../../files/file-fault.ts';
-import type { JsonValue } from '../../files/json.ts';
-import { textOrJson } from '../../files/json-fields.ts';
+import type { FilePosition } from '../../files/formats/file-fault.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import { textOrJson } from '../../files/formats/json-fields.ts';
 import type { Findings } from '../findings.ts';
 
 /** The range of a numeric option. */

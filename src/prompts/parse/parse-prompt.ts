@@ -1,6 +1,6 @@
-import { type FilePosition, lineAndColumn } from '../../files/file-fault.ts';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { type FilePosition, lineAndColumn } from '../../files/formats/file-fault.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
 import { Findings, invalidPromptFile } from '../findings.ts';

@@ -1,7 +1,13 @@
-import { describeKind, isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { textOrJson } from '../../files/json-fields.ts';
-import { didYouMean } from '../../files/nearest-name.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import {
+  describeKind,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  ownValue,
+} from '../../files/formats/json.ts';
+import { textOrJson } from '../../files/formats/json-fields.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
 import type { ImageInputField, InputType, TextInput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
 import type { FieldUse } from '../template/syntax.ts';

@@ -1,4 +1,4 @@
-import { type FilePosition, faultAt } from '../../files/file-fault.ts';
+import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
 
 /** A prompt file, split into front matter and template. */
 export interface PromptSource {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode, errorMessage } from '../../files/error-utils.ts';
 import { inspectNamedFile } from '../../files/named-file.ts';
 import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';

@@ -1,7 +1,7 @@
-import { errorMessage } from '../../files/error-utils.ts';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { PastBound } from '../../files/past-bound.ts';
-import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';
 import { schemaChecker } from '../schemas/schema-checker.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../files/json.ts';
+import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
 import { InvalidInputs, type PromptDefinition } from '../definition.ts';
 import type { Limits } from '../template/render-budget.ts';
 import { renderTemplate } from '../template/render-template.ts';

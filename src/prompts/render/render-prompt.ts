@@ -1,4 +1,4 @@
-import { imageType } from '../../files/image-type.ts';
+import { imageType } from '../../files/formats/image-type.ts';
 import type { PromptDefinition } from '../definition.ts';
 import type { CompiledTemplates, Template } from '../template/compiled-templates.ts';
 import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';

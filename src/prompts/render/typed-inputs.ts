@@ -1,7 +1,7 @@
-import { FileFault } from '../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { PastBound } from '../../files/past-bound.ts';
-import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { FileFault } from '../../files/formats/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
 import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';
@@ -95,7 +95,7 @@ async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Pro
 
 async function parseYamlText(text: string): Promise<JsonValue | undefined> {
   if (text.length > BOUNDS.yamlInput) return undefined;
-  const { parseYaml } = await import('../../files/yaml.ts');
+  const { parseYaml } = await import('../../files/formats/yaml.ts');
   try {
     return parseYaml(text).json();
   } catch (error) {

@@ -1,6 +1,12 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue, pointerStep } from '../../files/json.ts';
-import type { YamlValue } from '../../files/yaml.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  ownValue,
+  pointerStep,
+} from '../../files/formats/json.ts';
+import type { YamlValue } from '../../files/formats/yaml.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import { REFERENCE_LOOP, referenceLoop, unescapedStep } from './reference-loop.ts';
 import type { SchemaContext } from './schema-reader.ts';
 

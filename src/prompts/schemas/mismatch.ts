@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { pointerStep } from '../../files/json.ts';
+import { pointerStep } from '../../files/formats/json.ts';
 
 /** The first mismatch between a value and a JSON Schema. */
 export interface SchemaMismatch {

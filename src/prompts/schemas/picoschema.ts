@@ -1,7 +1,7 @@
-import { faultAt } from '../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
-import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { faultAt } from '../../files/formats/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 

@@ -5,7 +5,7 @@ import {
   nameOfStep,
   ownValue,
   pointerStep,
-} from '../../files/json.ts';
+} from '../../files/formats/json.ts';
 
 /** Keywords whose schemas apply to the same value as the schema around them: one, a list or a map of schemas. */
 const SAME_VALUE = new Set([

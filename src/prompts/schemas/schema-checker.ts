@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import { errorMessage } from '../../files/error-utils.ts';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { PastBound, withinTime } from '../../files/past-bound.ts';
+import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { PastBound, withinTime } from '../../utils/past-bound.ts';
 import { firstMismatch, type SchemaMismatch } from './mismatch.ts';
 
 /** The first mismatch between a value and its schema. */

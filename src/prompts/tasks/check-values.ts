@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { PastBound } from '../../files/past-bound.ts';
+import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** Why a value does not match its schema, or could not be checked. */

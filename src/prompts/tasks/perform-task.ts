@@ -1,4 +1,4 @@
-import type { YamlNode } from '../../files/yaml-node.ts';
+import type { YamlNode } from '../../files/formats/yaml-node.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
 import type { ConversionLimits } from '../foreign/conversion-budget.ts';
@@ -128,7 +128,7 @@ async function parseFile({
 }
 
 async function readYaml({ text, file }: { text: string; file: string }): Promise<YamlNode | null> {
-  const { parseYamlNode } = await import('../../files/yaml-node.ts');
+  const { parseYamlNode } = await import('../../files/formats/yaml-node.ts');
   return parseYamlNode(text, 1, file);
 }
 

@@ -1,4 +1,4 @@
-import { PastBound } from '../../files/past-bound.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import { CompiledTemplates } from '../template/compiled-templates.ts';
 import {
   FULL_LIMITS,

@@ -1,4 +1,4 @@
-import { performOrders } from '../../files/processes/process-messages.ts';
+import { performOrders } from '../../processes/process-messages.ts';
 import { FULL_LIMITS, perform } from './perform-task.ts';
 import type { TaskOrder } from './task-order.ts';
 

@@ -1,7 +1,7 @@
-import { errorMessage } from '../../files/error-utils.ts';
-import type { JsonValue } from '../../files/json.ts';
-import { PastBound, withinTime } from '../../files/past-bound.ts';
-import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { PastBound, withinTime } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it is neither. */
@@ -10,7 +10,7 @@ export async function selectFromAnswer(
   expressions: Readonly<Record<string, string>>,
   limitMs: number,
 ): Promise<{ readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string }> {
-  const { select } = await import('../../files/jmespath.ts');
+  const { select } = await import('../../files/formats/jmespath.ts');
   return withinTime('reading the answer', limitMs, () => {
     // Windows PowerShell begins what it writes with a byte order mark.
     const value = jsonOrLines(text.replace(/^\uFEFF/u, ''));

@@ -1,5 +1,5 @@
-import { FileFault } from '../../files/file-fault.ts';
-import type { ErrorClasses } from '../../files/processes/process-messages.ts';
+import { FileFault } from '../../files/formats/file-fault.ts';
+import type { ErrorClasses } from '../../processes/process-messages.ts';
 import { InvalidInputs } from '../definition.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import type { TaskName, Work } from './perform-task.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
-import { BoundedProcess } from '../../files/processes/bounded-process.ts';
+import { BoundedProcess } from '../../processes/bounded-process.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { TaskName } from './perform-task.ts';
 import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';

@@ -1,6 +1,6 @@
 import Handlebars from 'handlebars';
-import { toError } from '../../files/error-utils.ts';
-import { FileFault, type FilePosition, faultAt } from '../../files/file-fault.ts';
+import { FileFault, type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
+import { toError } from '../../utils/error-utils.ts';
 import { BOUNDS } from '../bounds.ts';
 
 export interface ParsedTemplate {

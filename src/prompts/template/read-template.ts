@@ -1,4 +1,4 @@
-import type { FilePosition } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/formats/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { parseTemplate } from './parse-template.ts';

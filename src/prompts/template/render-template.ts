@@ -1,5 +1,5 @@
 import Handlebars from 'handlebars';
-import type { PastBound } from '../../files/past-bound.ts';
+import type { PastBound } from '../../utils/past-bound.ts';
 import { CompiledTemplates, type Template } from './compiled-templates.ts';
 import type { AddedHelpers } from './instrument.ts';
 import { type Limits, RENDER_LIMITS, RenderBudget, tooDeep } from './render-budget.ts';

@@ -1,4 +1,4 @@
-import type { FilePosition } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/formats/file-fault.ts';
 
 /** The kind of `this`: the inputs, possibly the inputs, or a value that is unknown beforehand. */
 type Self = 'inputs' | 'perhaps' | 'other';

@@ -1,4 +1,4 @@
-import type { FilePosition } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/formats/file-fault.ts';
 
 /** The helpers of the language and their number of values; `history` and `log` may have none. */
 export const HELPERS: { readonly [name: string]: { readonly block?: boolean; readonly values: number } } = {

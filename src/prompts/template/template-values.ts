@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../files/json.ts';
-import { PastBound } from '../../files/past-bound.ts';
+import type { JsonValue } from '../../files/formats/json.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 
 /** A picture input. A template can place it and test if it is present, but can't read it. */
 export class Picture {

@@ -1,4 +1,4 @@
-import { sleep } from '../../net/abort-signals.ts';
+import { sleep } from '../../utils/abort-signals.ts';
 
 /** A clock, injected so that tests need not wait. */
 export interface Clock {

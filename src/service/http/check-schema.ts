@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Schema } from './schema.ts';
 
 /** Explains the first fault of a value in one line that names field and rule; undefined if it matches. */

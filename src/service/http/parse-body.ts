@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { sortKeys } from '../../files/json.ts';
-import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { sortKeys } from '../../files/formats/json.ts';
+import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { ApiError, badRequest, tooLarge } from './api-error.ts';
 

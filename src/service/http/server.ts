@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { errorCode, errorMessage, toError } from '../../files/error-utils.ts';
+import { errorCode, errorMessage, toError } from '../../utils/error-utils.ts';
 import { MAX_BODY_BYTES, parseTraceparent, TRACEPARENT_HEADER } from '../../wire/index.ts';
 import { letOthersIn, PendingWork } from '../core/background-work.ts';
 import type { RequestMemory } from '../core/request-memory.ts';

@@ -1,7 +1,7 @@
-import { errorMessage } from '../../files/error-utils.ts';
-import { imageType } from '../../files/image-type.ts';
+import { imageType } from '../../files/formats/image-type.ts';
 import { type FetchImageOptions, fetchImage } from '../../models/outgoing/fetch-image.ts';
 import { decodeBase64, type LoadedImage } from '../../prompts/render/loaded-image.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { invalidRequest, Refusal } from '../core/refusal.ts';
 

@@ -1,8 +1,8 @@
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import type { ResourcesView } from '../../models/catalogue/resources-view.ts';
 import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
+import { folded } from '../../utils/word-matcher.ts';
 import type { PromptLabel, PromptSearchRow } from '../../wire/index.ts';
-import { folded } from '../../wire/word-matcher.ts';
 import { type Caller, LOCAL_USER } from '../core/caller.ts';
 import { invalidRequest, notFound } from '../core/refusal.ts';
 import type { PublishedRow } from '../store/prompts-store.ts';

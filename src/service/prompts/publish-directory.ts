@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { errorCode, errorMessage, hasNoSpace, toError } from '../../files/error-utils.ts';
 import { whyLeftOut } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../prompts/parse/read-prompt-text.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
+import { errorCode, errorMessage, hasNoSpace, toError } from '../../utils/error-utils.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
 

@@ -1,8 +1,8 @@
-import { PastBound } from '../../files/past-bound.ts';
 import { BOUNDS } from '../../prompts/bounds.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import { invalidRequest, Refusal } from '../core/refusal.ts';
 import { type PublishContext, type Published, publishPrompt } from './publish.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../files/json.ts';
+import type { JsonObject } from '../../files/formats/json.ts';
 import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { checkParsed } from '../../prompts/check/check-prompt.ts';

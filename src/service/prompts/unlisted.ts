@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../files/json.ts';
+import type { JsonObject } from '../../files/formats/json.ts';
 import { configFields, meantModel, type PromptDefinition } from '../../prompts/definition.ts';
 import { type Finding, invalidPromptFile } from '../../prompts/findings.ts';
 import { readPromptText } from '../../prompts/parse/read-prompt-text.ts';

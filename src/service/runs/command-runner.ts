@@ -1,5 +1,5 @@
-import { errorMessage } from '../../files/error-utils.ts';
 import type { EngineFault } from '../../models/engine.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { QueuedRun, RunOutcome } from '../store/runs/run-records.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { groupedDigits } from '../../wire/grouped-digits.ts';
+import { groupedDigits } from '../../utils/grouped-digits.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import { type Clock, resultWithin } from '../core/clock.ts';

@@ -1,6 +1,4 @@
-import { errorMessage } from '../../files/error-utils.ts';
-import { textOrJson } from '../../files/json-fields.ts';
-import { PastBound } from '../../files/past-bound.ts';
+import { textOrJson } from '../../files/formats/json-fields.ts';
 import { calculateCharge } from '../../models/catalogue/prices.ts';
 import {
   type EngineJob,
@@ -18,6 +16,8 @@ import { type CheckedOutput, changesAnswer, isJsonOutput } from '../../prompts/r
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { Idempotency, QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';

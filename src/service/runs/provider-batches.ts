@@ -1,4 +1,3 @@
-import type { Env } from '../../files/env.ts';
 import type { EngineJob, PromptJob } from '../../models/engine.ts';
 import { anthropicBatches } from '../../models/provider-batches/anthropic-batches.ts';
 import {
@@ -13,6 +12,7 @@ import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
 import { isJsonOutput } from '../../prompts/render/check-output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
+import type { Env } from '../../utils/env.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
 import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';

@@ -1,12 +1,12 @@
-import { parseJson } from '../../files/json.ts';
-import { didYouMean } from '../../files/nearest-name.ts';
-import { PastBound } from '../../files/past-bound.ts';
+import { parseJson } from '../../files/formats/json.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { usesPlaceholder } from '../../models/declared-model.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/model-entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { optionFault } from '../../prompts/parse/option-values.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import { didYouMean } from '../../utils/nearest-name.ts';
+import { PastBound } from '../../utils/past-bound.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import { invalidRequest, notFound, Refusal } from '../core/refusal.ts';
 import type { Definitions } from '../prompts/definitions.ts';

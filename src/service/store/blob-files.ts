@@ -1,8 +1,8 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode, hasNoSpace } from '../../files/error-utils.ts';
 import { makeFolderBelow } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
+import { errorCode, hasNoSpace } from '../../utils/error-utils.ts';
 import type { Blobs } from './blobs.ts';
 import { DiskFullError } from './store-errors.ts';
 

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { DataDirectoryError } from '../../files/data-directory.ts';
-import { errorMessage, hasNoSpace } from '../../files/error-utils.ts';
+import { errorMessage, hasNoSpace } from '../../utils/error-utils.ts';
 
 /** A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL. */
 export class DatabaseUrlError extends Error {

@@ -1,4 +1,4 @@
-import type { Env } from '../../files/env.ts';
+import type { Env } from '../../utils/env.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RateLimiter } from '../core/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';

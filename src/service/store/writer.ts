@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import { errorCode } from '../../files/error-utils.ts';
+import { errorCode } from '../../utils/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import type { Tables } from './tables.ts';
 

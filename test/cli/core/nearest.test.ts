@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest } from '../../../src/files/nearest-name.ts';
+import { nearest } from '../../../src/utils/nearest-name.ts';
 
 it.each([
   ['qualty', 'quality'],

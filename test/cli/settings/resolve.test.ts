@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GlobalOptions } from '../../../src/cli/core/types.ts';
 import { resolveAddress, resolveKey } from '../../../src/cli/settings/config/address.ts';
 import { Settings } from '../../../src/cli/settings/settings.ts';
-import type { Env } from '../../../src/files/env.ts';
+import type { Env } from '../../../src/utils/env.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 const WORK = 'https://work.test/v1';

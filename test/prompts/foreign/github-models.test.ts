@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/files/json.ts';
+import type { JsonObject } from '../../../src/files/formats/json.ts';
 import type { PromptDefinition } from '../../../src/prompts/definition.ts';
 import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert.ts';
 import { testFileText } from '../../../src/prompts/foreign/converted.ts';

@@ -2,13 +2,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PastBound } from '../../../src/files/past-bound.ts';
 import { InvalidInputs } from '../../../src/prompts/definition.ts';
 import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';
 import { TaskProcesses, type TaskProcessOptions } from '../../../src/prompts/tasks/task-processes.ts';
+import { PastBound } from '../../../src/utils/past-bound.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];

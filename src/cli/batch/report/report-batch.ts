@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { errorMessage } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { spendingText, spentProperties } from '../../creation/spending-text.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { dataText, textOrNothing } from '../../../files/json-fields.ts';
+import { dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { DELIMITERS, readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
 

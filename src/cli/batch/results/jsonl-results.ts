@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
 import { AppendLog } from '../../../files/writing/append-log.ts';
 import {
   fileIn,
@@ -12,6 +11,7 @@ import {
   truncateBelow,
 } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';

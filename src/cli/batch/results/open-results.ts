@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
-import { isTypo, suggest } from '../../../files/nearest-name.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
 import { checkBelow, fileIn, makeDirectory } from '../../../files/writing/write-below.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
+import { isTypo, suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';

@@ -1,6 +1,6 @@
-import { parseJson } from '../../../files/json.ts';
-import { asCount } from '../../../files/json-fields.ts';
-import { isJsonObject, listAt } from '../../../wire/bounded-json.ts';
+import { parseJson } from '../../../files/formats/json.ts';
+import { asCount } from '../../../files/formats/json-fields.ts';
+import { isJsonObject, listAt } from '../../../utils/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { dollars, type Money, money } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';

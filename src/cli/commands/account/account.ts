@@ -1,5 +1,5 @@
 import { PaymentRequiredError } from '../../../client/errors.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';

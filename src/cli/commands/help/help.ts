@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Env } from '../../../files/env.ts';
 import { installedText } from '../../../files/installed/installed-file.ts';
-import { didYouMean } from '../../../files/nearest-name.ts';
+import type { Env } from '../../../utils/env.ts';
+import { didYouMean } from '../../../utils/nearest-name.ts';
 import { usageError } from '../../errors.ts';
 import { colourLevel, paintFor } from '../../terminal/colour.ts';
 import type { Sink } from '../../terminal/io.ts';

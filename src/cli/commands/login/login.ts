@@ -1,5 +1,5 @@
 import { NotFoundError, UnauthorizedError } from '../../../client/errors.ts';
-import { errorMessage } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { toFailure } from '../../core/failure.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { errorMessage } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
 import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-below.ts';
 import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { unwritable, usageError } from '../../errors.ts';

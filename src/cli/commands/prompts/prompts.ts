@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../../client/errors.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';

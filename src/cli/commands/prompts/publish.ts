@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
-import { errorCode } from '../../../files/error-utils.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import type { InvalidPromptFile } from '../../../prompts/findings.ts';
 import type { LocalStore } from '../../../service/local-store.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { shownPath } from '../../core/shown-path.ts';

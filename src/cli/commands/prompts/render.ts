@@ -1,6 +1,6 @@
 import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview-prompt.ts';
-import { isJsonObject, valueAt } from '../../../wire/bounded-json.ts';
+import { isJsonObject, valueAt } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError } from '../../errors.ts';

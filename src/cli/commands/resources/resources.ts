@@ -1,4 +1,4 @@
-import { textOrNothing } from '../../../files/json-fields.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';

@@ -1,5 +1,5 @@
 import { isPassingFault } from '../../../client/http/retry.ts';
-import { errorMessage } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';

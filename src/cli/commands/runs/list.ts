@@ -1,6 +1,6 @@
 import type { PromptService } from '../../../client/client.ts';
-import { withoutUndefined } from '../../../files/json.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
+import { withoutUndefined } from '../../../files/formats/json.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import {
   DEFAULT_LIST_LIMIT,
   isOver,

@@ -1,5 +1,5 @@
-import { parseJson } from '../../../files/json.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { parseJson } from '../../../files/formats/json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-import { dataText, textOrNothing } from '../../../files/json-fields.ts';
+import { dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import type { RunCost } from '../../../service/runs/costs.ts';
 import {
   MAX_LIST_LIMIT,

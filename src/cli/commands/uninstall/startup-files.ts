@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import type { Env } from '../../../files/env.ts';
 import { isUtf16 } from '../../../files/read-text.ts';
 import { homeDirectory } from '../../../files/user-folders.ts';
+import type { Env } from '../../../utils/env.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 
 /** A shell's start-up file that mentions promptrun. */

@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { errorMessage } from '../../../files/error-utils.ts';
 import { installedFile, installedText } from '../../../files/installed/installed-file.ts';
 import { executablePath, isSingleFile } from '../../../files/installed/single-file.ts';
 import { placesToUnpack } from '../../../files/installed/unpacked-file.ts';
 import { homeDirectory } from '../../../files/user-folders.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';

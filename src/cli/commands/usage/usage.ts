@@ -1,5 +1,5 @@
 import { chooseMeasure, type GroupUsage, UsageSum, usageKey } from '../../../client/usage.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';

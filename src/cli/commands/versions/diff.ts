@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { textOrNothing, textUnder } from '../../../files/json-fields.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { textOrNothing, textUnder } from '../../../files/formats/json-fields.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { ageText } from '../../core/durations.ts';

@@ -1,4 +1,4 @@
-import { textOrNothing } from '../../../files/json-fields.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import { labelFault, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';

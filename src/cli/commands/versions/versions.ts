@@ -1,5 +1,5 @@
-import { textOrNothing } from '../../../files/json-fields.ts';
-import { listAt, valueAt } from '../../../wire/bounded-json.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { listAt, valueAt } from '../../../utils/bounded-json.ts';
 import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { ageText } from '../../core/durations.ts';

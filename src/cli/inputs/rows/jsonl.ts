@@ -1,4 +1,4 @@
-import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import { CliError } from '../../errors.ts';
 import { Literal, parseJsonAsWritten } from '../json-as-written.ts';
 import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
 import { isDirectory, isLink, refuseDeviceName } from '../../../files/writing/write-below.ts';
 import { checkNamedForWriting } from '../../../files/writing/write-file.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import { type CliError, unwritable, usageError } from '../../errors.ts';
 
 /**

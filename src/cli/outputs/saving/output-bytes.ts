@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { NotFoundError } from '../../../client/errors.ts';
-import { errorMessage } from '../../../files/error-utils.ts';
-import { dataText } from '../../../files/json-fields.ts';
+import { dataText } from '../../../files/formats/json-fields.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';

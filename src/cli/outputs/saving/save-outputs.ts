@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { NotFoundError } from '../../../client/errors.ts';
-import { errorCode, errorMessage } from '../../../files/error-utils.ts';
-import { dataText } from '../../../files/json-fields.ts';
+import { dataText } from '../../../files/formats/json-fields.ts';
 import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts';
+import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../../errors.ts';

@@ -1,7 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
 import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing/write-file.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { visible } from '../../terminal/sanitise.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isJsonObject, listAt } from '../../../wire/bounded-json.ts';
+import { isJsonObject, listAt } from '../../../utils/bounded-json.ts';
 import type { PromptVersion } from '../../../wire/index.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile, writeCacheFile } from '../json-file.ts';

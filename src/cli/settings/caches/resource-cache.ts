@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { within } from '../../../net/abort-signals.ts';
-import { isJsonObject, listAt, type UncheckedObject } from '../../../wire/bounded-json.ts';
+import { within } from '../../../utils/abort-signals.ts';
+import { isJsonObject, listAt, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

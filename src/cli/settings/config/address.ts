@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../../../client/errors.ts';
 import { normalizeBaseUrl } from '../../../client/http/base-url.ts';
-import type { Env } from '../../../files/env.ts';
+import type { Env } from '../../../utils/env.ts';
 import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
 import type { GlobalOptions } from '../../core/types.ts';
 import { unknownName } from '../../core/unknown-name.ts';

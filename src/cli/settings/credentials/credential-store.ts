@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { AsyncEntry } from '@napi-rs/keyring';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JsonDocument, JsonFile } from '../json-file.ts';
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
 import {
   AppendLog,
   type LineOptions,
@@ -10,6 +9,7 @@ import {
 } from '../../../files/writing/append-log.ts';
 import { renameOver } from '../../../files/writing/rename-over.ts';
 import { fileIn } from '../../../files/writing/write-below.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Env } from '../../../files/env.ts';
+import type { Env } from '../../../utils/env.ts';
 import { sharedPath } from '../../core/paths.ts';
 import { usageError } from '../../errors.ts';
 import { detectShell, shellWord } from '../../terminal/command-line.ts';

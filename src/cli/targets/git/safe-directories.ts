@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import type { Env } from '../../../files/env.ts';
 import { readIfReadable } from '../../../files/read-text.ts';
+import type { Env } from '../../../utils/env.ts';
 
 /**
  * Returns true if the user's own git configuration lists a folder under `safe.directory`: the global files and the

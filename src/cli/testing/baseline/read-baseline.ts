@@ -1,5 +1,5 @@
-import { readJson } from '../../../files/json.ts';
-import { isJsonObject, MAX_JSON, type UncheckedObject } from '../../../wire/bounded-json.ts';
+import { readJson } from '../../../files/formats/json.ts';
+import { isJsonObject, MAX_JSON, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';

@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
 import { whyLeftOut } from '../../../files/named-file.ts';
-import { suggest } from '../../../files/nearest-name.ts';
 import { readIfReadable } from '../../../files/read-text.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
+import { suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';

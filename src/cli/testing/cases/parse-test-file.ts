@@ -1,9 +1,14 @@
 import path from 'node:path';
-import { FileFault } from '../../../files/file-fault.ts';
+import { FileFault } from '../../../files/formats/file-fault.ts';
+import {
+  toYamlValue,
+  type YamlEntries,
+  type YamlEntry,
+  type YamlValue,
+} from '../../../files/formats/yaml.ts';
+import type { YamlNode } from '../../../files/formats/yaml-node.ts';
 import { NamedFiles } from '../../../files/named-file.ts';
-import { toYamlValue, type YamlEntries, type YamlEntry, type YamlValue } from '../../../files/yaml.ts';
-import type { YamlNode } from '../../../files/yaml-node.ts';
-import { groupedDigits } from '../../../wire/grouped-digits.ts';
+import { groupedDigits } from '../../../utils/grouped-digits.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
 import { ALL } from './pass-rule.ts';

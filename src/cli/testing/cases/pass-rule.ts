@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { percentText } from '../../statistics/interval.ts';
 import { isAtLeast } from '../../statistics/nearly-equal.ts';
 import { faultIn } from './test-values.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
+import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { CaseFault } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flag-values.ts';
 import { openImages, type UnplacedImage } from '../../inputs/images/place-images.ts';

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { namesOtherComputer } from '../../../files/named-file.ts';
-import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../errors.ts';
 import { REVISION_MARK } from '../../targets/prompt-file.ts';

@@ -1,5 +1,5 @@
-import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { ReadingContext } from './reading-context.ts';
 import { readTransform } from './shared-fields.ts';
 import type { TestedModel } from './test-case.ts';

@@ -1,5 +1,5 @@
-import { PastBound } from '../../../files/past-bound.ts';
 import type { Result, TaskName, Work } from '../../../prompts/tasks/perform-task.ts';
+import { PastBound } from '../../../utils/past-bound.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 

@@ -1,4 +1,4 @@
-import type { YamlEntries } from '../../../files/yaml.ts';
+import type { YamlEntries } from '../../../files/formats/yaml.ts';
 import { type ExpectationsContext, judgeIn } from '../expectations/expectation-kinds.ts';
 import { readScript } from '../expectations/read-script.ts';
 import { passRuleIn } from './pass-rule.ts';

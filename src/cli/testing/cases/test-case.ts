@@ -1,5 +1,5 @@
-import type { FilePosition } from '../../../files/file-fault.ts';
-import type { JsonObject, JsonValue } from '../../../files/json.ts';
+import type { FilePosition } from '../../../files/formats/file-fault.ts';
+import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
 import type { ConvertedTurn, PromptTemplate } from '../../../prompts/foreign/converted.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { CliError } from '../../errors.ts';

@@ -1,7 +1,7 @@
-import type { FilePosition } from '../../../files/file-fault.ts';
-import { didYouMean } from '../../../files/nearest-name.ts';
-import { PastBound } from '../../../files/past-bound.ts';
-import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
+import type { FilePosition } from '../../../files/formats/file-fault.ts';
+import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
+import { didYouMean } from '../../../utils/nearest-name.ts';
+import { PastBound } from '../../../utils/past-bound.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 
 /** Returns the error for a fault in a test file, with file and line. */

@@ -12,10 +12,10 @@ import {
   stringify,
   visit,
 } from 'yaml';
-import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { shownPath } from '../../core/shown-path.ts';
 import { CliError, usageError } from '../../errors.ts';

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../../files/json.ts';
-import { shortened } from '../../../files/shortened.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { shortened } from '../../../utils/shortened.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { CheckedAnswer, Expectation, JudgeRank, Unmet } from './expectation.ts';

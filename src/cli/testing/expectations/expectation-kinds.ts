@@ -1,5 +1,5 @@
-import type { YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../files/json.ts';
-import { PastBound } from '../../../files/past-bound.ts';
+import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
+import { PastBound } from '../../../utils/past-bound.ts';
 import type { Checks } from '../../checks/checks.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/load-javascript.ts';
 

@@ -1,6 +1,6 @@
-import { ownValue } from '../../../files/json.ts';
-import { nodeOnlyName } from '../../../files/programs/node-only.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { ownValue } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { nodeOnlyName } from '../../../processes/node-only.ts';
 import type { JavaScript, JavaScriptResult } from '../../checks/load-javascript.ts';
 import { textIn } from '../cases/test-values.ts';
 import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';

@@ -1,6 +1,6 @@
-import { errorMessage } from '../../../files/error-utils.ts';
-import { PastBound } from '../../../files/past-bound.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
+import { PastBound } from '../../../utils/past-bound.ts';
 import { CaseFault } from '../../errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { pointAt, queryFault } from '../../outputs/json-query.ts';

@@ -1,7 +1,7 @@
-import { firstDefined } from '../../../files/first-defined.ts';
-import { pointerStep, readJson } from '../../../files/json.ts';
-import { shortened } from '../../../files/shortened.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { pointerStep, readJson } from '../../../files/formats/json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { firstDefined } from '../../../utils/first-defined.ts';
+import { shortened } from '../../../utils/shortened.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
 export function parseAnswerJson(text: string): ReturnType<typeof readJson> {

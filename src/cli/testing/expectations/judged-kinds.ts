@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { JsonObject } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { faultIn, readMapFields, textIn, wordIn } from '../cases/test-values.ts';

@@ -1,4 +1,4 @@
-import { nodeLoader } from '../../../files/programs/node-loader.ts';
+import { nodeLoader } from '../../../processes/node-loader.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 
 /**

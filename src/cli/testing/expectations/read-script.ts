@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { importsSomething, needsNode, nodeOnlyName } from '../../../files/programs/node-only.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { importsSomething, needsNode, nodeOnlyName } from '../../../processes/node-only.ts';
 import { javascriptFault } from '../../checks/javascript-body.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';

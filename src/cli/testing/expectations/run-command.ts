@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Env } from '../../../files/env.ts';
-import { errorMessage } from '../../../files/error-utils.ts';
-import { ProcessTree, type ProgramEnd } from '../../../files/processes/process-tree.ts';
-import { environmentWithoutKeys } from '../../../files/programs/find-program.ts';
-import { within } from '../../../net/abort-signals.ts';
+import { environmentWithoutKeys } from '../../../processes/find-program.ts';
+import { ProcessTree, type ProgramEnd } from '../../../processes/process-tree.ts';
+import { within } from '../../../utils/abort-signals.ts';
+import type { Env } from '../../../utils/env.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { usageError } from '../../errors.ts';
 import type { CommandFailure } from './expectation.ts';
 

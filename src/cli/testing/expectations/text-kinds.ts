@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
 import {
   type ExpectationKind,

@@ -1,5 +1,5 @@
-import { isJsonList, type JsonValue } from '../../../files/json.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonList, type JsonValue } from '../../../files/formats/json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { CheckedAnswer, Unmet } from './expectation.ts';
 import { quotedExcerpt } from './expectation-kind.ts';

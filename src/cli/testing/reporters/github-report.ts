@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { errorMessage } from '../../../files/error-utils.ts';
 import { appendToNamedFile } from '../../../files/writing/write-file.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { baselineLines } from '../baseline/compare-with-baseline.ts';

@@ -1,4 +1,4 @@
-import { asCount } from '../../../files/json-fields.ts';
+import { asCount } from '../../../files/formats/json-fields.ts';
 import type { Totals } from '../../creation/spending.ts';
 import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';

@@ -1,5 +1,5 @@
-import { shortened } from '../../../files/shortened.ts';
-import { groupedDigits } from '../../../wire/grouped-digits.ts';
+import { groupedDigits } from '../../../utils/grouped-digits.ts';
+import { shortened } from '../../../utils/shortened.ts';
 import type { Context } from '../../context.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';

@@ -1,4 +1,4 @@
-import { asCount, dataText, textOrNothing } from '../../../files/json-fields.ts';
+import { asCount, dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/formats/json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type JsonValue, ownValue } from '../../../files/json.ts';
+import { type JsonValue, ownValue } from '../../../files/formats/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { JavaScriptInput } from '../../checks/load-javascript.ts';

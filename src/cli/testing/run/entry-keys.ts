@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { byKey } from '../../../files/json-fields.ts';
+import { byKey } from '../../../files/formats/json-fields.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';

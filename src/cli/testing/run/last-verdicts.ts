@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { errorMessage } from '../../../files/error-utils.ts';
-import { parseJson } from '../../../files/json.ts';
+import { parseJson } from '../../../files/formats/json.ts';
 import { openForAppend } from '../../../files/writing/append-log.ts';
 import { waitForLock } from '../../../files/writing/lock.ts';
 import { openForReading } from '../../../files/writing/open-for-reading.ts';
 import { type FileBelow, makeFolderBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { EntryResult } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';

@@ -1,5 +1,5 @@
-import { isJsonList, ownValue } from '../../../files/json.ts';
-import { parseYaml } from '../../../files/yaml.ts';
+import { isJsonList, ownValue } from '../../../files/formats/json.ts';
+import { parseYaml } from '../../../files/formats/yaml.ts';
 import type { Context } from '../../context.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 

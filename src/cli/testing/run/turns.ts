@@ -1,6 +1,6 @@
-import { errorMessage } from '../../../files/error-utils.ts';
-import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/json.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/formats/json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
-import { isJsonObject, textAt } from '../../../wire/bounded-json.ts';
+import { isJsonObject, textAt } from '../../../utils/bounded-json.ts';
 import { TooLong } from '../../outgoing/read-body.ts';
 
 /** Maximum length of an event, in bytes. */

@@ -1,5 +1,5 @@
-import { errorMessage } from '../../../files/error-utils.ts';
-import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../utils/bounded-json.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { HttpAnswer } from '../../outgoing/open-http.ts';
 import { boundedBody, readBody, TooLong } from '../../outgoing/read-body.ts';

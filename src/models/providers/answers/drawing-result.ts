@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { Access } from '../access.ts';
 import { retryWhileBusy } from '../explain-fault.ts';

@@ -1,5 +1,5 @@
-import { shortened } from '../../../files/shortened.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { shortened } from '../../../utils/shortened.ts';
 
 /** Maximum length of a reason in a message. */
 const MAX_SHOWN_REFUSAL = 300;

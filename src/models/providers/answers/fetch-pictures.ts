@@ -1,6 +1,6 @@
-import type { Env } from '../../../files/env.ts';
-import { errorMessage } from '../../../files/error-utils.ts';
-import { imageType } from '../../../files/image-type.ts';
+import { imageType } from '../../../files/formats/image-type.ts';
+import type { Env } from '../../../utils/env.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { isSameOrigin } from '../../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../../engine.ts';

@@ -1,4 +1,4 @@
-import { valueAt } from '../../../wire/bounded-json.ts';
+import { valueAt } from '../../../utils/bounded-json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
 import type { PictureSource } from './fetch-pictures.ts';

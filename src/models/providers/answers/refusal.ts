@@ -1,6 +1,6 @@
-import { parseJson } from '../../../files/json.ts';
+import { parseJson } from '../../../files/formats/json.ts';
 import { retryAfter } from '../../../net/retry-policy.ts';
-import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
+import { listAt, textAt, valueAt } from '../../../utils/bounded-json.ts';
 import type { EngineFault } from '../../engine.ts';
 import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
 import { type Advice, ProviderFault } from './provider-fault.ts';

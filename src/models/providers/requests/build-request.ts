@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { textOrJson } from '../../../files/json-fields.ts';
-import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
+import { textOrJson } from '../../../files/formats/json-fields.ts';
+import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { PromptJob } from '../../engine.ts';
 import type { InterfaceName, OptionName } from '../../model-entry.ts';
 import { USER_AGENT } from '../../outgoing/open-http.ts';

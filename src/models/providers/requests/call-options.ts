@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { textOrJson } from '../../../files/json-fields.ts';
+import { textOrJson } from '../../../files/formats/json-fields.ts';
 import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../../model-entry.ts';
 import { modelTarget, optionsLeftOut, providerMaximum } from './unsupported-options.ts';
 

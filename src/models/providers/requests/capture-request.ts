@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { errorMessage } from '../../../files/error-utils.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Access } from '../access.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderRequest } from '../send-request.ts';

@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import { jsonWords, type PromptJob, saysJson } from '../../engine.ts';
 import type { ModelEntry, Provider } from '../../model-entry.ts';
 import type { ProviderInterface } from './provider-clients.ts';

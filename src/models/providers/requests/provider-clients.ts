@@ -1,5 +1,5 @@
 import type { ImageModelV4, LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { withoutUndefined } from '../../../files/json.ts';
+import { withoutUndefined } from '../../../files/formats/json.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { InterfaceName } from '../../model-entry.ts';
 import { CHAT } from '../answers/formats/chat.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type UncheckedObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
 
 /** Fields that no option of the same name may replace. */
 const PROTECTED_FIELDS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { isJsonObject, valueAt } from '../../../wire/bounded-json.ts';
+import { isJsonObject, valueAt } from '../../../utils/bounded-json.ts';
 import type { ModelEntry, Provider } from '../../model-entry.ts';
 
 /** Paths of the answer's schema in the requests of all interfaces. */

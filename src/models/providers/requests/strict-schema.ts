@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 
 /** Keywords that strict mode does not support. */
 const UNSUPPORTED_KEYWORDS = [

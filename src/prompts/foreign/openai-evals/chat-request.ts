@@ -1,6 +1,6 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { faultAt } from '../../../files/formats/file-fault.ts';
+import { isJsonList, type JsonValue, ownValue } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 
 /** Returns a model's name with its provider. */
 export function qualifiedModel(name: string): string {

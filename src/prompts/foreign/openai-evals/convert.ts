@@ -1,8 +1,8 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
-import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { groupedDigits } from '../../../wire/grouped-digits.ts';
+import { faultAt } from '../../../files/formats/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/formats/json.ts';
+import { parseYaml, type YamlValue } from '../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { groupedDigits } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { Findings } from '../../findings.ts';
 import {

@@ -1,5 +1,5 @@
-import { isJsonList, type JsonObject } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonList, type JsonObject } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { Findings } from '../../findings.ts';
 import { JUDGED_NOTE } from '../converted.ts';
 import { PYTHON } from '../python.ts';

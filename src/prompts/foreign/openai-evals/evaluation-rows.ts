@@ -1,7 +1,7 @@
-import { type JsonObject, type JsonValue, ownValue, readJson } from '../../../files/json.ts';
-import { textOrNothing } from '../../../files/json-fields.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { groupedDigits } from '../../../wire/grouped-digits.ts';
+import { type JsonObject, type JsonValue, ownValue, readJson } from '../../../files/formats/json.ts';
+import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { groupedDigits } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonObject } from '../../../files/json.ts';
+import { isJsonList, type JsonObject } from '../../../files/formats/json.ts';
 import { inputsIn, testedInputs } from '../template-pieces.ts';
 import type { ConfiguredModels } from './configured-models.ts';
 import type { Conversion } from './conversion.ts';

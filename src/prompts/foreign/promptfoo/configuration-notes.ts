@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
 
 /** Warns that nothing attacks the models of a red team: `promptfoo eval` asks each prompt once there as well. */

@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { type Converted, modelsFileText, type TestFileParts } from '../converted.ts';
 import type { Conversion } from './conversion.ts';
 import type { PromptText } from './prompt-text.ts';

@@ -1,5 +1,5 @@
-import { nodeOnlyName } from '../../../files/programs/node-only.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { nodeOnlyName } from '../../../processes/node-only.ts';
 import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
 import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
 import type { PromptfooProvider } from './providers/provider.ts';

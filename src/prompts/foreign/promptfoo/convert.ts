@@ -1,6 +1,6 @@
-import { FileFault, faultAt } from '../../../files/file-fault.ts';
-import type { JsonObject } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { FileFault, faultAt } from '../../../files/formats/file-fault.ts';
+import type { JsonObject } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import type { ConversionLimits } from '../conversion-budget.ts';
 import {

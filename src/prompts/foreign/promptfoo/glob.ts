@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { errorMessage } from '../../../files/error-utils.ts';
-import { type FilePosition, faultAt } from '../../../files/file-fault.ts';
+import { type FilePosition, faultAt } from '../../../files/formats/file-fault.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 
 /** Returns the entries of a folder, and with `**` those of its folders too. */
 export function entriesBelow(folder: string, pattern: string, at: FilePosition): Dirent[] {

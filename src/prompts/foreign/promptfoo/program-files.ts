@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { canLoadTypeScript } from '../../../files/programs/node-loader.ts';
+import { canLoadTypeScript } from '../../../processes/node-loader.ts';
 import type { Conversion } from './conversion.ts';
 
 const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;

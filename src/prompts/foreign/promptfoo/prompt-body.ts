@@ -1,4 +1,4 @@
-import { FileFault } from '../../../files/file-fault.ts';
+import { FileFault } from '../../../files/formats/file-fault.ts';
 import { withEndMark } from '../converted.ts';
 import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
 import type { Conversion } from './conversion.ts';

@@ -1,7 +1,7 @@
-import { FileFault, faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
-import { parseYaml } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { FileFault, faultAt } from '../../../files/formats/file-fault.ts';
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/formats/json.ts';
+import { parseYaml } from '../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { chatRole, type Piece } from '../template-pieces.ts';
 import type { Conversion } from './conversion.ts';
 import { BeyondPromptFile, linesIn, type PromptText } from './prompt-text.ts';

@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 
 /** The names by which providers and tests refer to a prompt. */
 export interface PromptNames {

@@ -1,5 +1,5 @@
-import { FileFault } from '../../../files/file-fault.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { FileFault } from '../../../files/formats/file-fault.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { PromptNames } from './prompt-references.ts';
 import type { Located } from './source-files.ts';
 

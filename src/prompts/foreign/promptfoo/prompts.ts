@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { faultAt } from '../../../files/formats/file-fault.ts';
+import { isJsonList } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { PYTHON } from '../python.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { commandWords, isUnreadable, NEEDS_TYPES } from './program-files.ts';

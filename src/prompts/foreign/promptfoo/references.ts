@@ -1,7 +1,7 @@
-import { FileFault } from '../../../files/file-fault.ts';
-import { nameOfStep } from '../../../files/json.ts';
-import { toYamlValue, type YamlValue } from '../../../files/yaml.ts';
-import { parseYamlNode, type YamlNode, type YamlPair } from '../../../files/yaml-node.ts';
+import { FileFault } from '../../../files/formats/file-fault.ts';
+import { nameOfStep } from '../../../files/formats/json.ts';
+import { toYamlValue, type YamlValue } from '../../../files/formats/yaml.ts';
+import { parseYamlNode, type YamlNode, type YamlPair } from '../../../files/formats/yaml-node.ts';
 
 /** A YAML text with its parsed document. */
 export interface ParsedText {

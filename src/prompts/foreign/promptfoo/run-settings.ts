@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
 
 /** How a configuration wants its tests to be run. */

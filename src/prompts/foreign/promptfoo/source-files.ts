@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode, errorMessage } from '../../../files/error-utils.ts';
-import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault.ts';
+import { FileFault, type FilePosition, faultAt } from '../../../files/formats/file-fault.ts';
+import { parseYaml, type YamlValue } from '../../../files/formats/yaml.ts';
 import {
   excessText,
   inspectNamedFile,
@@ -9,9 +9,9 @@ import {
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
-import { PastBound } from '../../../files/past-bound.ts';
 import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
-import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
+import { PastBound } from '../../../utils/past-bound.ts';
 import type { ConversionBudget } from '../conversion-budget.ts';
 import type { ConvertOptions } from '../converted.ts';
 import { entriesBelow, globPattern, isGlob } from './glob.ts';

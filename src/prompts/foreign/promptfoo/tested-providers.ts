@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { Conversion } from './conversion.ts';
 import { includesName } from './prompt-references.ts';
 import type { PromptfooProvider } from './providers/provider.ts';

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { errorMessage } from '../../../files/error-utils.ts';
 import { describeImage } from '../../../prompts/render/describe-image.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { ApiError } from '../api-error.ts';
 import { parseBodyHere } from '../parse-body.ts';
 import type { Order, ThreadJob, ThreadReply } from './thread-messages.ts';

@@ -1,5 +1,5 @@
-import type { Env } from '../../../files/env.ts';
 import { outgoingProxy } from '../../../models/outgoing/proxy.ts';
+import type { Env } from '../../../utils/env.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { MediaUrlError } from '../store-errors.ts';
 

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { errorCode } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import { IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE } from '../runs/run-creation.ts';
 import { CreationRefused, type NewRun, type UserLimits } from '../runs/run-records.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';

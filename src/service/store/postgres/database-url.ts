@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext, rootCertificates } from 'node:tls';
 import type { ClientConfig } from 'pg';
-import type { Env } from '../../../files/env.ts';
-import { errorMessage } from '../../../files/error-utils.ts';
+import type { Env } from '../../../utils/env.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { DatabaseUrlError } from '../store-errors.ts';
 
 /** One of the servers of a database. */

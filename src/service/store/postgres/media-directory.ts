@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
-import { errorCode, errorMessage } from '../../../files/error-utils.ts';
 import { createFile } from '../../../files/writing/write-file.ts';
+import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
 /** A file with a random id that identifies the directory. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
-import { errorCode } from '../../../files/error-utils.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import { resultWithin, serviceClock } from '../../core/clock.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
 import { DatabaseHost } from './database-host.ts';

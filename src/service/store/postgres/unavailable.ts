@@ -1,5 +1,5 @@
-import { errorMessage } from '../../../files/error-utils.ts';
 import { isAboutCertificate } from '../../../net/connection-fault.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 
 /** PostgreSQL's code for a write to a read-only server, such as a standby. */

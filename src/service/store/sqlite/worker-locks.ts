@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../../../files/error-utils.ts';
 import { makeDirectory } from '../../../files/writing/write-below.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { writtenBefore } from '../blob-files.ts';
 import type { WorkerKind } from '../store.ts';

@@ -1,5 +1,5 @@
-import { isJsonList } from '../../../../files/json.ts';
-import { mapOfNodes, nodeOfData, type YamlNode } from '../../../../files/yaml-node.ts';
+import { isJsonList } from '../../../../files/formats/json.ts';
+import { mapOfNodes, nodeOfData, type YamlNode } from '../../../../files/formats/yaml-node.ts';
 import type { ConvertedTests } from './read-promptfoo.ts';
 
 /** Returns converted tests as if their test file had been parsed, with each case at its line in the configuration. */

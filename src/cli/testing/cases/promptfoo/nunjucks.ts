@@ -1,6 +1,6 @@
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
 import { builtText } from '../../../../files/installed/installed-file.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/json.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { Context } from '../../../context.ts';
 
 /** A prompt that Nunjucks has rendered. */

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { errorMessage } from '../../../../files/error-utils.ts';
-import { ProcessTree } from '../../../../files/processes/process-tree.ts';
-import { environmentWithoutKeys } from '../../../../files/programs/find-program.ts';
-import { within } from '../../../../net/abort-signals.ts';
+import { environmentWithoutKeys } from '../../../../processes/find-program.ts';
+import { ProcessTree } from '../../../../processes/process-tree.ts';
+import { within } from '../../../../utils/abort-signals.ts';
+import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { MAX_TEST_FILE_BYTES } from '../test-case.ts';

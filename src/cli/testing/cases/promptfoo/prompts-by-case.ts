@@ -1,5 +1,5 @@
-import { errorMessage } from '../../../../files/error-utils.ts';
 import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../../prompts/foreign/converted.ts';
+import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { type NunjucksPrompt, renderNunjucks } from './nunjucks.ts';

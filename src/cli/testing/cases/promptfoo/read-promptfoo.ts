@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../../../files/json.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
 import type {
   ConversionNote,
   Converted,

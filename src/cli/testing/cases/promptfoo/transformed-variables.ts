@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../../files/json.ts';
+import type { JsonValue } from '../../../../files/formats/json.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
 import type { ProviderUsage } from '../../../engine.ts';
 import { reasonInBody } from '../error-body.ts';
 import type { PictureSource } from '../fetch-pictures.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
 import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../model-answer.ts';
 
 /** Amazon Bedrock's Converse. Each event of its stream is an object with one key, its type. */

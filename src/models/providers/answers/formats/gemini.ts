@@ -1,4 +1,4 @@
-import { listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
+import { listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
 import { type AnswerFormat, countAt, type ModelAnswer } from '../model-answer.ts';
 
 /** Google's `generateContent`. */

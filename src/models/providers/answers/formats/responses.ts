@@ -1,4 +1,4 @@
-import { listAt, textAt, valueAt } from '../../../../wire/bounded-json.ts';
+import { listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
 import { reasonInBody } from '../error-body.ts';
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
 import { tokenUsage } from './chat.ts';

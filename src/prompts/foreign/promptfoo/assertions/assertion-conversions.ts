@@ -1,6 +1,6 @@
-import { errorMessage } from '../../../../files/error-utils.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
-import { textOrJson, textOrNothing } from '../../../../files/json-fields.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import { textOrJson, textOrNothing } from '../../../../files/formats/json-fields.ts';
+import { errorMessage } from '../../../../utils/error-utils.ts';
 
 import { MEASURED_TYPES, measuredExpectation, measuredFault } from './measured-assertions.ts';
 

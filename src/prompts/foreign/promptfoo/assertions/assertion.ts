@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../../files/json.ts';
+import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
 import type { Conversion } from '../conversion.ts';
 import type { Located } from '../source-files.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';

@@ -1,9 +1,9 @@
-import { FileFault } from '../../../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
-import { textOrNothing } from '../../../../files/json-fields.ts';
-import { needsNode, nodeOnlyName } from '../../../../files/programs/node-only.ts';
-import { parseYaml } from '../../../../files/yaml.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { FileFault } from '../../../../files/formats/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import { textOrNothing } from '../../../../files/formats/json-fields.ts';
+import { parseYaml } from '../../../../files/formats/yaml.ts';
+import { needsNode, nodeOnlyName } from '../../../../processes/node-only.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { JUDGED_NOTE } from '../../converted.ts';
 import { PYTHON } from '../../python.ts';
 import type { Conversion } from '../conversion.ts';

@@ -1,5 +1,5 @@
-import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 
 /** A type of assertion that code of ours measures, as promptfoo does. */
 interface Measure {

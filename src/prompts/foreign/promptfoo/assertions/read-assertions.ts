@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../../files/yaml.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { readPromptfooProvider } from '../providers/read-provider.ts';
 import {

@@ -1,6 +1,6 @@
-import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/json.ts';
-import { textOrJson } from '../../../../files/json-fields.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import { textOrJson } from '../../../../files/formats/json-fields.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 
 /** Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes only keywords of draft 7. */
 export function faultOfSchema(schema: JsonObject, depth = 0): string | undefined {

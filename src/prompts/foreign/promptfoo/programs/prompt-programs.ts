@@ -1,4 +1,4 @@
-import { nodeLoader } from '../../../../files/programs/node-loader.ts';
+import { nodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
 /** Calls a function that makes prompts, or the program itself, with each context, and prints each prompt as a line of JSON. */

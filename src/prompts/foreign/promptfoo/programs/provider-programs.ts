@@ -1,4 +1,4 @@
-import { nodeLoader } from '../../../../files/programs/node-loader.ts';
+import { nodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
 /** Code that passes the prompt like promptfoo: a single user message as text, several messages as JSON. */

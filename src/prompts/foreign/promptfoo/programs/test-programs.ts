@@ -1,4 +1,4 @@
-import { nodeLoader } from '../../../../files/programs/node-loader.ts';
+import { nodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON } from '../../python.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 

@@ -1,5 +1,5 @@
-import { type JsonObject, type JsonValue, parseJson } from '../../../../files/json.ts';
-import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import { isLoopbackHost } from '../../../../wire/addresses.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';

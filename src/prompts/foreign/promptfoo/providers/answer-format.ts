@@ -1,5 +1,5 @@
-import { type JsonObject, type JsonValue, ownValue } from '../../../../files/json.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { azureDeployment } from './sent-settings.ts';
 
 /** Returns true if promptfoo reads the format of answers from this key for a provider. */

@@ -4,10 +4,10 @@ import {
   type JsonValue,
   ownValue,
   withoutUndefined,
-} from '../../../../files/json.ts';
-import { textOrNothing } from '../../../../files/json-fields.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+} from '../../../../files/formats/json.ts';
+import { textOrNothing } from '../../../../files/formats/json-fields.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { Conversion } from '../conversion.ts';
 
 /** Matches promptfoo's names for Claude's Agent SDK. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../files/json.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { Conversion } from '../conversion.ts';
 import { addressFields } from './address-provider.ts';
 import { CLAUDE_AGENT } from './claude-agent.ts';

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonValue, parseJson } from '../../../../files/json.ts';
+import { isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import { splitNunjucks } from '../template.ts';
 
 /** Matches a Nunjucks tag that is an environment variable. */

@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../../files/yaml.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { PYTHON } from '../../python.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { commandWords, isUnreadable, NEEDS_TYPES } from '../program-files.ts';

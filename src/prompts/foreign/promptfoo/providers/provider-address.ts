@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import type { PromptfooAddress } from './provider.ts';
 

@@ -1,5 +1,5 @@
-import { faultAt } from '../../../../files/file-fault.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { valuesByKey } from '../conversion.ts';
 
 /** The parts of a provider that is a map. */

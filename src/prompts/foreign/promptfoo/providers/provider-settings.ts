@@ -1,7 +1,7 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/json.ts';
-import { textOrNothing } from '../../../../files/json-fields.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import { textOrNothing } from '../../../../files/formats/json-fields.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { answerFormat, readsFormat } from './answer-format.ts';
 import { ADDRESS_KEYS, takesAddress } from './provider-address.ts';

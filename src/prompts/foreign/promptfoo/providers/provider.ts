@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 
 /** A provider at an address of its own, as an entry of a models file. */
 export interface PromptfooAddress {

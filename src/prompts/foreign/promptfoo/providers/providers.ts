@@ -1,5 +1,5 @@
-import { isJsonList } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
+import { isJsonList } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { Conversion } from '../conversion.ts';
 import { includesPrompt, type PromptNames, readReferences } from '../prompt-references.ts';
 import type { PromptfooProvider } from './provider.ts';

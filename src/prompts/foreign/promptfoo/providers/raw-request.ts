@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../files/json.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
 import { TAG } from '../template.ts';
 import { convertBody } from './entry-placeholders.ts';
 

@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../../files/yaml.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { parsesAnswers } from './answer-format.ts';
 import { declareProvider } from './declared-provider.ts';

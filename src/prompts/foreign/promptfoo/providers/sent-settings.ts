@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../files/json.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
 
 /** The `config` of a provider. */
 export interface ConfigSource {

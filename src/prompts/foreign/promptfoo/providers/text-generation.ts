@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../../files/yaml.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import type { EntryFields, WrittenProvider } from './provider.ts';
 

@@ -1,6 +1,6 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
-import { isJsonObject, textAt } from '../../../../wire/bounded-json.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { isJsonObject, textAt } from '../../../../utils/bounded-json.ts';
 import type { Conversion } from '../conversion.ts';
 import { TAG } from '../template.ts';
 

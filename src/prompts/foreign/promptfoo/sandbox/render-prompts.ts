@@ -1,6 +1,6 @@
 // Runs with Nunjucks inside the engine for JavaScript of strangers, which has nothing but the language itself.
 import nunjucks from 'nunjucks';
-import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import { isUnclosed, namesUnknown, resolveVars } from '../tests/variable-texts.ts';
 
 type NunjucksVariables = JsonObject;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../../files/json.ts';
+import type { JsonValue } from '../../../../files/formats/json.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 import { resolveVars } from './variable-texts.ts';
 

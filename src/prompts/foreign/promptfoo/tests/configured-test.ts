@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
+import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { Assertion, WrittenJudge } from '../assertions/assertion.ts';
 import type { Located } from '../source-files.ts';
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { assertionsIn } from '../assertions/read-assertions.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
 import { readReferences } from '../prompt-references.ts';

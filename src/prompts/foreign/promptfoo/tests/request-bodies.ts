@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, ownValue, parseJson } from '../../../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
 import type { BodyTemplate, Conversion } from '../conversion.ts';
 
 /** Returns the text of a request's body that Nunjucks makes for a case, as promptfoo sends it; empty with a note if it can't. */

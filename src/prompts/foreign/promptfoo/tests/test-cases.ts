@@ -1,5 +1,5 @@
-import { faultAt } from '../../../../files/file-fault.ts';
-import { type JsonValue, ownValue } from '../../../../files/json.ts';
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { type JsonValue, ownValue } from '../../../../files/formats/json.ts';
 import type { ConvertedCase, TestCaseText } from '../../converted.ts';
 import type { Piece } from '../../template-pieces.ts';
 import { type Assertion, isCode } from '../assertions/assertion.ts';

@@ -1,6 +1,6 @@
-import { faultAt } from '../../../../files/file-fault.ts';
-import { isJsonList } from '../../../../files/json.ts';
-import { parseYaml, type YamlValue } from '../../../../files/yaml.ts';
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { isJsonList } from '../../../../files/formats/json.ts';
+import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from '../program-files.ts';
 import { testsProgram } from '../programs/test-programs.ts';

@@ -1,6 +1,6 @@
-import { errorMessage } from '../../../../files/error-utils.ts';
-import { type FilePosition, faultAt } from '../../../../files/file-fault.ts';
-import type { JsonObject } from '../../../../files/json.ts';
+import { type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Assertion } from '../assertions/assertion.ts';
 import { assertionInCell } from '../assertions/assertion-in-cell.ts';
 import type { Conversion } from '../conversion.ts';

@@ -1,6 +1,6 @@
-import { faultAt } from '../../../../files/file-fault.ts';
-import { isJsonList } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { isJsonList } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';
 import type { Located } from '../source-files.ts';

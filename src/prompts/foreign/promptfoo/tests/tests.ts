@@ -1,7 +1,7 @@
-import { faultAt } from '../../../../files/file-fault.ts';
-import { type JsonValue, parseJson } from '../../../../files/json.ts';
-import type { YamlValue } from '../../../../files/yaml.ts';
-import { groupedDigits } from '../../../../wire/grouped-digits.ts';
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { groupedDigits } from '../../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../../bounds.ts';
 import { isJudged, type WrittenJudge } from '../assertions/assertion.ts';
 import { readPromptfooJudge } from '../assertions/read-assertions.ts';

@@ -1,6 +1,6 @@
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/json.ts';
-import { parseYaml } from '../../../../files/yaml.ts';
-import { isJsonObject } from '../../../../wire/bounded-json.ts';
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import { parseYaml } from '../../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { namesEnvironment } from '../fill-variables.ts';
 import type { PromptfooProvider } from '../providers/provider.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonPastBound, listAt, parseBoundedJson, textAt, valueAt } from '../../src/wire/bounded-json.ts';
+import { JsonPastBound, listAt, parseBoundedJson, textAt, valueAt } from '../../src/utils/bounded-json.ts';
 
 const bounds = { values: 10, levels: 3 };
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { sleep, unlessAborted, within } from '../../src/net/abort-signals.ts';
+import { sleep, unlessAborted, within } from '../../src/utils/abort-signals.ts';
 import { collectGarbage } from '../support/system.ts';
 
 function endOf(signal: AbortSignal): Promise<string> {

@@ -1,4 +1,4 @@
-import { binaryKind } from './read-text.ts';
+import { binaryKind } from '../read-text.ts';
 
 const SNIFFED_BYTES = 4100;
 

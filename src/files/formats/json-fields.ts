@@ -1,4 +1,4 @@
-import { textAt } from '../wire/bounded-json.ts';
+import { textAt } from '../../utils/bounded-json.ts';
 
 /** Returns the non-empty string under the first key that has one. */
 export function textUnder(json: unknown, ...keys: readonly string[]): string | undefined {

@@ -1,5 +1,5 @@
-import { toError } from '../error-utils.ts';
-import { PastBound } from '../past-bound.ts';
+import { toError } from '../utils/error-utils.ts';
+import { PastBound } from '../utils/past-bound.ts';
 
 /** A message of a bounded process: it has begun, is done, or has failed. */
 export type ProcessReply =

@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Env } from '../env.ts';
-import { errorCode } from '../error-utils.ts';
-import { isLink } from '../writing/write-below.ts';
+import { isLink } from '../files/writing/write-below.ts';
+import type { Env } from '../utils/env.ts';
+import { errorCode } from '../utils/error-utils.ts';
 
 /**
  * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`, because the working

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isSingleFile } from '../installed/single-file.ts';
+import { isSingleFile } from '../files/installed/single-file.ts';
 
 /** Returns the path of the jiti that is installed with promptrun, as a list; empty in the single executable. */
 function installedJiti(): string[] {

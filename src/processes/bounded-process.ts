@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { toError } from '../error-utils.ts';
-import { forkBuilt } from '../installed/start-built.ts';
-import { PastBound, pastTime } from '../past-bound.ts';
+import { forkBuilt } from '../files/installed/start-built.ts';
+import { toError } from '../utils/error-utils.ts';
+import { PastBound, pastTime } from '../utils/past-bound.ts';
 import { type ErrorClasses, type ProcessReply, restoreError } from './process-messages.ts';
 
 /** Settings of a bounded process. */

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { programLine, UnsafeArgument } from '../../../src/files/programs/program-line.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { programLine, UnsafeArgument } from '../../src/processes/program-line.ts';
+import { temporaryDirectory } from '../support/context.ts';
 
 let home = '';
 beforeEach(() => {

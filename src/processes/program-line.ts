@@ -1,4 +1,4 @@
-import type { Env } from '../env.ts';
+import type { Env } from '../utils/env.ts';
 import { isBatchFile, resolveProgram, windowsProgram } from './find-program.ts';
 
 /** A program to start. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasLed, parseMembers } from '../../../src/files/processes/process-groups.ts';
+import { hasLed, parseMembers } from '../../src/processes/process-groups.ts';
 
 const NOW = Date.UTC(2024, 0, 10);
 const ago = (ms: number): number => NOW - ms;

@@ -6,7 +6,7 @@ import {
   search,
   tokenize,
 } from '@jmespath-community/jmespath';
-import { errorMessage } from './error-utils.ts';
+import { errorMessage } from '../../utils/error-utils.ts';
 
 // Literals without quotes, as in [?type==`text`], are widely used.
 const JMESPATH_OPTIONS = { enable_legacy_literals: true };

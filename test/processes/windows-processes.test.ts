@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findOrphans, parseProcesses } from '../../../src/files/processes/windows-processes.ts';
+import { findOrphans, parseProcesses } from '../../src/processes/windows-processes.ts';
 
 /** 2024-01-01T00:00:00Z in units of 100 ns since 1601. */
 const NEW_YEAR = 133_485_408_000_000_000n;

@@ -1,4 +1,4 @@
-import { type JsonBounds, JsonPastBound, MAX_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
+import { type JsonBounds, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 
 /** A value that JSON can represent. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;

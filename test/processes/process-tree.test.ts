@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { endOrphanedTree, ProcessTree } from '../../../src/files/processes/process-tree.ts';
-import { temporaryDirectory } from '../../support/context.ts';
-import { isPosix } from '../../support/system.ts';
+import { endOrphanedTree, ProcessTree } from '../../src/processes/process-tree.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { isPosix } from '../support/system.ts';
 
 function started(script: string, mark: string): ProcessTree {
   const env = { PATH: process.env['PATH'], TREE_MARK: mark };

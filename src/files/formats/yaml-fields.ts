@@ -1,5 +1,5 @@
+import { didYouMean } from '../../utils/nearest-name.ts';
 import { FileFault } from './file-fault.ts';
-import { didYouMean } from './nearest-name.ts';
 import type { YamlEntry, YamlValue } from './yaml.ts';
 
 /** A format for a field's text; the rule is a sentence without the field's name. */

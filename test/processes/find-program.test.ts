@@ -6,9 +6,9 @@ import {
   findProgram,
   resolveProgram,
   windowsProgram,
-} from '../../../src/files/programs/find-program.ts';
-import { temporaryDirectory } from '../../support/context.ts';
-import { isPosix } from '../../support/system.ts';
+} from '../../src/processes/find-program.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { isPosix } from '../support/system.ts';
 
 let home = '';
 beforeEach(() => {

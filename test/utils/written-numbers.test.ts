@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_JSON } from '../../src/wire/bounded-json.ts';
-import { parseKeepingNumbers, stringifyAsWritten } from '../../src/wire/written-numbers.ts';
+import { MAX_JSON } from '../../src/utils/bounded-json.ts';
+import { parseKeepingNumbers, stringifyAsWritten } from '../../src/utils/written-numbers.ts';
 
 describe('numbers that JavaScript cannot hold', () => {
   const parse = (text: string): unknown => parseKeepingNumbers(text, MAX_JSON);

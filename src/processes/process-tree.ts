@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ProgramStart, programLine } from '../programs/program-line.ts';
 import { endProcessGroup } from './process-groups.ts';
+import { type ProgramStart, programLine } from './program-line.ts';
 import { endOrphans, endTree, type Lifetime } from './windows-processes.ts';
 
 /** The end of a program; one of the two is null. */
