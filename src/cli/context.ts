@@ -80,7 +80,6 @@ export interface Context extends TerminalContext {
   /** Returns the tasks on prompt files, which share their processes; the same object each time. */
   promptTasks(): Promise<PromptTasks>;
   readonly local: LocalService;
-  /** The version of promptrun. */
   readonly version: string;
   /** The local service's data directory. */
   readonly dataDir: string;

@@ -1,7 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { toError } from '../utils/error-utils.ts';
 
-/** Callbacks of a watched directory. */
 export interface DirectoryWatch {
   /** Returns true for file names to watch. */
   readonly concerns: (name: string) => boolean;
@@ -13,7 +12,6 @@ export interface DirectoryWatch {
 /** Time within which events count as one change, in milliseconds: editors write, rename and touch. */
 const DIRECTORY_SETTLE_MS = 100;
 
-/** A directory under watch. */
 export interface Watching {
   /** Calls `onChange` now, after any running call. */
   readonly settle: () => Promise<void>;

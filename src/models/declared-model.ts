@@ -26,7 +26,6 @@ interface Declaration extends AnswerFields {
   /** The absolute folder of the file with the entry. */
   readonly here: string;
   readonly timeoutMs: number;
-  /** All placeholders of the entry. */
   readonly placeholders: readonly ProgramPlaceholder[];
 }
 

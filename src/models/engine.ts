@@ -9,7 +9,6 @@ import type { ModelEntry } from './model-entry.ts';
  */
 export const MAX_TEXT_MIB = 8;
 
-/** An output item of an engine. */
 export type EngineOutput =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'video'; readonly bytes: Uint8Array; readonly mediaType: string }
@@ -85,7 +84,6 @@ export interface ProviderUsage {
  */
 export type EngineFault = 'unauthorised' | 'quota' | 'busy' | 'unreachable' | 'not-started' | 'unfit';
 
-/** The result of a run. */
 export interface EngineResult {
   readonly outputs: readonly EngineOutput[];
   /** Total tokens; at least 1 unless the run failed. */

@@ -6,7 +6,6 @@ import type { PrivateRules } from './outgoing/fetch-image.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 
-/** The settings of all engines. */
 export interface EnginesOptions {
   /** The environment: the providers' keys, and the variables that programs see. */
   readonly env: Env;
@@ -17,7 +16,6 @@ export interface EnginesOptions {
   readonly directory?: string | undefined;
 }
 
-/** Returns all engines by name. */
 export function createEngines({
   env,
   privateRules,

@@ -1,7 +1,6 @@
 import type { Modality, Model, RunOption } from '../wire/index.ts';
 import type { DeclaredModel } from './declared-model.ts';
 
-/** The engines by name. */
 export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'provider' | 'program' | 'address';
 
 /** The interfaces of providers, by their names in models.yaml (`engine`). */
@@ -41,7 +40,6 @@ export const OPTION_NAMES = [
 
 export type OptionName = (typeof OPTION_NAMES)[number];
 
-/** A provider of models. */
 export interface Provider {
   readonly name: string;
   /** The base URL of requests, without a trailing slash. */
@@ -49,7 +47,6 @@ export interface Provider {
   readonly engine: InterfaceName;
   /** The environment variables of its key; the first that is set counts. Without one, no key is sent. */
   readonly keyVariables: readonly string[];
-  /** True if it requires a key. */
   readonly needsKey: boolean;
   /** Variables that would complete its address; any one of them is enough. */
   readonly missing?: readonly string[];
@@ -173,7 +170,6 @@ export function nearShutdown({ model, shutdownDate: date }: ModelEntry, nowMs: n
   return date !== undefined && left <= SOON_MS ? { model, date, isPast: left <= 0 } : undefined;
 }
 
-/** Returns the note on a model's shutdown. */
 export function shutdownNote({ model, date, isPast }: NonNullable<ReturnType<typeof nearShutdown>>): string {
   return `the model ${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`;
 }

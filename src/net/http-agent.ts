@@ -3,7 +3,6 @@ import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
 import { explainConnectionFailure, faultCode, isAboutCertificate, ProxyFault } from './connection-fault.ts';
 
-/** Options of an agent. */
 export interface AgentOptions {
   /** The proxy that every connection tunnels through; undefined connects directly. */
   readonly proxy?: URL | undefined;

@@ -25,7 +25,6 @@ export class BrowserService implements Requester {
     this.#key = key;
   }
 
-  /** Returns all published prompts. */
   async prompts(): Promise<readonly PromptSearchRow[]> {
     const rows: PromptSearchRow[] = [];
     for await (const row of new Prompts(this).all()) rows.push(row);

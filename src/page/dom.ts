@@ -23,7 +23,6 @@ function toNode(child: Child): Node | string {
   return child instanceof Node ? child : String(child);
 }
 
-/** Creates a labelled control. */
 export function labelled(name: string, control: HTMLElement, hint?: string): HTMLElement {
   return el(
     'label',

@@ -4,7 +4,6 @@ import { el } from './dom.ts';
 /** The error item of a cancelled run. */
 const CANCELLED_FAULT = 'cancelled';
 
-/** Formats the status of a run. */
 export function status(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
   const shown = isCancelled(run) ? CANCELLED_FAULT : run.runStatus;
   return el('span', { class: shown }, shown);

@@ -1,6 +1,5 @@
 import type { BrowserService } from './browser-service.ts';
 
-/** The context of a view. */
 export interface ViewContext {
   readonly service: BrowserService;
   readonly main: HTMLElement;

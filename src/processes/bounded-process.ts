@@ -4,7 +4,6 @@ import { toError } from '../utils/error-utils.ts';
 import { PastBound, pastTime } from '../utils/past-bound.ts';
 import { type ErrorClasses, type ProcessReply, restoreError } from './process-messages.ts';
 
-/** Settings of a bounded process. */
 export interface BoundedProcessOptions {
   /** The build output that the process runs. */
   readonly file: string;
@@ -13,7 +12,6 @@ export interface BoundedProcessOptions {
   readonly errors?: ErrorClasses;
 }
 
-/** The limits of an order. */
 export interface OrderLimits {
   /** Maximum time in milliseconds, from the start of the work. */
   readonly timeMs: number;

@@ -1,7 +1,6 @@
 import type { Env } from '../utils/env.ts';
 import { isBatchFile, resolveProgram, windowsProgram } from './find-program.ts';
 
-/** A program to start. */
 export interface ProgramStart {
   /** The program and its arguments, without a shell. */
   readonly argv: readonly [string, ...string[]];

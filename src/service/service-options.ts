@@ -33,7 +33,6 @@ export interface CommonOptions {
   onRunEnd?: ((run: RunEndEvent) => void) | undefined;
 }
 
-/** The end of a run, for the log. */
 export interface RunEndEvent extends RunEnd {
   /** The user's name; undefined if it could not be read. */
   readonly user: string | undefined;

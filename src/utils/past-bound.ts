@@ -33,7 +33,6 @@ export function withinTime<T>(what: string, limitMs: number, action: () => T, le
   return result.value as T;
 }
 
-/** Returns the error for a time limit. */
 export function pastTime(what: string, limitMs: number): PastBound {
   return new PastBound(`${what} takes longer than ${limitMs / 1000} s`);
 }

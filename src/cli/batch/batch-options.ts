@@ -2,7 +2,6 @@ import type { Caps } from '../creation/caps.ts';
 import type { Format } from '../inputs/rows/row-source.ts';
 import type { Shard } from '../inputs/rows/shard.ts';
 
-/** The options of a batch. */
 export interface BatchOptions {
   readonly target: string;
   readonly resume: boolean;

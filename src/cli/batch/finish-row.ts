@@ -24,7 +24,6 @@ import { reportRow } from './progress/report-row.ts';
 import type { Tally } from './progress/row-tally.ts';
 import { lineInputs, type ResultsLine, resultsLine } from './results/results-line.ts';
 
-/** A running batch. */
 export interface RunningBatch extends BatchFiles {
   /** The context, whose signal drops the running rows. */
   readonly ctx: Context;

@@ -10,7 +10,6 @@ import type { PreparedBatch } from './prepare-batch.ts';
 import { lockResults, openResults, standaloneJournal } from './results/open-results.ts';
 import type { ResultsFile } from './results/results-line.ts';
 
-/** The open files of a batch. */
 export interface BatchFiles {
   readonly results: ResultsFile;
   readonly journal: BatchJournal;

@@ -14,10 +14,8 @@ import { planRow, type RowPlan } from './plan-row.ts';
 import { prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import { reportRow } from './progress/report-row.ts';
 
-/** A batch whose files are open. */
 export type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
-/** The job of a row. */
 export interface RowJob extends Job {
   readonly source: () => SourceRow;
 }

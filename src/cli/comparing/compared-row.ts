@@ -11,7 +11,6 @@ import type { MediaContent } from '../outputs/media-content.ts';
 import { providerReasons, reasonText, withoutRerunAdvice } from '../outputs/run-errors.ts';
 import type { Variant } from './create-variants.ts';
 
-/** The result of a row with one variant. */
 export interface VariantResult extends RequestResult {
   /** Pictures and videos by URL. */
   readonly media: ReadonlyMap<string, MediaContent>;

@@ -5,7 +5,6 @@ import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-request
 import { withResumeJournal } from '../jobs/resume-journal.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 
-/** A comparison that `--resume` continues. */
 export interface ResumableComparison extends ResumeOptions {
   /** The names of its rows, targets and models, by which the journal is found again. */
   readonly names: readonly string[];

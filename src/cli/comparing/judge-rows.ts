@@ -89,7 +89,6 @@ async function caseFinder(
   return row => byInputs.get(inputsDigest(row) ?? '') ?? byName.get(row.id);
 }
 
-/** Returns the expectations of the rows' cases that a model judges. */
 export function judgedExpectations({ byRow }: ExpectedCases): Expectation[] {
   return [...allExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(needsJudge);
 }

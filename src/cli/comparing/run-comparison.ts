@@ -144,7 +144,6 @@ async function variantRequest(
   return model === undefined ? request : { ...request, model };
 }
 
-/** Options for running a comparison. */
 export interface ComparisonOptions {
   /** Maximum number of open creations at each service; undefined for the service's default. */
   readonly concurrency: number | undefined;

@@ -18,7 +18,6 @@ export interface Candidate {
   readonly isPartial?: boolean;
 }
 
-/** The input of a source. */
 export interface SourceRequest {
   readonly ctx: Context;
   readonly call: TypedCommand;

@@ -12,7 +12,6 @@ export type Quote = '' | "'" | '"';
 export interface BashLine extends ShellLine {
   /** The length of `current` before the replaced part. */
   readonly kept: number;
-  /** The open quote. */
   readonly quote: Quote;
 }
 

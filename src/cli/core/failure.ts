@@ -32,7 +32,6 @@ export interface Situation {
   readonly advise: Advise;
   /** The source of the key; see `Connection.keySource`. */
   readonly keySource?: string | undefined;
-  /** The profile in use, if any. */
   readonly profile?: string | undefined;
 }
 

@@ -37,7 +37,6 @@ export function credits(value: number): Credits {
   return Math.round(value * CREDIT);
 }
 
-/** Converts an amount to a number of credits. */
 export function inCredits(amount: Credits): number {
   return amount / CREDIT;
 }

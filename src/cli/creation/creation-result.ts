@@ -11,10 +11,8 @@ import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 
-/** A creation request. */
 export interface CreationRequest {
   readonly promptVersionId: string;
-  /** The JSON body. */
   readonly body: RequestBody;
   /** The hexadecimal SHA-256 of the texts, images and options. */
   readonly digest: string;

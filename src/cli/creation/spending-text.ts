@@ -75,7 +75,6 @@ function dollarsText(dollars: number, estimated: boolean): string {
   return `${formatDollars(money(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
-/** Returns the titles of `spentCells`. */
 export function spentTitles({ withCredits }: { readonly withCredits: boolean }): string[] {
   return ['tokens', ...(withCredits ? ['credits'] : []), 'cost'];
 }

@@ -31,13 +31,11 @@ export function tokensOfFailed(run: Run | undefined, { tokens }: RunSpend): numb
   return run?.runStatus === 'failed' ? tokens : undefined;
 }
 
-/** The estimate of a run of unknown cost. */
 export const UNKNOWN_ESTIMATE: Estimate = { cost: undefined, credits: undefined };
 
 /** A run that an earlier invocation of the command made. */
 export interface EarlierRun extends Omit<RunSpend, 'counted'> {
   readonly runId: string;
-  /** undefined if unknown. */
   readonly promptVersionId?: string | undefined;
 }
 
@@ -69,7 +67,6 @@ export interface Totals extends Sums {
   /** The service tokens of the runs that report them. */
   readonly tokens: number;
   readonly tokensUnknown: number;
-  /** The totals of each known model. */
   readonly models: readonly ModelTotals[];
 }
 
@@ -110,7 +107,6 @@ export class Spending {
     return this.#hasUnreadCredits;
   }
 
-  /** All counted runs. */
   get runs(): readonly PaidRun[] {
     return [...this.#runs.values()];
   }

@@ -18,7 +18,6 @@ export function parseKeyValue(text: string, flag: string): { readonly key: strin
   return { key: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** The source of the value of an `--input`. */
 export type ValueSource =
   | { readonly from: 'argument'; readonly value: string }
   | { readonly from: 'file'; readonly path: string }
@@ -37,7 +36,6 @@ export function literalValue(value: string): string {
   return value.startsWith('@') ? `@${value}` : value;
 }
 
-/** Returns true if a `key=value` reads standard input. */
 export function readsStandardInput(keyValue: string): boolean {
   return keyValue.slice(keyValue.indexOf('=') + 1) === '@-';
 }

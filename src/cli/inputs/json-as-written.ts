@@ -15,7 +15,6 @@ export class Literal {
     this.source = source;
   }
 
-  /** The value in JavaScript. */
   get value(): number | boolean {
     const number = Number(this.source);
     return Number.isNaN(number) ? this.source.toLowerCase() === 'true' : number;

@@ -5,7 +5,6 @@ import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import { type ImageSource, imageBytes } from './images/image-source.ts';
 
-/** A run to create. */
 export interface RunRequest {
   readonly promptVersionId: string;
   readonly text: ReadonlyMap<string, string>;

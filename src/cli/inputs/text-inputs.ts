@@ -6,7 +6,6 @@ import { parseKeyValue, parseValueSource, readsStandardInput } from './flag-valu
 import { inputText, Literal, parseJsonAsWritten } from './json-as-written.ts';
 import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';
 
-/** The input flags as given. */
 export interface InputFlags {
   /** `key=value`, `key=@file`, `key=@-`, `key=@@literal`. */
   readonly inputs: readonly string[];

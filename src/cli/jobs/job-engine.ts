@@ -10,7 +10,6 @@ const MAX_OPEN_JOBS = 1000;
 /** Maximum number of list pages to read for each creation in doubt. */
 const PAGES_PER_DOUBT = 2;
 
-/** A job and its plan. */
 export interface PlannedJob {
   readonly job: Job;
   readonly plan: JobPlan;

@@ -30,7 +30,6 @@ interface BatchFacts {
   readonly resumes?: true;
 }
 
-/** The end of a job. */
 export interface JobEnd {
   readonly step: 'succeeded' | 'failed';
   readonly runId: string | null;

@@ -64,7 +64,6 @@ export function sumOfSeconds(all: readonly (number | null)[]): number {
   return Math.round(all.reduce<number>((sum, seconds) => sum + (seconds ?? 0), 0) * 1000) / 1000;
 }
 
-/** The outcome of a job. */
 export type JobOutcome =
   /** The run has ended; `error` is the reason if the job did not succeed. */
   | {

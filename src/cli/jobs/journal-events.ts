@@ -5,7 +5,6 @@ import type { JobName } from './job.ts';
 
 const JOB_STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 
-/** The state of a job. */
 export type JobStep = (typeof JOB_STEPS)[number];
 
 /** The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep their places. */
@@ -69,7 +68,6 @@ export type JournalEvent =
   | HandoverEvent
   | HandoverProgressEvent;
 
-/** Converts an event to a line of the journal. */
 export function journalLine(event: JournalEvent): UncheckedObject {
   if (event.kind === 'begun') return { batch: 1, ...event.facts };
   if (event.kind === 'step') return stepLine(event);

@@ -25,7 +25,6 @@ export interface JobState {
   /** All its runs, including those before it was run again. */
   readonly runIds: readonly string[];
   readonly recovered: boolean;
-  /** The text of its error. */
   readonly error: string | undefined;
   /** True if it failed with a fault of the service, which may have created a run anyway. */
   readonly mayHaveRun: boolean;
@@ -40,7 +39,6 @@ export interface ExtraCreation {
   readonly entry: JournalEntry | undefined;
   /** A digest of how a configuration declares the model; undefined if none does. */
   readonly declarationDigest?: string | undefined;
-  /** undefined if unknown. */
   readonly runId: string | undefined;
 }
 

@@ -9,7 +9,6 @@ import { type PlannedJob, runJobs } from './job-engine.ts';
 import { isAtCap } from './job-errors.ts';
 import { StopControl } from './stop-control.ts';
 
-/** The result of a request. */
 export interface RequestResult {
   readonly run: CreatedRun | undefined;
   /** The time from the creation to the end; null if unknown, as of a row of a provider batch. */

@@ -29,7 +29,6 @@ export interface JudgeCheckOptions extends ResumeOptions {
   readonly rate: number | undefined;
 }
 
-/** The result of checking a judge. */
 export interface JudgeCheck {
   /** The rows for which every answer came. */
   readonly judged: readonly JudgedRow[];

@@ -20,7 +20,6 @@ import { resolveRun } from '../targets/run-name.ts';
 import { runResult } from './run-content.ts';
 import type { SessionPrompts } from './session-prompts.ts';
 
-/** A call of a tool. */
 export interface ToolCall {
   /** Aborted if the client cancels the call. */
   readonly signal: AbortSignal;

@@ -17,7 +17,6 @@ import { oneLine } from '../terminal/sanitise.ts';
 
 /** A prompt as an agent sees it. */
 export interface OfferedPrompt {
-  /** The name of the prompt in a call. */
   readonly name: string;
   readonly title: string;
   readonly description: string;

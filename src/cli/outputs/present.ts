@@ -30,7 +30,6 @@ export async function present(ctx: Context, value: unknown, forms: Forms): Promi
   await page(ctx, text, ctx.settings.get('pager'));
 }
 
-/** A column of a list. */
 export interface ListColumn<T> extends TableColumn {
   readonly cell: (item: T) => Cell;
   /** Returns the cell for programs if it differs; null shows the column only to people. */

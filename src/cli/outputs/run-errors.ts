@@ -8,7 +8,6 @@ export function reasonText(data: unknown): string {
   return data === null ? 'null (the service gave no reason)' : textOrNothing(data);
 }
 
-/** Returns the text of each error item of a run. */
 export function errorTexts({ outputs }: Run): string[] {
   return outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
 }

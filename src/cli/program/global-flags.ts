@@ -70,7 +70,6 @@ export function wantsJsonErrors(argv: readonly string[]): boolean {
   return flags.some(flag => flag === '--json' || flag === '--query' || flag.startsWith('--query='));
 }
 
-/** Returns the root of the command tree. */
 export function rootCommand(command: Command): Command {
   return command.parent === null ? command : rootCommand(command.parent);
 }

@@ -15,7 +15,6 @@ export interface ParsedCommand {
   readonly run: (ctx: Context) => Promise<ExitCode>;
   readonly surroundings: Surroundings;
   readonly io: PlainIo;
-  /** Reports an error and returns its exit code. */
   readonly reportError: (error: unknown) => Promise<ExitCode>;
 }
 

@@ -21,7 +21,6 @@ export function throwParsingEnd(command: Command, error: CommanderError): never 
   throw wrongUsage(command, error);
 }
 
-/** Returns the usage line of a command. */
 export function usageLine(command: Command): string {
   return `${commandPath(command)} ${command.usage()}`;
 }

@@ -151,7 +151,6 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
   }
 }
 
-/** The streams and the signal of a question. */
 interface QuestionStreams {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;

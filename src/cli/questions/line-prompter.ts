@@ -137,7 +137,6 @@ async function validatedAnswer(
   return problem === undefined ? { answer } : { problem };
 }
 
-/** A valid answer, or the problem with it. */
 type Validated<T> = { readonly answer: T } | { readonly problem: string };
 
 /** Returns the numbered choices, one per line. */

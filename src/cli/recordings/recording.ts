@@ -14,7 +14,6 @@ import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 import { type CliError, configError } from '../errors.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
 
-/** An answer of the service. */
 export interface RecordedAnswer {
   readonly httpStatus: number;
   /** The envelope. */
@@ -42,7 +41,6 @@ export interface Recording {
   readonly cost?: number;
 }
 
-/** Returns the key of a request's recording. */
 export function recordingKey(request: RecordedRequest): string {
   const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } = request;
   const content = [

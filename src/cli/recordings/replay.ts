@@ -55,7 +55,6 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
 interface Index {
   /** Files by run id. */
   readonly runs: ReadonlyMap<string, string>;
-  /** Media by URL. */
   readonly media: ReadonlyMap<string, RecordedMedia>;
   /** Faults of runs that failed before a model answered, by run id. */
   readonly faults: ReadonlyMap<string, EngineFault>;

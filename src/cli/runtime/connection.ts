@@ -25,7 +25,6 @@ import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { adviseWith } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** The dependencies of a connection. */
 export type ConnectionSources = Omit<
   Context,
   | 'onInterrupt'

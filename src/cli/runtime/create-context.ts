@@ -34,7 +34,6 @@ export interface Surroundings {
   readonly cwd: string;
   /** Default: the machine's clock and random numbers. */
   readonly clock?: Clock | undefined;
-  /** The source of signals. */
   readonly process: SignalSource;
   readonly local: LocalService;
 }

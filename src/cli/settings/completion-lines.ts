@@ -3,7 +3,6 @@ interface CompletionLine {
   readonly shell: 'bash' | 'zsh' | 'fish' | 'powershell';
   /** The line, which silently does nothing once the command is gone. */
   readonly line: string;
-  /** Earlier forms of the line. */
   readonly earlier: readonly string[];
   /** The command that adds it. */
   readonly install: string;

@@ -7,7 +7,6 @@ import { usageError } from '../errors.ts';
 /** The separator between a file and its revision. */
 export const REVISION_MARK = '@git:';
 
-/** A prompt file that a target names. */
 export interface NamedPromptFile {
   /** The file as the command line names it, for messages. */
   readonly name: string;

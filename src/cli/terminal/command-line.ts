@@ -131,7 +131,6 @@ export function readingFrom(file: string, command: string, shell: Shell = detect
   return shell === 'posix' ? `${command} < ${word}` : `type ${word} | ${command}`;
 }
 
-/** The flags that choose a service. */
 export type ServiceFlags = Partial<Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>>;
 
 /** Returns a function that builds command lines for the service of these flags. */

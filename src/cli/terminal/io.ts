@@ -65,7 +65,6 @@ export interface Streams {
 /** The streams before the flags are parsed: no `--quiet`, no colours. */
 export type PlainIo = Omit<Io, 'note' | 'noteOnce' | 'commentNotes' | 'paint' | 'paintErr'>;
 
-/** Returns the standard streams of this process. */
 export function processStreams(): Streams {
   let opened: NodeJS.ReadStream | undefined;
   return {

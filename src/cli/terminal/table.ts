@@ -100,7 +100,6 @@ interface ShownColumn {
   readonly column: TableColumn;
   /** The index among all columns. */
   readonly at: number;
-  /** The width in columns of the terminal. */
   width: number;
 }
 

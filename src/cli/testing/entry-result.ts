@@ -139,7 +139,6 @@ export function entryName(entry: TestEntry): string {
   return model === undefined ? entry.testCase.name : `${entry.testCase.name} [${model}]`;
 }
 
-/** Counts the entries by status. */
 export function statusTotals(results: readonly EntryResult[]) {
   const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
   return {

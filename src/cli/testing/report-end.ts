@@ -10,7 +10,6 @@ import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { type EntryResult, type FaultyTestFile, isUndoneByCap } from './entry-result.ts';
 
-/** Reports the fault of a test file or of the whole test. */
 export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): void {
   reportFailure(ctx.io, fault, {
     json: ctx.globals.json,

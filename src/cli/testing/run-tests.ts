@@ -114,7 +114,6 @@ interface FinishedRound {
   readonly round: Round | undefined;
   readonly files: readonly TestFile[];
   readonly media: Map<string, MediaContent>;
-  /** The results of the cases. */
   readonly results: readonly EntryResult[];
   /** The results with those of faulty files, in the order of the files. */
   readonly ordered: readonly EntryResult[];

@@ -4,14 +4,12 @@ import type { RepeatOptions } from './cases/repetitions.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';
 
-/** A report and its destination. */
 export interface ReportOutput {
   readonly reporter: Reporter;
   /** The file to write; standard output if undefined. */
   readonly out: string | undefined;
 }
 
-/** The options of a test. */
 export interface TestOptions {
   readonly paths: readonly string[];
   readonly filter: string | undefined;
@@ -24,7 +22,6 @@ export interface TestOptions {
   readonly update: boolean;
   readonly judge: string | undefined;
   readonly allowCommands: boolean;
-  /** True to skip unsupported parts. */
   readonly skipUnsupported: boolean;
   /** True if a test file may name files outside its folder. */
   readonly allowOutside: boolean;

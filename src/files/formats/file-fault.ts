@@ -6,7 +6,6 @@ export interface FilePosition {
   readonly file?: string | undefined;
 }
 
-/** A fault in a file, with its position. */
 export class FileFault extends Error implements FilePosition {
   readonly code = 'FILE_FAULT';
 
@@ -21,12 +20,10 @@ export class FileFault extends Error implements FilePosition {
   }
 }
 
-/** Returns a fault at a position. */
 export function faultAt({ line, column, file }: FilePosition, what: string): FileFault {
   return new FileFault(line, what, column, file);
 }
 
-/** Returns only the line and column of a value. */
 export function lineAndColumn({ line, column }: FilePosition): FilePosition {
   return { line, column };
 }

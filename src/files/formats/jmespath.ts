@@ -11,7 +11,6 @@ import { errorMessage } from '../../utils/error-utils.ts';
 // Literals without quotes, as in [?type==`text`], are widely used.
 const JMESPATH_OPTIONS = { enable_legacy_literals: true };
 
-/** A fault in an expression. */
 export interface ExpressionFault {
   readonly message: string;
   /** The index of the character; undefined for the whole expression. */

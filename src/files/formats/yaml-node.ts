@@ -130,7 +130,6 @@ function plainNode(document: Document, placeAt: (offset: number) => { line: numb
   return convert(document.contents);
 }
 
-/** Returns a node without its children. */
 function withoutChildren(node: Node, { line, column }: Position): YamlNode {
   if (isMap(node)) return { kind: 'map', entries: [], line, column };
   if (isSeq(node)) return { kind: 'list', items: [], line, column };

@@ -24,7 +24,6 @@ export interface YamlEntry extends FilePosition {
   readonly value: YamlValue;
 }
 
-/** The entries of a map by key. */
 export type YamlEntries = ReadonlyMap<string, YamlEntry>;
 
 /** Maximum number of values within one value with its aliases expanded, and in total for one document. */
@@ -110,7 +109,6 @@ export class YamlValue implements FilePosition {
     return new Map(entries.map(entry => [entry.key, new YamlValue(entry.value.#node, entry, this.#source)]));
   }
 
-  /** Returns the items of a list. */
   items(name: string): YamlValue[] {
     if (this.#node?.kind !== 'list') throw faultAt(this, `${name} must be a list`);
     return this.#node.items.map(item => yamlValue(item, this, this.#source));

@@ -18,7 +18,6 @@ export interface PackedFile {
   readonly name: string;
   /** The hexadecimal SHA-256 of its content. */
   readonly digest: string;
-  /** Reads its content. */
   readonly read: () => Uint8Array;
 }
 

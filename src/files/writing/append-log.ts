@@ -18,7 +18,6 @@ const LOG_PIECE_BYTES = 256 * 1024;
 /** Time for another process to finish writing a line, in milliseconds. */
 const LOG_SETTLE_MS = 50;
 
-/** Settings of an append log. */
 export interface AppendLogOptions {
   /** Bytes written after which the file is reopened; default never. */
   readonly reopenAfter?: number;
@@ -26,7 +25,6 @@ export interface AppendLogOptions {
   readonly durable?: boolean;
 }
 
-/** Settings for one line. */
 export interface LineOptions {
   /** False to leave the flush to a later line or to `close`; default as for the log. */
   readonly durable?: boolean;

@@ -41,7 +41,6 @@ export class PathFault extends Error {
   }
 }
 
-/** A link in the path of a file to write. */
 export class LinkFault extends PathFault {
   override readonly name = 'LinkFault';
 
@@ -183,7 +182,6 @@ function notDirectory(file: string): Error {
   return Object.assign(new Error(`ENOTDIR: ${file} is not a directory`), { code: 'ENOTDIR' });
 }
 
-/** Returns true if there is a directory at a path. */
 export function isDirectory(file: string): boolean {
   try {
     return statSync(file).isDirectory();

@@ -11,7 +11,6 @@ export interface ModelsFile {
   readonly models: readonly ModelEntry[];
   /** Names that prompts may use for a model, such as those of other services. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** The providers that the file describes. */
   readonly providers: readonly Provider[];
   /** Providers with an invalid entry; their names don't stand for known providers. */
   readonly brokenProviders: ReadonlySet<string>;
@@ -66,7 +65,6 @@ export class InvalidModelsFile extends Error {
   }
 }
 
-/** Maximum size of a models file, in bytes. */
 const MAX_MODELS_FILE_BYTES = 1024 * 1024;
 
 /**

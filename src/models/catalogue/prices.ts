@@ -9,11 +9,9 @@ export const PRICE_TABLE_DATE = '2026-09-23';
 /** The share of the price for batches and for the flex tier. */
 const REDUCED = 0.5;
 
-/** The pricing of a model. */
 export interface Pricing {
   /** True if it comes from the bundled table. */
   readonly estimated: boolean;
-  /** Returns the cost of tokens and pictures. */
   cost(tokens: Omit<ProviderUsage, 'dollars' | 'tier'>, images: number): Money;
 }
 

@@ -17,7 +17,6 @@ import {
   readNamedModelsText,
 } from './models-file.ts';
 
-/** The sources of the models. */
 export interface ModelSources {
   readonly dataDir: string;
   /** The absolute path of a file with more models. */

@@ -14,7 +14,6 @@ export const echo: Engine = {
   run: async ({ prompt: { text } }) => successWith(text, { type: 'text', text }),
 };
 
-/** Returns the result of a built-in engine. */
 function successWith(text: string, ...outputs: EngineOutput[]): EngineResult {
   return { outputs, tokens: roughTokens(text), failed: false };
 }

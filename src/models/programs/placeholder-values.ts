@@ -5,7 +5,6 @@ import type { Env } from '../../utils/env.ts';
 import { type DeclaredModel, type ProgramPlaceholder, usesPlaceholder } from '../declared-model.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
 
-/** The values of a run's placeholders. */
 export type RunValues = ReturnType<typeof placeholderValues>;
 
 /** Returns the values of a run's placeholders. @param images the values of `${images}` */

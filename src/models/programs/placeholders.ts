@@ -53,7 +53,6 @@ export function placeholdersIn(text: string): ProgramPlaceholder[] {
   return splitAtPlaceholders(text).filter(piece => typeof piece !== 'string');
 }
 
-/** Returns the value of a placeholder. */
 export type PlaceholderValue = (placeholder: ProgramPlaceholder) => JsonValue;
 
 /** Fills in a text. Placeholders within a value are not filled in. */

@@ -51,7 +51,6 @@ export function programEngine(options: ProgramOptions): Engine {
   };
 }
 
-/** A run with its program. */
 interface ProgramRun {
   readonly job: EngineJob;
   readonly declared: DeclaredProgram;

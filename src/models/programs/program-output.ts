@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ProgramEnd } from '../../processes/process-tree.ts';
 
-/** The output and the end of a program. */
 export interface ProgramOutput {
   /** Standard output, without the final line break. */
   readonly answer: string;

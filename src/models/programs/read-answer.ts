@@ -13,7 +13,6 @@ import {
   roughTokens,
 } from '../engine.ts';
 
-/** The usage and cost in an answer. */
 type AnswerCost = Pick<EngineResult, 'usage' | 'dollars'>;
 
 /** Returns the result for the answer of a program or an address that succeeded. */

@@ -22,7 +22,6 @@ export interface RunFolder {
   readonly folder: string;
   /** Records the started process, so that a later one can end what it leaves running. */
   started(program: TreeRoot): Promise<void>;
-  /** Removes all of it. */
   remove(): Promise<void>;
 }
 

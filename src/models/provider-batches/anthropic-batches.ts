@@ -88,7 +88,6 @@ function batchPath(id: string): string {
   return `${BATCHES}/${encodeURIComponent(id)}`;
 }
 
-/** Returns the body that creates a batch. */
 function batchBody(requests: readonly BatchRequest[]): TypedBody {
   return streamedBody('application/json', function* () {
     yield '{"requests":[';

@@ -10,7 +10,6 @@ import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { TypedBody } from '../providers/exchange.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send-request.ts';
 
-/** A request of a batch. */
 export interface BatchRequest {
   /** The id that its result carries. */
   readonly customId: string;
@@ -42,7 +41,6 @@ function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array
   if (bytes > 0) yield Buffer.concat(small);
 }
 
-/** The progress of a batch. */
 export interface BatchState {
   /** The provider's own name of the state. */
   readonly state: string;
@@ -68,7 +66,6 @@ export interface WantedBatch {
   readonly key: string;
   /** The earliest time of its creation, in milliseconds since 1970; any time by default. */
   readonly since?: number | undefined;
-  /** The number of its requests. */
   readonly requests: number;
   /** The uploaded file of its requests. */
   readonly file?: string | undefined;

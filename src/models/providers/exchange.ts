@@ -15,7 +15,6 @@ export interface PlainRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A body with its content type. */
 export interface TypedBody extends PiecewiseBody {
   readonly contentType: string;
 }

@@ -115,7 +115,6 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   EPROTO: address => `does it speak https? Check ${address}`,
 };
 
-/** Returns the fault for a network error. */
 export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
   const error = innermostCause(thrown);
   if (error instanceof ProxyFault) {

@@ -4,7 +4,6 @@ import type { ModelEntry, Provider } from '../model-entry.ts';
 /** Credits for a run of a provider's model, unless models.yaml sets them. */
 export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
 
-/** Guesses the modality of a model from its name. */
 export function guessedModality(name: string): 'text' | 'image' {
   return /image|dall-e|flux|stable-?diffusion|kontext|nova-canvas/i.test(name) ? 'image' : 'text';
 }

@@ -1,6 +1,5 @@
 import type { InterfaceName } from '../model-entry.ts';
 
-/** The static data of a provider. */
 export interface ProviderData {
   readonly name: string;
   /** The address; `{NAME}` stands for the value of an environment variable. */

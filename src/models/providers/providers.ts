@@ -14,7 +14,6 @@ export function providerName(prefix: string): string {
   return PROVIDERS.find(({ aliases }) => aliases?.includes(prefix))?.name ?? prefix;
 }
 
-/** Returns the data of a known provider. */
 export function providerData(name: string): ProviderData | undefined {
   return PROVIDERS.find(data => data.name === name);
 }

@@ -151,7 +151,6 @@ function createControl({
   return el('textarea', { rows: type === 'string' ? 2 : 4, required }, defaultText);
 }
 
-/** Returns the values of the filled fields by key. */
 function filledValues(
   fields: readonly { readonly key: string; readonly control: Control }[],
 ): Record<string, string> {

@@ -11,7 +11,6 @@ const INPUT = '__INPUT__';
 const INPUT_MARK = '### INPUT:';
 const OUTPUT_MARK = '### OUTPUT:';
 
-/** Returns true if a file is an aichat role. */
 export function isAichatRole(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
   if (path.basename(path.dirname(path.resolve(file))) === 'roles') return true;
@@ -20,7 +19,6 @@ export function isAichatRole(file: string, text: string): boolean {
   return body.includes(INPUT) || turnsIn(body).turns.length > 0;
 }
 
-/** The role format of aichat. */
 export const AICHAT_ROLE: ForeignFormat = {
   name: 'a role of aichat',
   read({ text }, findings) {

@@ -22,7 +22,6 @@ export class ConversionBudget {
     this.#start = limits?.ownTime() ?? 0;
   }
 
-  /** Counts a file that was read. */
   readFile(bytes: number): void {
     this.#bytes += bytes;
     if (this.#limits && this.#bytes > this.#limits.fileBytes) {

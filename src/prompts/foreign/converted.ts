@@ -19,7 +19,6 @@ export interface Converted {
   readonly maxConcurrency?: number | undefined;
   /** The cases, with their lines in the source. */
   readonly cases?: readonly ConvertedCase[];
-  /** The number of cases left out. */
   readonly leftOut?: number;
   /** True if the chosen prompt can't be expressed, so that its cases are left out. */
   readonly isPromptLeftOut?: boolean;
@@ -32,7 +31,6 @@ export interface Converted {
 }
 
 export interface ConvertedCase {
-  /** The line in the source. */
   readonly line: number;
   /** The number of its checks left out. */
   readonly leftOut: number;
@@ -122,7 +120,6 @@ export interface ConvertOptions {
   readonly items?: { readonly file: string; readonly text: string } | undefined;
 }
 
-/** The parts of a test file to write. */
 export interface TestFileParts {
   readonly model?: string;
   readonly models?: readonly (string | JsonObject)[];
@@ -153,7 +150,6 @@ export const JUDGED_NOTE = 'judged by the model that `promptrun test --judge` na
 export interface InputsText {
   /** Inputs that tags use. */
   readonly used?: readonly string[];
-  /** Optional inputs. */
   readonly optional?: readonly string[];
   /** Defaults by input; these inputs are optional too. */
   readonly defaults?: Readonly<Record<string, string>>;
@@ -191,13 +187,11 @@ export function withEndMark(body: readonly Piece[]): readonly Piece[] {
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END_MARK] : body;
 }
 
-/** Returns the text of a models file. */
 export function modelsFileText(models: readonly JsonObject[], providers: JsonObject = {}): string {
   const named = Object.keys(providers).length > 0 && { providers };
   return stringify({ ...named, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
-/** Returns the content of a test file. */
 export function testFileContent({ model, models, transform, trim, cases }: TestFileParts): JsonObject {
   return {
     ...(model !== undefined && { model }),
@@ -217,7 +211,6 @@ export function testFileContent({ model, models, transform, trim, cases }: TestF
   };
 }
 
-/** Returns the text of a test file. */
 export function testFileText(content: JsonObject): string {
   return stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
 }

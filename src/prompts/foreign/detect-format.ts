@@ -15,7 +15,6 @@ import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
 import { isEvaluation, OPENAI_EVALS } from './openai-evals/convert.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
-/** The format of a file. */
 export type FileFormat =
   | { readonly kind: 'prompt' }
   | { readonly kind: 'evaluation' }
@@ -31,7 +30,6 @@ const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
 /** Matches a YAML key. Prompt files begin with front matter or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
-/** Returns the format of a file, by its name and text. */
 export function detectFormat(file: string, text: string): FileFormat {
   if (GITHUB_NAME.test(file)) return { kind: 'foreign', form: GITHUB_MODELS };
   const isOurs = file.endsWith('.prompt');

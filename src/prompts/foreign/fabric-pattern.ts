@@ -6,7 +6,6 @@ import { inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
 /** Matches a variable of fabric, `{{name}}`. */
 const FABRIC_VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
 
-/** Returns true if a file is a fabric pattern. */
 export function isFabricPattern(file: string): boolean {
   return path.basename(file) === 'system.md';
 }

@@ -12,7 +12,6 @@ export interface ForeignSource {
 
 /** A prompt of another format, converted to a prompt file. */
 export interface ForeignPrompt {
-  /** The text of the prompt file. */
   readonly prompt: string;
   /** The positions of its parts in the source. */
   readonly places: PromptPlaces;

@@ -6,7 +6,6 @@ import type { Findings } from '../findings.ts';
 import { caseName, type ForeignCase, type ForeignExpectation, type ForeignTests } from './foreign-tests.ts';
 import { fillInputs } from './template-pieces.ts';
 
-/** Returns the expectation of an evaluator for a row. */
 type Evaluator = (row: TestRow) => ForeignExpectation;
 
 interface TestRow {

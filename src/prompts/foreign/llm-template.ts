@@ -28,7 +28,6 @@ export function isLlmTemplate(whole: JsonObject): boolean {
   return hasText && Object.keys(whole).every(key => LLM_TEMPLATE_KEYS.has(key));
 }
 
-/** The template format of `llm`. */
 export const LLM_TEMPLATE: ForeignFormat = {
   name: 'a template of `llm`',
   read: ({ text }, findings) =>

@@ -1,2 +1,1 @@
-/** The Python interpreter. */
 export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';

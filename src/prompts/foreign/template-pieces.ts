@@ -9,7 +9,6 @@ export type Piece =
 /** Matches a placeholder of GitHub Models: `{{name}}`, of letters, digits, `_`, `.` and `-`, without blanks. */
 const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
 
-/** Splits a text at its placeholders. */
 export function splitAtInputs(text: string, placeholder: RegExp = PLACEHOLDER): Piece[] {
   return text
     .split(placeholder)

@@ -142,7 +142,6 @@ export interface Message {
   readonly parts: readonly MessagePart[];
 }
 
-/** A rendered prompt for an engine. */
 export interface RenderedPrompt {
   readonly messages: readonly Message[];
   /** The messages as one text, with descriptions of pictures. */

@@ -44,7 +44,6 @@ const MAPS = new Set([
 ]);
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
-/** The message for a reference loop. */
 export const REFERENCE_LOOP = '`$ref` leads back to itself without going deeper into the value';
 
 /** A schema, its JSON Pointer, and the base URI of its references. */
@@ -114,7 +113,6 @@ function targetsIn(roots: readonly SchemaPart[]): (reference: string, from: Sche
   };
 }
 
-/** Returns the schemas under a keyword. */
 function partsUnder({ schema, pointer, base }: SchemaPart, keyword: string): SchemaPart[] {
   const value = ownValue(schema, keyword);
   const at = pointer + pointerStep(keyword);

@@ -5,7 +5,6 @@ import { isHelperBlock, isValueTag, tagPath } from './syntax.ts';
 export interface AddedHelpers {
   /** Counts the statements about to be rendered and the bytes of their text. */
   readonly count: string;
-  /** Writes a value. */
   readonly value: string;
   /** Renders the block of a value: `{{#name}}…{{/name}}`. */
   readonly block: string;

@@ -55,7 +55,6 @@ export class TagReader {
     if (contentType) this.expression(contentType, here);
   }
 
-  /** Reads the call of a helper. */
   call({ params, hash, ...call }: TagCall, name: string, here: TemplatePlace): void {
     const values = HELPERS[name]?.values ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {

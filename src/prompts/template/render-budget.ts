@@ -2,7 +2,6 @@ import { groupedDigits } from '../../utils/grouped-digits.ts';
 import { PastBound } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
-/** Limits of one render. */
 export interface Limits {
   readonly steps: number;
   readonly bytes: number;

@@ -25,7 +25,6 @@ export class Picture {
   }
 }
 
-/** A value in a template. */
 export type Value = JsonValue | Picture | undefined | readonly Value[] | { readonly [key: string]: Value };
 
 /** Returns a value as text: empty for a missing value, lists with commas. */

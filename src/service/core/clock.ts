@@ -8,7 +8,6 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The clock of this machine. */
 export const serviceClock: Clock = { now: () => Date.now(), sleep };
 
 /** Returns the result of `work`, or undefined if it takes longer than `ms`. */

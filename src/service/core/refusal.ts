@@ -1,4 +1,3 @@
-/** The reason for a refusal. */
 export type RefusalCode =
   | 'INVALID_REQUEST'
   | 'NOT_FOUND'

@@ -20,7 +20,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The error status of each refusal. */
 const STATUS_OF: Readonly<Record<RefusalCode, ErrorStatus>> = {
   INVALID_REQUEST: 'VALIDATION_ERROR',
   NOT_FOUND: 'NOT_FOUND_ERROR',
@@ -48,7 +47,6 @@ export function mebibytes(bytes: number): string {
   return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 3 })} MiB`;
 }
 
-/** Returns an answer with this JSON text as its body. */
 export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
   return {
     httpStatus,

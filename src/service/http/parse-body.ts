@@ -4,7 +4,6 @@ import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-j
 import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { ApiError, badRequest, tooLarge } from './api-error.ts';
 
-/** A parsed request body. */
 export interface ParsedBody {
   readonly value: unknown;
   /** Returns a SHA-256 of the body that doesn't depend on the order of its fields. */

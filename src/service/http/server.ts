@@ -25,7 +25,6 @@ export interface ServedRequest {
   readonly durationMs: number;
   /** The declared path of the route; undefined if there is none. */
   readonly route: string | undefined;
-  /** The `traceparent` of the request. */
   readonly traceparent: string | undefined;
 }
 
@@ -67,7 +66,6 @@ const MISDIRECTED =
   'a request named another host and was refused; start with --public-url if the service is reached under another name';
 const HEALTH_PATHS: ReadonlySet<string> = new Set([LIVENESS_PATH, READINESS_PATH]);
 
-/** Returns the interface as an HTTP server. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
   const budget = new MemoryBudget(options.maxRequestBytes);

@@ -4,7 +4,6 @@ import type { Clock } from '../core/clock.ts';
 import type { StoredKey, User, UserChanges, UserSummary } from '../store/accounts-store.ts';
 import type { Store } from '../store/store.ts';
 
-/** The plan and credits of a new user. */
 const NEW_USER = { plan: 'pro', credits: 1_000_000 } as const;
 /** Maximum number of keys of a user. */
 const MAX_KEYS = 10;

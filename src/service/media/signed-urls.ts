@@ -5,7 +5,6 @@ import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { type MediaOutput, mediaFileName } from './media.ts';
 
-/** The path under which media are served. */
 export const MEDIA_PATH = '/media';
 
 /** Signed URLs of media, which need no key and are valid for 24 hours. */

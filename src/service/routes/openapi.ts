@@ -7,7 +7,6 @@ import { type AnyRoute, route } from './services.ts';
 /** The path of the OpenAPI document, which needs no key. */
 const OPENAPI_PATH = '/openapi.json';
 
-/** The errors of all routes. */
 const COMMON_ERRORS: readonly ErrorStatus[] = [
   'BAD_REQUEST_ERROR',
   'MISDIRECTED_REQUEST_ERROR',

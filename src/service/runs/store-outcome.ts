@@ -8,7 +8,6 @@ import { DiskFullError, ignoreUnavailableStore } from '../store/store-errors.ts'
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
 import { UNSTORED_REASON } from './unstored-runs.ts';
 
-/** The result of an engine, with its cost. */
 export interface ChargedResult extends EngineResult {
   readonly charge?: StoredUsage | undefined;
 }

@@ -1,6 +1,5 @@
 import type { Db, Writer } from './writer.ts';
 
-/** A change of a label. */
 export interface LabelChange {
   readonly slug: string;
   readonly label: string;
@@ -22,7 +21,6 @@ export function labelsStore(db: Db, writer: Writer) {
   return {
     /** Sets, moves or removes a label of a published prompt, and journals it in the same transaction. */
     move: (change: LabelChange): Promise<LabelResult> => writer.write(db => move(db, change)),
-    /** Returns the labels of these prompts. */
     of: async (promptIds: readonly string[]) => {
       if (promptIds.length === 0) return [];
       return await db

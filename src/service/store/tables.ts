@@ -85,7 +85,6 @@ interface LabelsTable {
   promptVersionId: string;
 }
 
-/** The journal of labels. */
 interface LabelMovesTable {
   id: Generated<number>;
   promptId: string;

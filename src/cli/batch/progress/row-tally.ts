@@ -3,7 +3,6 @@ import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 /** The time of a creation, by this machine's clock and its offset from the service's. */
 type SentTime = Pick<JournalEntry, 'time' | 'clockOffsetMs'>;
 
-/** The outcome of a row. */
 export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'running';
 
 /** Counts the rows of a batch by their outcomes. */

@@ -63,7 +63,6 @@ async function writeBatchReport(ctx: Context, file: string, page: string): Promi
   if (!isStandardOutput(ctx.cwd, file)) ctx.io.note(`note: wrote the page to ${file}`);
 }
 
-/** Returns the summary as lines of text. */
 function batchSummaryLines({
   unfinished,
   rows: count,

@@ -107,7 +107,6 @@ export function rowSucceeded({ runStatus, error }: ResultsLine): boolean {
   return runStatus === 'succeeded' && error === null;
 }
 
-/** The summary of a batch. */
 export type BatchSummary = ReturnType<typeof summarizeRows>;
 
 export function summarizeRows(

@@ -90,9 +90,7 @@ export function sameCells(one: Cells, other: Cells): boolean {
   return [...names].every(name => (one[name] ?? '') === (other[name] ?? ''));
 }
 
-/** The columns of a table. */
 export interface Columns {
-  /** The rows' own columns. */
   readonly own: readonly string[];
   /** Number of outputs of the widest result. */
   readonly outputs: number;

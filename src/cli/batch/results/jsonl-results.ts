@@ -27,7 +27,6 @@ import {
   resultState,
 } from './results-line.ts';
 
-/** Results as JSONL. */
 export class JsonlResults implements ResultsFile {
   readonly states: Map<string, ResultState>;
   readonly existed: boolean;

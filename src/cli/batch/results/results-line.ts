@@ -11,7 +11,6 @@ import type { SourceRow } from '../../inputs/rows/row.ts';
 import { type JobOutcome, runSeconds } from '../../jobs/job.ts';
 import { errorText } from '../../jobs/job-errors.ts';
 
-/** The line of a row in the results. */
 export interface ResultsLine {
   /** The row's number, from 1. */
   readonly row: number;
@@ -131,7 +130,6 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Returns the state of a row from its result. */
 export function resultState(
   line: Pick<ResultsLine, 'row' | 'runStatus' | 'runId' | 'error' | 'outputs' | 'earlierRunIds'> &
     Partial<ResultsLine>,

@@ -21,7 +21,6 @@ export async function batch(
   return runBatch(ctx, options);
 }
 
-/** Reports on the results of a batch. */
 export async function batchReport(
   ctx: Context,
   results: string,

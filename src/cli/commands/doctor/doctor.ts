@@ -151,7 +151,6 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Doctor
   return [unreached, skipped('key'), skipped('cache')];
 }
 
-/** The result of a check. */
 interface DoctorCheck {
   readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'models' | 'provider' | 'terminal';
   /** null if an earlier failure made the check impossible. */
@@ -159,7 +158,6 @@ interface DoctorCheck {
   readonly detail: string;
   /** The next steps for the user. */
   readonly hints: readonly string[];
-  /** The exit code if this check fails. */
   readonly exitCode?: ExitCode;
 }
 

@@ -5,7 +5,6 @@ import { lexer, type Token, type Tokens } from 'marked';
 import { layOutTable } from '../../terminal/table.ts';
 import { wrapCommand, wrapLines } from '../../terminal/wrap-lines.ts';
 
-/** The layout of guides. */
 export interface GuideLayout {
   /** The width of the terminal. */
   readonly columns: number;

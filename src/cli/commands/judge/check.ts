@@ -42,7 +42,6 @@ async function printAgreement(ctx: Context, agreement: Agreement): Promise<void>
   await ctx.io.out(lines.join(''));
 }
 
-/** The required kappa. */
 interface KappaGate {
   readonly least: number;
   /** True if the low end of the interval must reach it, too. */

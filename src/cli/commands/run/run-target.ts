@@ -97,7 +97,6 @@ async function printRunId(ctx: Context, connection: Connection, started: Started
   });
 }
 
-/** A started run. */
 export type Started =
   | {
       readonly kind: 'ended';

@@ -26,7 +26,6 @@ import type { RUNS_LIST } from './spec.ts';
 
 export type RunsListFlags = FlagsOf<typeof RUNS_LIST.flags>;
 
-/** A checked request for a list of runs. */
 interface RunsListRequest {
   /** The number of runs; Infinity for all. */
   readonly limit: number;

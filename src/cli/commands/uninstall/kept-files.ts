@@ -31,7 +31,6 @@ const RESUMABLE: OwnFolder = {
   files: new RegExp(String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART})$`, 'u'),
 };
 
-/** The folder of the journals. */
 export const STATE_FOLDER: OwnFolder = {
   files: new RegExp(
     String.raw`^(?:journal(?:-[\w-]+)?\.jsonl(?:\.lock)?|batch-[\w-]+\.jsonl\.journal(?:\.lock)?|${PART})$`,

@@ -68,7 +68,6 @@ async function versionSource(
   return (await definitionOfVersion(ctx, promptVersionId))?.source;
 }
 
-/** The versions to compare. */
 interface ChosenVersions {
   readonly promptId: string;
   /** The published versions that the service lists, newest first. */

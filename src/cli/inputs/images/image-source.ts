@@ -39,7 +39,6 @@ export function isImageUrl(source: string): boolean {
   return /^data:/iu.test(source) || URL_SCHEME.test(source);
 }
 
-/** Returns a finder for images named on the command line. */
 export function commandLineImages(ctx: Context): ImageFinder {
   return { cwd: ctx.cwd, open: source => openImage(ctx, source) };
 }

@@ -17,7 +17,6 @@ export interface UnplacedInputs<Image = ImageSource> {
   readonly images: readonly UnplacedImage<Image>[];
 }
 
-/** The inputs of a run. */
 export interface PlacedInputs<Image = ImageSource | undefined> {
   readonly text: ReadonlyMap<string, string>;
   /** The images in the prompt's order; undefined if none was given for a place. */

@@ -170,7 +170,6 @@ function brokenRecord({ error }: CsvFault, place: RowPosition): FaultyRow {
   return faultyRow(place, message);
 }
 
-/** Returns a value in quotes. */
 function csvQuoted(value: string): string {
   return `"${value.replaceAll('"', '""')}"`;
 }

@@ -14,7 +14,6 @@ import { decodeUtf8Stream } from './text-lines.ts';
 export const FORMATS = ['csv', 'jsonl'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** The source of the rows of a batch. */
 export interface RowSource {
   /** The name for messages: the file as given, or standard input. */
   readonly name: string;

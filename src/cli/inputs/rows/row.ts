@@ -1,6 +1,5 @@
 import type { CollectedInputs } from '../text-inputs.ts';
 
-/** The place and the id of a row. */
 export interface RowPlace {
   /** The number of the row, from 1; a CSV header and blank lines are not counted. */
   readonly row: number;
@@ -12,7 +11,6 @@ export interface RowPlace {
   readonly cells?: Readonly<Record<string, string>>;
 }
 
-/** A row that can be read. */
 export interface ReadableRow extends RowPlace {
   /** True if the row has an id of its own. */
   readonly named: boolean;

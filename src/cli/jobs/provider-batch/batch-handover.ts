@@ -11,7 +11,6 @@ export interface BatchHandover {
   readonly promptVersionId: string;
   /** The provider interface of its requests; undefined if an earlier version made them. */
   readonly interface?: string | undefined;
-  /** The rows by their ids. */
   readonly rows: ReadonlyMap<string, HandedRow>;
   file?: string | undefined;
   batch?: string | undefined;
@@ -20,7 +19,6 @@ export interface BatchHandover {
 interface HandedRow {
   /** The name of its request. */
   readonly customId: string;
-  /** The digest of its inputs. */
   readonly inputsDigest: string;
   readonly promptVersionId: string;
 }

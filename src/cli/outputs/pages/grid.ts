@@ -86,7 +86,6 @@ const SEVERITY: Readonly<Record<GridState, number>> = {
   same: 4,
 };
 
-/** Returns true for a faulty state. */
 export function isBad(state: GridState): boolean {
   return SEVERITY[state] < 3;
 }

@@ -29,7 +29,6 @@ export function htmlText(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** The parts of a page. */
 export interface PageParts {
   readonly title: string;
   readonly body: Html;

@@ -28,7 +28,6 @@ export interface SavedFile extends WrittenFile {
   /** The number of the output, from 1. */
   readonly output: number;
   readonly type: string;
-  /** The URL of media. */
   readonly sourceUrl?: string;
 }
 

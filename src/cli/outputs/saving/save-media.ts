@@ -2,7 +2,6 @@ import type { OutputItem } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { type WrittenFile, writeWhole } from './write-file.ts';
 
-/** The place for the file of an output. */
 export interface OutputPlace {
   /** An absolute path. */
   readonly directory: string;

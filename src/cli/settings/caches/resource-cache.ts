@@ -24,7 +24,6 @@ export interface FetchLimits {
 }
 
 export interface ResourceCacheOptions {
-  /** The configuration directory. */
   readonly directory: string;
   /** `resourceScope(baseUrl, apiKey)`, or `LOCAL_SCOPE` for the embedded service. */
   readonly scope: string;
@@ -156,7 +155,6 @@ export function resourceScope(baseUrl: string, apiKey: string): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
 }
 
-/** Returns the cached entry of a scope. */
 export function readEntry(file: string, scope: string): ResourceEntry | undefined {
   return readEntries(file).find(entry => entry.scope === scope);
 }

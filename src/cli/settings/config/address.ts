@@ -27,7 +27,6 @@ export type Address =
       readonly profile: string | undefined;
     };
 
-/** The sources of address and key. */
 export interface AddressSources {
   readonly globals: Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>;
   readonly env: Env;

@@ -89,7 +89,6 @@ async function resolveCommit(git: Git, revision: string): Promise<string> {
   return commit;
 }
 
-/** A file in a commit. */
 interface CommittedFile {
   readonly mode: string;
   readonly id: string;

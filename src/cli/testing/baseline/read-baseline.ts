@@ -11,7 +11,6 @@ export interface Baseline {
   readonly cases: readonly BaselineCase[];
 }
 
-/** The name of a case in reports. */
 export interface CaseName {
   readonly file: string;
   readonly name: string;

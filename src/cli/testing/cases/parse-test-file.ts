@@ -33,7 +33,6 @@ interface TestFileSource {
   readonly target?: string;
 }
 
-/** The content of a test file. */
 export type TestFileContent = Pick<TestFile, 'cases' | 'target' | 'models'>;
 
 /** Parses the text of a test file. @throws {CliError} USAGE_ERROR with file and line if it is invalid */

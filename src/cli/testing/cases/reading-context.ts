@@ -11,13 +11,11 @@ export interface TestFileOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly watch?: boolean;
   /** True if the user's own programs may run. */
   readonly allowCommands: boolean;
-  /** True to skip unsupported parts. */
   readonly skipUnsupported: boolean;
   /** The model that `--judge` names. */
   readonly judge?: string | undefined;
 }
 
-/** The context for reading a test file. */
 export interface ReadingContext extends ExpectationsContext, Omit<TestFileOptions, 'judge'> {
   /** The contents of files that inputs name, by path, because many cases may name the same one. */
   readonly texts: Map<string, string>;

@@ -19,7 +19,6 @@ export function judgeFor(fields: YamlEntries, ctx: ExpectationsContext): Expecta
   return named ? judgeIn(named.value, ctx) : ctx.judge;
 }
 
-/** Reads the `pass` of a file or a case. */
 export function readPass(fields: YamlEntries): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
   const entry = fields.get('pass');
   return entry && { pass: passRuleIn(entry.value), passPlace: entry.value };

@@ -18,10 +18,8 @@ export interface Turn extends ConvertedTurn {
   readonly vars: JsonObject;
 }
 
-/** Maximum size of a test file, in bytes. */
 export const MAX_TEST_FILE_BYTES = 8 * 1024 * 1024;
 
-/** The cases of a test file. */
 export interface TestFile {
   /** The absolute path. */
   readonly file: string;
@@ -36,7 +34,6 @@ export interface TestFile {
   readonly cases: readonly TestCase[];
   /** The cases to run and those that are not chosen, in order; undefined if all are chosen. */
   readonly allCases?: readonly TestCase[];
-  /** Number of cases that are left out. */
   readonly leftOut?: number;
   /** Maximum number of open creations, unless `--concurrency` sets it. */
   readonly maxConcurrency?: number | undefined;
@@ -81,7 +78,6 @@ export interface TestCase {
   /** Number of runs; the maximum if the case runs until decided. */
   readonly repeat: number;
   readonly pass: PassRule;
-  /** The place of `pass` in the test file. */
   readonly passPlace?: FilePosition;
   /** True to stop the runs once it is decided whether the case passes at the required rate. */
   readonly untilDecided?: true;
@@ -99,7 +95,6 @@ export interface TestCase {
   readonly reads?: readonly string[];
   /** The text of the case in the test file if the tests are watched; an equal text means an unchanged case. */
   readonly written?: string;
-  /** Number of checks that are left out. */
   readonly leftOut?: number;
   /** Set if its prompt may depend on the answers of earlier cases, or theirs on its own. */
   readonly turn?: Turn;

@@ -116,7 +116,6 @@ function comparedAnswer({ expected, actual }: Unmet): string | undefined {
   return expected === undefined ? undefined : actual;
 }
 
-/** The new value of an expectation. */
 interface NewValue {
   readonly kind: 'equals' | 'json';
   readonly value: unknown;
@@ -140,7 +139,6 @@ function changeAt(
   return readsBackAs(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }
 
-/** The place of a value in the document. */
 interface ValuePlace {
   /** The value's own key, if it has one. */
   readonly key: Node | undefined;

@@ -5,10 +5,8 @@ import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { CheckedAnswer, Expectation, JudgeRank, Unmet } from './expectation.ts';
 
-/** The context for reading an expectation. */
 export interface ExpectationReading {
   readonly ctx: Context & NamingFolder;
-  /** The key of the value. */
   readonly key: string;
   /** The lowest score that passes, if the expectation has a `threshold`. */
   readonly threshold?: number | undefined;

@@ -143,7 +143,6 @@ function commandText(argv: readonly string[]): string {
   return quotedExcerpt(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
 }
 
-/** Reads an expectation of a kind. */
 export function createExpectation(
   name: keyof typeof KINDS,
   parts: ReturnType<(typeof KINDS.equals)['of']>,
@@ -210,7 +209,6 @@ const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
 /** A key of promptfoo's assertions: the value that code sees as `context.config`. */
 const CONFIG_KEY = 'config';
 
-/** The context for reading expectations. */
 export interface ExpectationsContext extends Context, NamingFolder {
   /** The judge of expectations that name none. */
   readonly judge?: NamedJudge | undefined;

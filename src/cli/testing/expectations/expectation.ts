@@ -3,7 +3,6 @@ import { PastBound } from '../../../utils/past-bound.ts';
 import type { Checks } from '../../checks/checks.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/load-javascript.ts';
 
-/** An expectation of an answer. */
 export interface Expectation {
   /** The key in the test file. */
   readonly kind: string;
@@ -101,7 +100,6 @@ export interface Unmet {
 /** An expectation that was not met, with its place. */
 export type UnmetExpectation = Unmet & Pick<Expectation, 'line' | 'at'>;
 
-/** A question to a model. */
 export interface ModelQuestion {
   readonly prompt: string;
   readonly system?: string | undefined;

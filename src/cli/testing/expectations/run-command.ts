@@ -20,7 +20,6 @@ const VERDICT_GRACE_MS = 1000;
 const CASE_VARIABLE = 'PROMPTRUN_CASE';
 
 export interface CommandOptions {
-  /** The working directory. */
   readonly directory: string;
   /** The environment of this process. */
   readonly env: Env;

@@ -25,7 +25,6 @@ export interface CheckTools {
   readonly onAnswer?: (output: JsonValue, transformed: JsonValue | undefined) => void;
 }
 
-/** The entry that was run. */
 export type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'> &
   Partial<Pick<PreparedEntry, 'declaration'>>;
 

@@ -75,7 +75,6 @@ interface AskedQuestion extends PreparedQuestion {
   readonly body: ReturnType<typeof buildRunBody>;
 }
 
-/** The model that a question names. */
 type RequestedModel = Pick<ModelQuestion, 'model' | 'rank' | 'judgeConfig'>;
 
 /** The model that judges, with its config. */

@@ -15,7 +15,6 @@ import type { FaultyTestFile, TestEntry } from '../entry-result.ts';
 import { contentKey, type KeyedEntry, nameKey, roughKey } from './entry-keys.ts';
 import { resolveTestedVersion, type TestedVersion } from './tested-version.ts';
 
-/** An entry with its request. */
 export interface PreparedEntry extends EntryRequest {
   /** The connection to the service that runs it. */
   readonly connection: Connection;

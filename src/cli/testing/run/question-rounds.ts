@@ -4,7 +4,6 @@ import { type RunRequest, requestDigest } from '../../inputs/request-body.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 
-/** A question to a judge. */
 export interface JudgeQuestion {
   /** The id of the repetition whose answer it is about. */
   readonly asker: string;

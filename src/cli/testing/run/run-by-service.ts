@@ -58,7 +58,6 @@ export async function runEntriesByService(
   return results;
 }
 
-/** Returns the entries of each service, with one of its connections. */
 export function byService(entries: readonly PreparedEntry[]): (readonly [Connection, PreparedEntry[]])[] {
   const connections = new Map(entries.map(({ connection }) => [connection.service, connection]));
   return [...connections].map(([service, connection]) => [

@@ -16,7 +16,6 @@ export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckT
   readonly onChecked: () => void;
 }
 
-/** One repetition of an entry. */
 interface RepetitionJob extends Job {
   /** The number among equal requests, from 1. */
   readonly repetition: number;

@@ -103,7 +103,6 @@ export function changedFiles({ files: before }: Snapshot, { files: after }: Snap
 /** The texts of the cases that have run, by test file. */
 export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Returns the texts of the cases of each file. */
 export function casesByFile(files: readonly TestFile[]): RunCases {
   return new Map(
     files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ written }) => written ?? []))]),

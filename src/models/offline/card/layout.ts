@@ -1,7 +1,6 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 
-/** A line of a card. */
 export interface CardLine {
   readonly text: string;
   readonly size: number;
@@ -94,7 +93,6 @@ export function drawable(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/\t/g, '    ').replace(UNDRAWABLE, '');
 }
 
-/** Escapes a text for XML. */
 export function xmlText(text: string): string {
   return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 }

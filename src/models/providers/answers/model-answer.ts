@@ -4,7 +4,6 @@ import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
 import type { PictureSource } from './fetch-pictures.ts';
 import { ProviderFault } from './provider-fault.ts';
 
-/** The meaning of a stop reason. */
 export type StopMeaning =
   | 'whole'
   | 'length'
@@ -37,7 +36,6 @@ export class ModelAnswer {
   readonly pictures: PictureSource[] = [];
   /** True once the stream's final event has arrived. */
   ended = false;
-  /** The tool that the model called. */
   tool: string | undefined;
   /** True if the model sent thinking. */
   thought = false;

@@ -14,7 +14,6 @@ export class ProviderFault extends Error {
       readonly advice?: Advice | undefined;
       /** True if the fault may be temporary, so that any caller can act on the advice. */
       readonly isPassing?: boolean;
-      /** The HTTP status. */
       readonly status?: number;
       /** Time to wait before a retry, in milliseconds; undefined if the provider did not say. */
       readonly retryAfterMs?: number | undefined;

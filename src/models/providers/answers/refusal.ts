@@ -5,7 +5,6 @@ import type { EngineFault } from '../../engine.ts';
 import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
 import { type Advice, ProviderFault } from './provider-fault.ts';
 
-/** A response that is not a success. */
 export interface RefusedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

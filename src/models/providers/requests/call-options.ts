@@ -70,7 +70,6 @@ function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, notes
   return maximum;
 }
 
-/** Returns the note on an option that was left out. */
 export function leftOutNote({ model, id = model }: ModelEntry, option: string): string {
   return `${id} does not take ${option}: left out`;
 }

@@ -7,7 +7,6 @@ export function qualifiedModel(name: string): string {
   return name.includes('/') ? name : `openai/${name}`;
 }
 
-/** A message with its text. */
 export interface TextMessage {
   readonly role: string;
   readonly text: string;

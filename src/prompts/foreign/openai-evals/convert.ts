@@ -164,7 +164,6 @@ function promptForFields(fields: readonly string[], criteria: readonly YamlValue
   return [{ tag: '{{role "user"}}' }, ...lines];
 }
 
-/** Returns the case of a row. */
 function caseOfRow(
   item: EvaluationRow,
   number: number,

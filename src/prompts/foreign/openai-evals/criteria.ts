@@ -13,7 +13,6 @@ import {
   type TextPart,
 } from './references.ts';
 
-/** A criterion that has an equivalent. */
 export interface Criterion {
   /** The fields that its expectation sees, by the name of their placeholder. */
   readonly placeholders: ReadonlyMap<string, readonly string[]>;

@@ -5,7 +5,6 @@ import { groupedDigits } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 
-/** A row with its fields. */
 export interface EvaluationRow {
   readonly line: number;
   readonly fields: JsonObject;

@@ -73,7 +73,6 @@ function plainPrompt(
   return isMade || parts.length < body.length ? undefined : parts;
 }
 
-/** Returns true if an entry is a program with this word. */
 function isProgramWith(word: string, entry: JsonObject | undefined): boolean {
   const program = entry?.['program'];
   return isJsonList(program) && program.includes(word);

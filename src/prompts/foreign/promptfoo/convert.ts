@@ -150,7 +150,6 @@ function sharedSettings(
   return new Map([...ofPrompt, ...settingsOfAllTests(entries.get('defaultTest'), conversion)]);
 }
 
-/** Returns the text of the prompt file. */
 function convertedPromptFile(
   head: JsonObject,
   { body }: PromptBody,

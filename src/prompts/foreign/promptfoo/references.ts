@@ -37,7 +37,6 @@ const MAX_STEPS = 10;
 /** Maximum number of keys that references with keys of their own add. */
 const MAX_ADDED = 50_000;
 
-/** The references of a document. */
 class References {
   readonly #root: YamlNode;
   readonly #file: string;

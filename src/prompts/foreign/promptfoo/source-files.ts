@@ -22,7 +22,6 @@ export interface Located extends FilePosition {
   readonly file?: string | undefined;
 }
 
-/** The text of a file. */
 export interface SourceText {
   readonly text: string;
   /** The file's name in messages. */

@@ -44,7 +44,6 @@ export class ObjectStore {
     this.#closed.abort();
   }
 
-  /** Returns the blobs of a collection. */
   blobs(collection: string): Blobs {
     const folder = `${this.#root}/${collection}/`;
     const list = async (name: string): Promise<ListedObject[]> =>

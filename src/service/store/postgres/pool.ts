@@ -137,7 +137,6 @@ function isPoolBusy(error: unknown): boolean {
 /** Maximum number of prepared statements on each connection. Lists of different lengths make different statements. */
 const MAX_PREPARED = 200;
 
-/** Names of the statements to prepare. */
 class StatementNames {
   readonly #statementNames = new Map<string, string>();
   readonly #max: number;

@@ -61,7 +61,6 @@ export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'requ
   readonly deaths?: number;
 };
 
-/** Limits of a user. */
 export interface UserLimits {
   /** Maximum number of queued runs. */
   queued: number;
@@ -82,7 +81,6 @@ export class CreationRefused extends Error {
 /** The tokens and cost of a run. */
 export type StoredUsage = Omit<Tables['runUsage'], 'runId'>;
 
-/** The outcome of a run. */
 export interface RunOutcome {
   status: 'succeeded' | 'failed';
   outputs: StoredOutput[];
@@ -115,7 +113,6 @@ export const RUN_COLUMNS = [
   'endedAt',
 ] as const;
 
-/** A stored run. */
 export type StoredRun = Omit<SelectedRun, 'outputs' | 'warnings'> & {
   outputs: StoredOutput[];
   warnings: string[];
@@ -123,7 +120,6 @@ export type StoredRun = Omit<SelectedRun, 'outputs' | 'warnings'> & {
 
 type SelectedRun = Pick<Selectable<Tables['runs']>, (typeof RUN_COLUMNS)[number]>;
 
-/** Returns a run from its row. */
 export function storedRun<R extends Pick<SelectedRun, 'outputs' | 'warnings'>>(row: R) {
   return {
     ...row,

@@ -3,7 +3,6 @@ import { builtText } from '../../../../files/installed/installed-file.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { Context } from '../../../context.ts';
 
-/** A prompt that Nunjucks has rendered. */
 export interface NunjucksPrompt {
   readonly text: string;
   /** The variables, with those in them filled in. */

@@ -12,7 +12,6 @@ interface CasePrompt {
   readonly only: ReadonlySet<number>;
   /** The index of the model that it was made for, if only one is asked. */
   readonly model?: number;
-  /** The line of the prompt in the configuration. */
   readonly line: number;
   /** The reason that it can't be sent. */
   readonly fault?: string | undefined;

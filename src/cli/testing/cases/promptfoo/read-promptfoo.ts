@@ -43,12 +43,10 @@ export interface ConvertedTests {
   readonly number: number;
 }
 
-/** The tests of a promptfoo configuration. */
 export interface PromptfooTests {
   readonly prompts: readonly ConvertedTests[];
   /** promptfoo's default judge, used if nothing names a judge. */
   readonly judge: NamedJudge | undefined;
-  /** Number of cases that are left out. */
   readonly leftOut: number;
   /** Maximum number of cases to run at a time. */
   readonly maxConcurrency: number | undefined;
@@ -57,7 +55,6 @@ export interface PromptfooTests {
 interface PromptfooFile {
   /** The absolute path. */
   readonly file: string;
-  /** The name for messages. */
   readonly name: string;
   readonly hasModels: boolean;
   readonly allowCommands: boolean;

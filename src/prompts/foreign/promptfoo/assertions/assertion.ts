@@ -29,7 +29,6 @@ export function isCode({ type }: Assertion): boolean {
   return USES_CONFIG.test(type);
 }
 
-/** Returns true if a model judges. */
 export function isJudged({ type }: Assertion): boolean {
   return JUDGED_TYPE.test(type);
 }

@@ -18,7 +18,6 @@ const ASSERTION_KEYS: KnownKeys = {
   known: ['type', 'value', 'metric', 'description', 'transform'],
   unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
 };
-/** The default weight. */
 const NO_WEIGHT = 1;
 
 /** Reads the assertions of a test; notes what has no equivalent. */

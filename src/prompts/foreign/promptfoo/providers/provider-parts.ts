@@ -2,7 +2,6 @@ import { faultAt } from '../../../../files/formats/file-fault.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { valuesByKey } from '../conversion.ts';
 
-/** The parts of a provider that is a map. */
 interface ProviderParts {
   /** The id that chooses the provider. */
   readonly written: string;

@@ -21,7 +21,6 @@ function thinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined
   return budget === 0 && level === undefined && canStop ? { reasoningEffort: 'none' } : undefined;
 }
 
-/** A converted `config`. */
 interface ConvertedSettings {
   readonly settings: JsonObject;
   readonly output?: JsonObject | undefined;

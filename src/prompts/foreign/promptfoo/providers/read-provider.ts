@@ -123,7 +123,6 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }
 
-/** Parses an answer that is JSON. */
 const PARSED = `try { return JSON.parse(output); } catch {}
 return output;`;
 

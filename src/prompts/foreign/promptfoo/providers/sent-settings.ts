@@ -1,8 +1,6 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 
-/** The `config` of a provider. */
 export interface ConfigSource {
-  /** The id of the provider. */
   readonly id: string;
   /** True if promptfoo sends all its keys, known or not. */
   readonly isSentWhole?: boolean;

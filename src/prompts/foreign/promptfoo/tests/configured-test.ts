@@ -30,7 +30,6 @@ export interface ConfiguredTest {
   readonly isBare?: boolean;
 }
 
-/** A value of a variable. */
 export interface Variable {
   /** As promptfoo writes it into texts: an object is `[object Object]`. */
   readonly text: string;
@@ -42,7 +41,6 @@ export interface Variable {
   readonly file?: string;
 }
 
-/** The options of a test. */
 interface AssertionOptions {
   /** The code that makes other values of the variables. */
   readonly transformVars?: YamlValue | undefined;

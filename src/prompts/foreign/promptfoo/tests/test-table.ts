@@ -63,7 +63,6 @@ function isReserved(key: string): boolean {
   );
 }
 
-/** Returns the test in a row of a table. */
 function rowTest(cells: readonly TableCell[], at: FilePosition, conversion: Conversion): ConfiguredTest {
   const before = conversion.leftOut;
   for (const [key, cell] of cells) {

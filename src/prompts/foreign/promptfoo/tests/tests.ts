@@ -26,7 +26,6 @@ export interface ConfiguredTests {
   readonly all: readonly ConfiguredTest[];
   readonly at: Located;
   readonly settings: RunSettings;
-  /** The names of all variables. */
   readonly names: readonly string[];
 }
 
