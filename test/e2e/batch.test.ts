@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { lastLines, localService, resultLines } from '../cli/batch/support.ts';
+import { lastLines, localService, resultLines } from '../support/batch-command.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';

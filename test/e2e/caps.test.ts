@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { localService } from '../cli/batch/support.ts';
+import { localService } from '../support/batch-command.ts';
 import { type CommandOutcome, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';

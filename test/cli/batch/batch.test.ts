@@ -4,9 +4,6 @@ import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
-import { runInProcess } from '../../support/context.ts';
-import { isPosix } from '../../support/system.ts';
-import { Project } from '../testing/support.ts';
 import {
   hastyClock,
   homeWith,
@@ -18,7 +15,10 @@ import {
   runBatchCommand,
   type Step,
   type TestService,
-} from './support.ts';
+} from '../../support/batch-command.ts';
+import { runInProcess } from '../../support/context.ts';
+import { Project } from '../../support/project.ts';
+import { isPosix } from '../../support/system.ts';
 
 const NAMES = 'name\nAda\nBo\nEve\n';
 

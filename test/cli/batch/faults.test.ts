@@ -4,6 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../../src/cli/core/types.ts';
 import {
+  type BatchResult,
+  hastyClock,
+  homeWith,
+  journalSteps,
+  lastLines,
+  resultLines,
+  runBatchCommand,
+  serviceEnv,
+  untilAborted,
+} from '../../support/batch-command.ts';
+import {
   type Call,
   type Exchange,
   type Fault,
@@ -15,17 +26,6 @@ import {
   success,
   versionLookup,
 } from '../../support/scripted-service.ts';
-import {
-  type BatchResult,
-  hastyClock,
-  homeWith,
-  journalSteps,
-  lastLines,
-  resultLines,
-  runBatchCommand,
-  serviceEnv,
-  untilAborted,
-} from './support.ts';
 
 const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 const HOUR_MS = 3_600_000;

@@ -4,14 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { LocalService } from '../../../src/cli/core/local-service.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
-  failure,
-  type PlainAnswer,
-  type ScriptedService,
-  scriptedServiceOf,
-  success,
-  versionLookup,
-} from '../../support/scripted-service.ts';
-import {
   hastyClock,
   homeWith,
   journalSteps,
@@ -23,7 +15,15 @@ import {
   serviceEnv,
   startBatchCommand,
   untilAborted,
-} from './support.ts';
+} from '../../support/batch-command.ts';
+import {
+  failure,
+  type PlainAnswer,
+  type ScriptedService,
+  scriptedServiceOf,
+  success,
+  versionLookup,
+} from '../../support/scripted-service.ts';
 
 const VERSION = randomUUID();
 

@@ -14,7 +14,6 @@ import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
 import { lockFile } from '../../../src/files/writing/lock.ts';
 import { fileIn } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
-import { TEST_NOW } from '../../support/context.ts';
 import {
   type BatchResult,
   hastyClock,
@@ -24,7 +23,8 @@ import {
   resultLines,
   runBatchCommand,
   type TestService,
-} from './support.ts';
+} from '../../support/batch-command.ts';
+import { TEST_NOW } from '../../support/context.ts';
 
 const NAMES = 'name\nAda\nBo\nEve\n';
 const DONE = (row: number): string =>

@@ -4,12 +4,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
+import { serviceEnv } from '../../support/batch-command.ts';
 import { runInProcess } from '../../support/context.ts';
+import { ECHO, Project } from '../../support/project.ts';
 import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
 import { failure, scriptedServiceOf, success, versionLookup } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
-import { serviceEnv } from '../batch/support.ts';
-import { ECHO, Project } from '../testing/support.ts';
 
 const ROWS = 'id,text\none,hello\ntwo,"<script>alert(1)</script>"\n';
 const SHOUTING = ECHO.replace('{{text}}', '{{text}}{{#ifEquals text "hello"}}!{{/ifEquals}}');

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ECHO, Project } from '../../support/project.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
-import { ECHO, Project } from '../testing/support.ts';
 
 const SILENT = ECHO.replace('{{text}}', 'nothing of {{#if text}}it{{/if}}');
 const IDS = Array.from({ length: 8 }, (_, at) => `row${at + 1}`);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
+import { hastyClock, homeWith, localService } from '../../support/batch-command.ts';
 import { type CommandResult, runInProcess } from '../../support/context.ts';
-import { hastyClock, homeWith, localService } from '../batch/support.ts';
 
 const FILES = {
   'hello.test.yaml': 'target: hello\ncases:\n  - { inputs: { name: Ada } }\n',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RequestPace } from '../../../src/cli/jobs/request-pace.ts';
-import { HandClock, settled } from '../batch/support.ts';
+import { HandClock, settled } from '../../support/batch-command.ts';
 
 /** Asks for turns and notes when each was given. */
 function asking(perSecond: number): {

@@ -1,8 +1,8 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { homeWith, lastLines, localService, runBatchCommand } from '../../support/batch-command.ts';
 import { temporaryDirectory } from '../../support/context.ts';
-import { homeWith, lastLines, localService, runBatchCommand } from '../batch/support.ts';
 
 const ARGS = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
 

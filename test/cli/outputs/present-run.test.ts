@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ECHO, projectOf } from '../testing/support.ts';
+import { ECHO, projectOf } from '../../support/project.ts';
 
 const CASES = '  - {name: a, inputs: {text: a}}\n  - {name: b, inputs: {text: b}}\n';
 const COMPARE = ['compare', 'echo.prompt', 'other.prompt', '-i', 'text=a'];

@@ -15,9 +15,9 @@ import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
 import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import { removeDirectory, runInProcess, testClock } from '../../support/context.ts';
+import { ECHO, Project, projectOf } from '../../support/project.ts';
 import { type Exchange, failure, success } from '../../support/scripted-service.ts';
-import { command, creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
-import { ECHO, Project, projectOf } from '../testing/support.ts';
+import { command, creation, runOf, serviceOf, text, VERSION } from '../commands/run/run-against-service.ts';
 
 const CASES = `
   - name: says a

@@ -5,7 +5,7 @@ import { runFileTask } from '../../../src/cli/testing/cases/run-file-task.ts';
 import { localService } from '../../../src/main.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { startInProcess } from '../../support/context.ts';
-import { ECHO, Project, projectOf } from './support.ts';
+import { ECHO, Project, projectOf } from '../../support/project.ts';
 
 // Each of these tests waits for bounds, and for processes that a busy machine is slow to start.
 vi.setConfig({ testTimeout: 120_000 });

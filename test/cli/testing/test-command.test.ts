@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
+import { ECHO, Project, projectOf } from '../../support/project.ts';
 import { hasLinks } from '../../support/system.ts';
-import { ECHO, Project, projectOf } from './support.ts';
 
 const PASSING = `
   - name: greets

@@ -12,6 +12,7 @@ import {
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
+import { ECHO, Project } from '../../../support/project.ts';
 import { success } from '../../../support/scripted-service.ts';
 import { hasLinks, isPosix } from '../../../support/system.ts';
 import {
@@ -23,8 +24,7 @@ import {
   serviceOf,
   text,
   VERSION,
-} from '../../commands/run-support.ts';
-import { ECHO, Project } from '../../testing/support.ts';
+} from '../../commands/run/run-against-service.ts';
 
 const CASES = 'cases:\n  - inputs: { text: a }\n    expect: [{ equals: b }]\n';
 

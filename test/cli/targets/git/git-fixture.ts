@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ECHO } from '../../testing/support.ts';
+import { ECHO } from '../../../support/project.ts';
 
 /** Runs git as a user with a name, with no other configuration, and gives what it prints. */
 export function git(folder: string, ...args: string[]): string {

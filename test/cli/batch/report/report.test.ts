@@ -1,0 +1,271 @@
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { reportPage } from '../../../../src/cli/batch/report/report-page.ts';
+import { summarizeRows } from '../../../../src/cli/batch/report/reported-rows.ts';
+import { parseResultsLine } from '../../../../src/cli/batch/results/results-line.ts';
+import { Spending } from '../../../../src/cli/creation/spending.ts';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess } from '../../../support/context.ts';
+import { Project } from '../../../support/project.ts';
+import { scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
+import { hasLinks, isPosix } from '../../../support/system.ts';
+
+const LINES = [
+  {
+    row: 1,
+    id: 'a',
+    runId: 'r1',
+    runStatus: 'succeeded',
+    tokens: 3,
+    seconds: 1.5,
+    error: null,
+    outputs: [{ type: 'text', data: '<script>alert(1)</script>' }],
+    inputs: { textInputs: { name: '<b>Ada</b>' }, imageInputs: [] },
+  },
+  {
+    row: 2,
+    id: 'b',
+    runId: null,
+    runStatus: 'failed',
+    tokens: 0,
+    seconds: null,
+    error: 'line 3: bad name (USAGE_ERROR)',
+    outputs: [],
+  },
+  {
+    row: 3,
+    id: 'c',
+    runId: null,
+    runStatus: 'failed',
+    tokens: 0,
+    seconds: null,
+    error: 'line 4: bad name (USAGE_ERROR)',
+    outputs: [],
+  },
+  {
+    row: 4,
+    id: 'd',
+    runId: 'r4',
+    runStatus: 'failed',
+    tokens: 1,
+    seconds: 9,
+    error: 'no (RUN_FAILED)',
+    outputs: [{ type: 'error', data: 'no' }],
+  },
+];
+
+function results(lines: readonly object[] = LINES): Project {
+  return new Project({ 'results.jsonl': lines.map(line => `${JSON.stringify(line)}\n`).join('') });
+}
+
+describe('batch report', () => {
+  it('shows totals, failures by reason and the slowest rows', async () => {
+    const { exitCode, stdout } = await results().run(['batch', 'report', 'results.jsonl', '--json']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout())).toEqual({
+      rows: 4,
+      succeeded: 1,
+      failed: 3,
+      seconds: 10.5,
+      runs: 2,
+      tokens: 4,
+      tokensUnknown: 0,
+      credits: null,
+      creditsUnknown: 2,
+      cost: null,
+      costUnknown: 2,
+      estimated: false,
+      models: [],
+      failures: [
+        { reason: 'bad name (USAGE_ERROR)', rows: 2, ids: ['b', 'c'] },
+        { reason: 'no (RUN_FAILED)', rows: 1, ids: ['d'] },
+      ],
+      slowest: [
+        { id: 'd', seconds: 9 },
+        { id: 'a', seconds: 1.5 },
+      ],
+    });
+  });
+
+  it('is lines for programs in a pipe and words on a terminal', async () => {
+    const argv = ['batch', 'report', 'results.jsonl'];
+    expect((await results().run(argv)).stdout()).toContain('failure\t2\tbad name (USAGE_ERROR)\tb,c\n');
+    const { stdout } = await results().run([...argv, '--no-color'], { terminal: { stdout: true } });
+    expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 10.5 s of run time\n');
+    expect(stdout()).toContain('2 runs took 4 tokens, credits unknown\n');
+  });
+
+  it('prints the page in place of the totals with --html -', async () => {
+    const project = results();
+    const { exitCode, stdout, stderr } = await project.run([
+      'batch',
+      'report',
+      'results.jsonl',
+      '--html',
+      '-',
+    ]);
+    expect([exitCode, stdout(), stderr()]).toEqual([
+      0,
+      expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u),
+      '',
+    ]);
+    const refused = await project.run(['batch', 'report', 'results.jsonl', '--html', '-', '--json']);
+    expect([refused.exitCode, refused.stdout()]).toEqual([2, '']);
+  });
+
+  it('asks the list for credits that the file lacks, those of earlier runs included', async () => {
+    const [first] = LINES;
+    const lines = [
+      { ...first, credits: 2, cost: null },
+      { ...first, row: 2, id: 'b', runId: 'r2', credits: null, earlierRunIds: ['r0', 'gone'] },
+    ];
+    const service = await scriptedServiceForTest({
+      expect: { method: 'GET', path: '/runs', query: { limit: '50' } },
+      answer: success({
+        rows: [
+          { runId: 'r2', runStatus: 'succeeded', credits: 3 },
+          { runId: 'r0', runStatus: 'failed', credits: null },
+        ],
+        hasMore: false,
+      }),
+    });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const argv = ['batch', 'report', 'results.jsonl', '--json'];
+    const { stdout } = await results(lines).run(argv, { env });
+    expect(JSON.parse(stdout())).toMatchObject({
+      rows: 2,
+      runs: 4,
+      credits: 5,
+      creditsUnknown: 1,
+      tokens: 6,
+    });
+  });
+
+  it('shows tokens and cost of the embedded service by model', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nBob\n' });
+    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl']);
+    const { stdout } = await project.run(['batch', 'report', 'r.jsonl', '--json']);
+    const spent = { runs: 2, credits: 2, creditsUnknown: 0, cost: 0, costUnknown: 0, estimated: false };
+    expect(JSON.parse(stdout())).toMatchObject({ ...spent, models: [{ ...spent, model: 'echo' }] });
+    await project.run(['batch', 'report', 'r.jsonl', '--html', 'report.html']);
+    const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+    expect(page).toContain('2 runs took 18 tokens, $0.00');
+    expect(page).not.toContain('credits');
+  });
+
+  it('says how many rows of a batch that has not ended are done', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nBob\nEve\n' });
+    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--max-credits', '2']);
+    const report = ['batch', 'report', 'r.jsonl'];
+    expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+    const json = await project.run([...report, '--json']);
+    expect(JSON.parse(json.stdout())).toMatchObject({ unfinished: { done: 2, of: 3 }, rows: 2 });
+    const shown = await project.run([...report, '--no-color', '--html', 'report.html'], {
+      terminal: { stdout: true },
+    });
+    expect(shown.stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
+    expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain('2 of 3 rows are done');
+    const file = path.join(project.home, 'r.jsonl');
+    appendFileSync(file, '{"row":3,"id":"3","ru');
+    expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--resume']);
+    expect((await project.run(report)).stdout()).not.toContain('unfinished');
+    appendFileSync(file, '{"row":4,"id":"4","ru');
+    expect((await project.run(report)).exitCode).toBe(2);
+  });
+
+  it('makes a page that shows answers as text, and loads nothing', async () => {
+    const project = results();
+    await project.run(['batch', 'report', 'results.jsonl', '--html', 'report.html']);
+    const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+    expect(page).toContain("default-src 'none'");
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page).toContain('&lt;b&gt;Ada&lt;/b&gt;');
+    expect(page).not.toMatch(/<script>alert|<b>Ada|(?:src|href)="(?!data:)/u);
+    expect(page.match(/data-state="failed"/gu)).toHaveLength(3);
+  });
+
+  it('shows pictures that were saved', async () => {
+    const project = new Project({ 'rows.csv': 'place\nOslo\n' });
+    const batch = ['batch', 'postcard', '--from', 'rows.csv', '--out', 'r.jsonl', '--save', 'pictures'];
+    expect((await project.run(batch)).exitCode).toBe(0);
+    await project.run(['batch', 'report', 'r.jsonl', '--html', 'report.html']);
+    const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+    expect(page).toContain('<img alt="" src="data:image/png;base64,');
+  });
+
+  it.each([
+    ['none.jsonl', 'none.jsonl does not exist'],
+    ['results.csv', 'Give --out results.jsonl to the next batch'],
+    ['rows.jsonl', 'rows.jsonl:1: this is not a result of a batch'],
+  ])('refuses %s', async (file, message) => {
+    const project = new Project({ 'results.csv': 'a\n', 'rows.jsonl': '{"name":"Ada"}\n' });
+    const { exitCode, stderr } = await project.run(['batch', 'report', file]);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('does not change batch, which says what is missing without --from', async () => {
+    const { exitCode, stderr } = await results().run(['batch', 'hello']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--from is missing')]);
+  });
+});
+
+describe('a saved picture of a page', () => {
+  const PIXEL = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+
+  it.runIf(hasLinks)('is only taken from below the folder of the results, by its real path', async () => {
+    const saved = ['in/a.png', '../private.png', 'link.png', 'linked/private.png', 'gone.png'];
+    const project = new Project({
+      'work/results.jsonl': saved
+        .map((savedTo, at) => ({
+          ...LINES[0],
+          row: at + 1,
+          id: String(at),
+          outputs: [{ type: 'image', data: 'https://example.com/x', savedTo }],
+        }))
+        .map(line => `${JSON.stringify(line)}\n`)
+        .join(''),
+    });
+    const at = (name: string): string => path.join(project.home, name);
+    mkdirSync(at('work/in'));
+    for (const name of ['private.png', 'work/in/a.png', 'gone.png']) writeFileSync(at(name), PIXEL);
+    symlinkSync(at('private.png'), at('work/link.png'));
+    symlinkSync(project.home, at('work/linked'));
+    const { exitCode, stderr } = await runInProcess(
+      ['batch', 'report', 'work/results.jsonl', '--html', 'page.html'],
+      { home: project.home, local: localService },
+    );
+    expect(exitCode).toBe(0);
+    expect(readFileSync(at('page.html'), 'utf8').match(/data:image\/png/gu)).toHaveLength(1);
+    expect(stderr()).toContain(saved.slice(1).join(', '));
+  });
+
+  it.runIf(isPosix)(
+    'leaves out a picture that the results name on another computer, without asking the system for it',
+    async () => {
+      const named = '\\\\server\\share.png';
+      const project = new Project({});
+      const text = JSON.stringify({ ...LINES[0], outputs: [{ type: 'image', data: 'x', savedTo: named }] });
+      const rows = [parseResultsLine(text)].filter(row => row !== undefined);
+      // Here such a name is one of a file: what is asked for it would be found.
+      writeFileSync(path.join(project.home, named), PIXEL);
+      const { platform } = process;
+      Object.defineProperty(process, 'platform', { value: 'win32' });
+      onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+      const { html, leftOut } = await reportPage(
+        rows,
+        summarizeRows(rows, new Spending().totals(), undefined),
+        {
+          title: 'results',
+          folder: project.home,
+        },
+      );
+      expect([rows.length, leftOut]).toEqual([1, [named]]);
+      expect(html).not.toContain('data:image/png');
+    },
+  );
+});

@@ -1,0 +1,139 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { EXIT } from '../../../../src/cli/exit-codes.ts';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { scriptedService, success } from '../../../support/scripted-service.ts';
+import { hasLinks } from '../../../support/system.ts';
+
+const skill = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
+  runInProcess(['prompts', 'skill', ...argv], { home, local: localService });
+
+function frontMatterOf(text: string): Record<string, string> {
+  const [, yaml = ''] = /^---\n([\s\S]*?)\n---\n/u.exec(text) ?? [];
+  return parse(yaml) as Record<string, string>;
+}
+
+it('writes a skill whose command line runs as it stands', async () => {
+  const home = temporaryDirectory();
+  const { exitCode, stdout } = await skill(home, 'hello');
+  expect([exitCode, stdout()]).toEqual([0, `${path.join('.claude/skills/hello/SKILL.md')}\n`]);
+  const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
+  expect(Object.keys(frontMatterOf(text))).toEqual(['name', 'description']);
+  expect(frontMatterOf(text)['name']).toBe('hello');
+  expect(text).toContain("promptrun run hello -i 'name=your name'");
+  const explained = [...text.slice(text.indexOf('Exit code')).matchAll(/\b(\d+)(?=[:,])/gu)].map(([code]) =>
+    Number(code),
+  );
+  expect(explained.toSorted((a, b) => a - b)).toEqual(Object.values(EXIT));
+  const run = await runInProcess(['run', 'hello', '-i', 'name=your name'], { home, local: localService });
+  expect(run.exitCode).toBe(0);
+});
+
+it('writes a command line that runs on every system', async () => {
+  const home = temporaryDirectory();
+  mkdirSync(path.join(home, 'in'));
+  writeFileSync(path.join(home, 'in/note.prompt'), '---\ndescription: Notes a topic\n---\nAbout {{topic}}');
+  const { exitCode, stdout } = await skill(home, path.join('in', 'note.prompt'));
+  expect(exitCode).toBe(0);
+  const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
+  expect(frontMatterOf(text)['description']).toMatch(/^Notes a topic\. /u);
+  expect(text).toContain("\npromptrun run in/note.prompt -i 'topic=your topic' --profile local\n");
+});
+
+it.runIf(hasLinks)('keeps a file that differs unless --force, and writes through no link', async () => {
+  const home = temporaryDirectory();
+  await skill(home, 'hello', '--to', 'skills');
+  expect((await skill(home, 'hello', '--to', 'skills')).exitCode).toBe(0);
+  const file = path.join(home, 'skills/hello/SKILL.md');
+  writeFileSync(file, 'mine');
+  const kept = await skill(home, 'hello', '--to', 'skills');
+  expect([kept.exitCode, readFileSync(file, 'utf8')]).toEqual([2, 'mine']);
+  expect((await skill(home, 'hello', '--to', 'skills', '--force')).exitCode).toBe(0);
+  expect(readFileSync(file, 'utf8')).toContain('promptrun run hello');
+  mkdirSync(path.join(home, 'elsewhere'));
+  symlinkSync('../elsewhere', path.join(home, 'skills/sandbox'));
+  expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
+});
+
+it('refuses a place that is not a directory', async () => {
+  const home = temporaryDirectory();
+  writeFileSync(path.join(home, 'file'), '');
+  for (const to of ['file', path.join('file', 'skills')]) {
+    const { exitCode, stderr } = await skill(home, 'hello', '--to', to);
+    expect(exitCode).toBe(EXIT.usage);
+    expect(stderr()).toContain(`error: --to: ${path.join(home, 'file')} is not a directory (USAGE_ERROR)`);
+  }
+});
+
+it('refuses the second of two prompts that would get the same folder', async () => {
+  const home = temporaryDirectory();
+  mkdirSync(path.join(home, 'in'));
+  for (const name of ['My_prompt', 'in/my-prompt']) writeFileSync(path.join(home, `${name}.prompt`), 'Hello');
+  const { exitCode, stderr } = await skill(home, 'My_prompt.prompt', './in/my-prompt.prompt');
+  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(' would both get the folder ')]);
+  const file = path.join(home, '.claude/skills/my-prompt/SKILL.md');
+  expect(readFileSync(file, 'utf8')).toContain('promptrun run My_prompt.prompt');
+});
+
+it('takes what a service says of a prompt as data', async () => {
+  const home = temporaryDirectory();
+  const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
+  const title = 'x"\n---\n````\nrm -rf ~ <b>$(touch y)</b>\u001b[2J';
+  const version = { promptVersionId: id, promptId: id, title, publishedAt: '2026-05-01T00:00:00Z' };
+  const config = {
+    textInputs: {
+      'a\n````\nrm -rf': { description: 'b\n````' },
+      '$(id)': { description: '`id`' },
+      'a=b': {},
+    },
+  };
+  const service = await scriptedService(
+    { expect: { path: `/prompts/${id}` }, answer: success({ ...version, config }) },
+    { expect: { path: '/prompts/publish' }, answer: success({ rows: [] }) },
+  );
+  const { exitCode, stderr } = await runInProcess(['prompts', 'skill', id], {
+    home,
+    env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
+  });
+  await service.close();
+  expect(exitCode).toBe(0);
+  expect(stderr()).toContain(`note: ${id}: the skill lacks the input "a=b", which -i can't name\n`);
+  const text = readFileSync(path.join(home, '.claude/skills/x-rm-rf-b-touch-y-b-2j/SKILL.md'), 'utf8');
+  const { name = '', description = '', ...others } = frontMatterOf(text);
+  expect(name).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/u);
+  expect(description).not.toMatch(/[<>\u0000-\u001f]/u);
+  expect(others).toEqual({});
+  expect(text.split('\n').filter(line => line.startsWith('````'))).toEqual(['````sh', '````']);
+  expect(text).not.toMatch(/^rm -rf/mu);
+  expect(text).toContain("-i '$(id)=your $(id)'");
+});
+
+it('keeps what a service says of a prompt whole, and what YAML reads as a number a text', async () => {
+  const home = temporaryDirectory();
+  const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
+  const version = { promptVersionId: id, promptId: id, title: '123', publishedAt: '2026-05-01T00:00:00Z' };
+  const config = { textInputs: { 'a`b': { description: 'snake_case, #1', enum: ['x`y', 'z'] } } };
+  const description = `Issue #7 of my_repo ${'👩‍👩‍👧'.repeat(200)}`;
+  const row = { promptId: id, promptVersionId: id, title: '123', description, slug: '123', configs: config };
+  const service = await scriptedService(
+    { expect: { path: `/prompts/${id}` }, answer: success({ ...version, config }) },
+    { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
+    { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
+  );
+  const { exitCode } = await runInProcess(['prompts', 'skill', id], {
+    home,
+    env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
+  });
+  await service.close();
+  expect(exitCode).toBe(0);
+  const text = readFileSync(path.join(home, '.claude/skills/123/SKILL.md'), 'utf8');
+  const { name, description: described = '' } = frontMatterOf(text);
+  expect(name).toBe('123');
+  expect(described).toMatch(/^Issue #7 of my_repo (?:👩‍👩‍👧)+$/u);
+  expect(described.length).toBeLessThanOrEqual(1024);
+  expect(text).toContain("-i 'a`b=x`y'");
+  expect(text).toContain('- ``-i a`b=<value>`` (required; one of ``x`y``, `z`): snake_case, #1');
+});

@@ -1,0 +1,247 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+
+const SCRIPT = `
+const question = require('node:fs').readFileSync(0, 'utf8').trim();
+require('node:fs').appendFileSync(LOG, question + '\\n');
+if (question.endsWith('bad')) { console.error('no idea'); process.exit(3); }
+console.log(JSON.stringify({ text: question.toUpperCase(), cost: 0.02, in: 100, out: 10 }));
+`;
+
+function machine(...entries: object[]) {
+  const home = temporaryDirectory();
+  const script = path.join(home, 'ask.cjs');
+  const log = path.join(home, 'asked.log');
+  writeFileSync(script, SCRIPT.replace('LOG', JSON.stringify(log)));
+  const bot = { program: [process.execPath, '${here}/ask.cjs'], output: 'text' };
+  const models = entries.map(entry => ({ modality: 'text', ...('address' in entry ? {} : bot), ...entry }));
+  writeFileSync(path.join(home, 'models.yaml'), JSON.stringify({ models }));
+  writeFileSync(
+    path.join(home, 'say.prompt'),
+    '---\nmodel: bot\ninput: {schema: {q: string}}\n---\nsay {{q}}\n',
+  );
+  writeFileSync(path.join(home, 'rows.csv'), 'q\none\ntwo\nthree\nfour\n');
+  return {
+    home,
+    asked: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
+    promptrun: async (...argv: string[]) => {
+      const { exitCode, stdout, stderr } = await runInProcess(argv, { home, local: localService });
+      return { exitCode, stdout: stdout(), stderr: stderr() };
+    },
+  };
+}
+
+const MODELS = ['--models', 'models.yaml'];
+const RUN = ['run', 'say.prompt', '-i'];
+const BATCH = ['batch', 'say.prompt', '--from', 'rows.csv', '--out', 'out.jsonl', ...MODELS];
+
+describe('a program as a model', () => {
+  it('is run, recorded and replayed like any other', async () => {
+    const { promptrun, asked } = machine({
+      model: 'bot',
+      cost: 'cost',
+      tokens: { input: 'in', output: 'out' },
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '--record', 'kept')).toMatchObject({
+      exitCode: 0,
+      stdout: 'SAY IT\n',
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '--replay', 'kept')).toMatchObject({
+      exitCode: 0,
+      stdout: 'SAY IT\n',
+    });
+    expect(asked()).toEqual(['say it']);
+    const { stdout } = await promptrun('usage', '--by', 'model', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { key: 'bot', runs: 1, cost: 0.02, tokens: { input: 100, output: 10 }, estimated: false },
+    ]);
+  });
+
+  it('is known only if the file is named', async () => {
+    const { promptrun } = machine({ model: 'bot' });
+    expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: 2 });
+    expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({ exitCode: 2 });
+    expect(
+      await promptrun('prompts', 'check', '--models', 'say.prompt', '--models-from', 'models.yaml'),
+    ).toMatchObject({
+      exitCode: 0,
+    });
+    const { exitCode, stderr } = await promptrun(...RUN, 'q=it', '--models', 'other.yaml');
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/other\.yaml can't be read: it does not exist/);
+  });
+
+  it('fails as its run does', async () => {
+    const gone = { model: 'gone', program: ['no-such-program-anywhere'] };
+    const { promptrun } = machine({ model: 'bot' }, gone, { model: 'odd', output: 'nothing' });
+    expect(await promptrun(...RUN, 'q=bad', ...MODELS)).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringMatching(/bot ended with exit code 3: no idea/) as string,
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'gone')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/no-such-program-anywhere can't be started/) as string,
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'odd')).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringMatching(/it has no `nothing`; it begins with \{"text"/) as string,
+    });
+  });
+
+  it('stays within a cap: its first run goes alone if only answers show the cost', async () => {
+    const { promptrun, asked } = machine({ model: 'bot', cost: 'cost' });
+    const first = await promptrun(...BATCH, '--max-cost', '0.05');
+    expect(first.exitCode).toBe(8);
+    expect(asked()).toEqual(['say one', 'say two']);
+    expect(await promptrun(...BATCH, '--resume', '--max-cost', '1')).toMatchObject({ exitCode: 0 });
+    expect(asked().toSorted()).toEqual(['say four', 'say one', 'say three', 'say two']);
+  });
+
+  it('is compared, and a comparison that was stopped is resumed without asking again', async () => {
+    const { home, promptrun, asked } = machine(
+      { model: 'bot', cost: 'cost' },
+      { model: 'free', price: { run: 0 } },
+    );
+    writeFileSync(path.join(home, 'rows.csv'), 'q\none\nbad\nthree\nfour\n');
+    const compare = ['compare', 'say.prompt', '-m', 'bot,free', '--from', 'rows.csv', ...MODELS];
+    const first = await promptrun(...compare, '--max-cost', '0.05');
+    expect(first).toMatchObject({
+      exitCode: 8,
+      stderr: expect.stringMatching(/To continue, add --resume/) as string,
+    });
+    expect(asked().length).toBeLessThan(8);
+    const second = await promptrun(...compare, '--resume', '--max-cost', '1');
+    expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/in all: 8 runs/) as string });
+    expect(asked().toSorted()).toEqual(
+      ['bad', 'bad', 'four', 'four', 'one', 'one', 'three', 'three'].map(q => `say ${q}`),
+    );
+    expect(await promptrun(...compare, '--resume')).toMatchObject({ exitCode: 0, stdout: second.stdout });
+    expect(asked()).toHaveLength(8);
+    await promptrun(...compare, '--resume', '--retry-failed');
+    expect(asked().slice(8)).toEqual(['say bad', 'say bad']);
+  });
+
+  it('counts the tokens of a judge that an earlier start of the test paid for', async () => {
+    const tokens = { input: 'in', output: 'out' };
+    const program = [process.execPath, '-e', "console.log(JSON.stringify({ text: 'Yes.', in: 7, out: 2 }))"];
+    const { home, promptrun, asked } = machine({ model: 'bot', tokens }, { model: 'mild', program, tokens });
+    const cases = [{ inputs: { q: 'it' }, expect: [{ rubric: 'is loud' }] }];
+    writeFileSync(path.join(home, 'say.test.yaml'), JSON.stringify({ judge: 'mild', cases }));
+    const test = ['test', 'say.test.yaml', ...MODELS];
+    expect(await promptrun(...test)).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('2 runs took 119 tokens') as string,
+    });
+    expect(await promptrun(...test, '--resume')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('note: in all: 2 runs took 119 tokens, ') as string,
+    });
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('judges a comparison; a resumed one asks another judge, and again one that failed', async () => {
+    const judge = (model: string, script: string): object => ({
+      model,
+      program: [process.execPath, '-e', script],
+    });
+    const answers = (word: string): string => `console.log(JSON.stringify({ text: '${word}.' }))`;
+    const { home, promptrun, asked } = machine(
+      { model: 'bot' },
+      judge('mild', answers('Yes')),
+      judge('strict', answers('No')),
+      judge('broken', 'process.exit(3)'),
+    );
+    const rubric = 'cases: [{inputs: {q: one}, expect: {rubric: is polite}}]\n';
+    writeFileSync(path.join(home, 'say.test.yaml'), rubric);
+    const compare = async (...flags: string[]) => {
+      const targets = ['say.prompt', 'say.prompt', '-i', 'q=one', '--expect', 'say.test.yaml'];
+      const { exitCode, stdout, stderr } = await promptrun('compare', ...targets, ...MODELS, ...flags);
+      const rates = /\d+ % passed|no row could be judged/u.exec(stdout)?.[0];
+      return { exitCode, rates, stderr };
+    };
+    expect(await compare('--judge', 'mild')).toMatchObject({ exitCode: 0, rates: '100 % passed' });
+    expect(await compare('--judge', 'strict', '--resume')).toMatchObject({
+      exitCode: 0,
+      rates: '0 % passed',
+    });
+    const failed = await compare('--judge', 'broken', '--resume');
+    expect(failed).toMatchObject({ exitCode: 1, rates: 'no row could be judged' });
+    expect(failed.stderr).toContain('--resume --retry-unknown');
+    const models = readFileSync(path.join(home, 'models.yaml'), 'utf8');
+    writeFileSync(
+      path.join(home, 'models.yaml'),
+      models.replace('process.exit(3)', answers('Yes').replaceAll('"', '')),
+    );
+    const again = await compare('--judge', 'broken', '--resume', '--retry-unknown');
+    expect(again).toMatchObject({ exitCode: 0, rates: '100 % passed' });
+    expect(asked()).toEqual(['say one', 'say one']);
+  });
+
+  it('without any price is refused by a cap, before it is started', async () => {
+    const { promptrun, asked } = machine({ model: 'bot' });
+    const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/the price of the model bot is not known.*\n.*price: \{run: <dollars>\}/);
+    expect(asked()).toEqual([]);
+  });
+
+  it('that answers without a cost is not started again under a cap', async () => {
+    const { promptrun, asked } = machine({ model: 'bot', cost: 'price' });
+    expect(await promptrun(...BATCH, '--max-cost', '1')).toMatchObject({ exitCode: 8 });
+    expect(asked()).toEqual(['say one']);
+  });
+});
+
+describe('an address as a model', () => {
+  it('needs the variables that it sends', async () => {
+    const address = 'https://127.0.0.1:1/';
+    const headers = { authorization: 'Bearer ${env.PROMPTRUN_TESTS_BOT_KEY}' };
+    const { promptrun } = machine({ model: 'bot', address, headers });
+    const { exitCode, stderr } = await promptrun(...RUN, 'q=it', ...MODELS);
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(/error: PROMPTRUN_TESTS_BOT_KEY is not set, which the model bot sends/);
+  });
+
+  it('is refused a value that would make a second header', async () => {
+    const { promptrun } = machine({
+      model: 'bot',
+      address: 'http://127.0.0.1:1/',
+      headers: { q: '${input.q}' },
+    });
+    expect(await promptrun(...RUN, 'q=a\nx: b', ...MODELS)).toMatchObject({ exitCode: 2 });
+    expect(await promptrun(...RUN, 'q=a', ...MODELS)).toMatchObject({ exitCode: 1 });
+  });
+});
+
+describe('models check', () => {
+  it('asks the programs and addresses that are declared', async () => {
+    const { promptrun } = machine({ model: 'bot', cost: 'cost' }, { model: 'free', price: { run: 0 } });
+    const { exitCode, stdout } = await promptrun('models', 'check', ...MODELS);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^bot\tanswered\t[\d.]+\t0\.02\tANSWER.*\nfree\tanswered\t[\d.]+\t0\t/i);
+  });
+
+  it('asks those that are named, and exits with 5 if one failed', async () => {
+    const { promptrun } = machine(
+      { model: 'bot', price: { run: 0.5 } },
+      { model: 'gone', program: ['no-such-one'] },
+    );
+    expect(await promptrun('models', 'check', 'bot', 'gone', ...MODELS)).toMatchObject({ exitCode: 5 });
+    expect(await promptrun('models', 'check', 'bot', 'echo', ...MODELS, '--max-cost', '0.1')).toMatchObject({
+      exitCode: 8,
+      stdout: expect.stringMatching(/^bot\tcapped\t.*\necho\tanswered\t/) as string,
+    });
+    expect(await promptrun('models', 'check', 'nope', ...MODELS)).toMatchObject({ exitCode: 2 });
+  });
+
+  it('refuses a file of which nothing can be used, and says why', async () => {
+    const { promptrun } = machine({ model: 'bot', exec: 5 });
+    expect(await promptrun('models', 'check', ...MODELS)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/no model to check \(CONFIG_ERROR\)\n.*`exec` is not a key/u) as string,
+    });
+  });
+});

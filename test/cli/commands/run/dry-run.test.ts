@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { png } from '../../../support/pictures.ts';
+import { failure, success } from '../../../support/scripted-service.ts';
+import { isPosix } from '../../../support/system.ts';
+import { command, PROMPT, serviceOf, VERSION } from './run-against-service.ts';
+
+const image = `data:image/png;base64,${png(1, 1).toString('base64')}`;
+const DRY = ['run', VERSION, '--image', image, '-o', 'quality=high', '--no-validate', '--dry-run'];
+const bodyWith = (name: string): object => ({
+  promptVersionId: VERSION,
+  inputs: {
+    textInputs: { name },
+    imageInputs: [{ type: 'base64', base64: png(1, 1).toString('base64') }],
+  },
+  runOptions: { quality: 'high' },
+});
+
+/** Returns the arguments and the input that a shell would give to curl for the printed command. */
+function pasted(printed: string): { args: string[]; stdin: string } {
+  const curl = `curl() { printf '%s\\0' "$@"; printf '\\0'; cat; }`;
+  const script = `${curl}\n${printed}`;
+  const out = execFileSync('sh', ['-c', script], {
+    env: { PATH: process.env['PATH'], PROMPTRUN_API_KEY: 'k"ey' },
+  });
+  const [args = '', stdin = ''] = out.toString().split('\0\0');
+  return { args: args.split('\0'), stdin };
+}
+
+describe('--dry-run', () => {
+  it.runIf(isPosix)(
+    'prints the body, and on standard error a curl that sends it, and sends nothing',
+    async () => {
+      const service = await serviceOf();
+      const { exitCode, stdout, stderr } = await command(service, [...DRY, '-i', 'name=Ada']);
+      expect(exitCode).toBe(0);
+      expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
+      expect(stderr()).not.toContain('key-of-the-tests');
+      const { args, stdin } = pasted(stderr());
+      expect(args).toContain(`${service.baseUrl}/runs`);
+      expect(args).toContain('Authorization: Bearer k"ey');
+      expect(JSON.parse(stdin)).toEqual(bodyWith('Ada'));
+    },
+  );
+
+  it.runIf(isPosix)('prints a curl that can be pasted whatever the inputs are', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf();
+    const part = fc.constantFrom('END_OF_BODY', '\n', '_', "'", '$(id)', '`', '\\', '"', 'ü\u2028');
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 8 }), async parts => {
+        const { stderr } = await command(service, [...DRY, '-i', `name=${parts.join('')}`], { home });
+        expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith(parts.join('')));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is exactly the body with --json', async () => {
+    const { stdout, stderr } = await command(await serviceOf(), [...DRY, '-i', 'name=Ada', '--json', '-q']);
+    expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
+    expect(stderr()).toBe('');
+  });
+
+  it('checks the inputs of a version, and sends nothing but GETs for its config', async () => {
+    const lookUp = { path: `/prompt-versions/${VERSION}`, method: 'GET' };
+    const config = { textInputs: { name: { type: 'string', required: true } }, imageInputs: [] };
+    const version = { promptVersionId: VERSION, promptId: PROMPT, title: 'Hello', publishedAt: '', config };
+    const missing = await command(await serviceOf({ expect: lookUp, answer: success(version) }), [
+      'run',
+      VERSION,
+      '--dry-run',
+    ]);
+    expect([missing.exitCode, missing.stdout()]).toEqual([2, '']);
+    expect(missing.stderr()).toContain('missing input: name');
+    const asPrompt = await serviceOf(
+      { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
+      { expect: { path: `/prompts/${PROMPT}` }, answer: success(version) },
+    );
+    const { exitCode, stdout } = await command(asPrompt, ['run', PROMPT, '-i', 'name=Ada', '--dry-run']);
+    expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { promptVersionId: VERSION }]);
+  });
+
+  it('shows the request even if the service is away', async () => {
+    const service = await serviceOf();
+    await service.close();
+    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, '-i', 'a=b', '--dry-run']);
+    expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { inputs: { textInputs: { a: 'b' } } }]);
+    expect(stderr()).toContain('# note: the inputs were not checked');
+  });
+
+  it.runIf(isPosix)('shows pictures by name on a terminal', async () => {
+    const argv = [...DRY, '-i', 'name=Ada'];
+    const terminal = { stdout: true };
+    const { stdout, stderr } = await command(await serviceOf(), argv, { terminal });
+    expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
+    const json = await command(await serviceOf(), [...argv, '--json'], { terminal });
+    expect(json.stdout()).toBe(stdout());
+    expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
+  });
+
+  it.runIf(isPosix)(
+    'lets the curl read pictures from their files if standard error is a terminal',
+    async () => {
+      const home = temporaryDirectory();
+      const file = path.join(home, "it's $(a) cat.png");
+      writeFileSync(file, png(200, 200));
+      const name = '`$HOME` "\\\n';
+      const argv = ['run', VERSION, '-i', `name=${name}`, '--image', file, '--image', image, '--dry-run'];
+      const options = { home, terminal: { stderr: true } };
+      const { stderr } = await command(await serviceOf(), [...argv, '--no-validate'], options);
+      expect(stderr().length).toBeLessThan(1000);
+      const pictures = [png(200, 200), png(1, 1)].map(bytes => bytes.toString('base64'));
+      expect(JSON.parse(pasted(stderr()).stdin)).toEqual({
+        promptVersionId: VERSION,
+        inputs: {
+          textInputs: { name },
+          imageInputs: pictures.map(base64 => ({ type: 'base64', base64 })),
+        },
+      });
+    },
+  );
+
+  it.runIf(isPosix)('writes its notes as comments, so that standard error is a script', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'bare.prompt'), 'Tea.\n');
+    const { stderr } = await runInProcess(['run', 'bare.prompt', '--dry-run'], { home, local: localService });
+    const [notes] = stderr().split('curl -sS');
+    expect(notes).toContain('# note: no model named');
+    for (const line of notes?.trimEnd().split('\n') ?? []) expect(line).toMatch(/^# /);
+  });
+
+  it.each([
+    ['run', ['run', 'count.prompt', '-i', 'n=many'], ''],
+    ['test', ['test', 'count.test.yaml'], 'count.test.yaml:3: '],
+    ['compare', ['compare', 'count.prompt', 'count.prompt', '-i', 'n=many'], 'row 1 (count.prompt): '],
+  ])('refuses with %s an input that the embedded service would refuse', async (_, argv, place) => {
+    const home = temporaryDirectory();
+    const prompt = '---\nmodel: echo\ninput: {schema: {n: integer}}\n---\n{{n}}\n';
+    writeFileSync(path.join(home, 'count.prompt'), prompt);
+    writeFileSync(
+      path.join(home, 'count.test.yaml'),
+      'target: count.prompt\ncases:\n  - inputs: {n: many}\n',
+    );
+    const options = { home, local: localService };
+    const { exitCode, stdout, stderr } = await runInProcess([...argv, '--dry-run'], options);
+    expect([exitCode, stdout()]).toEqual([2, '']);
+    expect(stderr()).toContain(`error: ${place}the input n must be a whole number`);
+  });
+});

@@ -1,0 +1,357 @@
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { anyText } from '../../../support/any-text.ts';
+import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { png } from '../../../support/pictures.ts';
+import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
+import { type Exchange, success } from '../../../support/scripted-service.ts';
+import { command, creation, PROMPT, runOf, serviceOf, start, VERSION } from './run-against-service.ts';
+
+const sent = (inputs: object, more: object = {}): object => ({ promptVersionId: VERSION, inputs, ...more });
+
+describe('what `run` sends', () => {
+  it('sends one request for a version id', async () => {
+    const service = await serviceOf(creation(runOf(), sent({ textInputs: { name: 'Ada' } })));
+    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, '-i', 'name=Ada']);
+    expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
+      exitCode: 0,
+      stdout: 'Hello, Ada!\n',
+      stderr: '',
+    });
+  });
+
+  it('has every value unchanged, from the argument, a file or standard input', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf({
+      expect: { path: '/runs', method: 'POST' },
+      times: 'any',
+      answer: call => success(runOf({ echo: call.body })),
+    });
+    const value = anyText({ minLength: 1 }).map(text => text.replaceAll('\0', ''));
+    const fileText = (text: string): string => text.replace(/^\uFEFF/u, '').replaceAll('\r\n', '\n');
+    await fc.assert(
+      fc.asyncProperty(value, value, value, async (argument, file, stdin) => {
+        writeFileSync(path.join(home, 'value'), file);
+        const argv = ['run', VERSION, '-i', `a=@@${argument}`, '-i', 'b=@value', '-i', 'c=@-', '--json'];
+        const { stdout } = await command(service, argv, { home, stdin });
+        const textInputs = { a: `@${argument}`, b: fileText(file), c: stdin };
+        expect(JSON.parse(stdout())).toMatchObject({ echo: sent({ textInputs }) });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('has the LF of other systems for the CRLF of a file, and keeps that of standard input', async () => {
+    const home = temporaryDirectory();
+    const windowsText = '\uFEFFDear Ada,\r\n\r\nyours\r\n';
+    const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
+    const service = await serviceOf(creation(runOf(), sent({ textInputs })));
+    writeFileSync(path.join(home, 'letter.txt'), windowsText);
+    const argv = ['run', VERSION, '-i', `a=@${path.join(home, 'letter.txt')}`, '-i', 'b=@-'];
+    expect((await command(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
+  });
+
+  it('puts --input over --inputs and --image over its images, and adds options', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(
+      path.join(home, 'in.yaml'),
+      'textInputs: {a: 1.0, b: from file}\nimageInputs: [{type: url, url: "https://example.com/x.png"}]\n',
+    );
+    writeFileSync(path.join(home, 'photo.dat'), png(2, 2));
+    const service = await serviceOf(
+      creation(
+        runOf(),
+        sent(
+          {
+            textInputs: { a: '1.0', b: 'from flag' },
+            imageInputs: [
+              { type: 'base64', base64: png(2, 2).toString('base64') },
+              { type: 'url', url: 'https://example.com/y.png' },
+              { type: 'base64', base64: png(1, 1).toString('base64') },
+            ],
+          },
+          { runOptions: { quality: 'high' } },
+        ),
+      ),
+    );
+    const argv = [
+      'run',
+      VERSION,
+      '--inputs',
+      'in.yaml',
+      '-i',
+      'b=from flag',
+      '-o',
+      'quality=high',
+      '--no-validate',
+    ];
+    const dataUrl = `data:image/png;base64,${png(1, 1).toString('base64')}`;
+    argv.push('--image', 'photo.dat', '--image', 'https://example.com/y.png', '--image', dataUrl);
+    expect((await command(service, argv, { home })).exitCode).toBe(0);
+  });
+
+  it('reads an image and the inputs from standard input', async () => {
+    const image = { type: 'base64', base64: png(3, 3).toString('base64') };
+    const service = await serviceOf(
+      creation(runOf(), sent({ imageInputs: [image] })),
+      creation(runOf(), sent({ textInputs: { ['__proto__']: '1' } })),
+    );
+    expect((await command(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode).toBe(0);
+    const stdin = '{"__proto__": 1}';
+    expect((await command(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(0);
+  });
+});
+
+describe('a target', () => {
+  it('may be an alias of anything else', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(creation(runOf(), sent({})));
+    await command(service, ['alias', 'set', 'greet', VERSION], { home });
+    expect((await command(service, ['run', 'greet'], { home })).exitCode).toBe(0);
+  });
+});
+
+describe('standard input', () => {
+  it('that never ends can be left with Ctrl-C', async () => {
+    const service = await serviceOf();
+    const stdin = new Readable({ read: () => setImmediate(() => running.raise('SIGINT')) });
+    const running = start(service, ['run', VERSION, '-i', 'a=@-'], { stdin });
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe('error: interrupted (INTERRUPTED)\n');
+  });
+});
+
+describe('what `run` refuses before anything is sent', () => {
+  const home = (): string => {
+    const directory = temporaryDirectory();
+    writeFileSync(path.join(directory, 'empty.png'), '');
+    writeFileSync(path.join(directory, 'text.png'), 'no image at all');
+    writeFileSync(path.join(directory, 'large.png'), png(1, 1));
+    truncateSync(path.join(directory, 'large.png'), 20 * 1024 * 1024 + 1);
+    writeFileSync(path.join(directory, 'latin1.txt'), Buffer.from([0x63, 0x61, 0x66, 0xe9]));
+    writeFileSync(path.join(directory, 'utf16.txt'), Buffer.from('\uFEFFtea', 'utf16le'));
+    writeFileSync(path.join(directory, 'null.json'), '{"topic": null}');
+    return directory;
+  };
+
+  it.each([
+    [['-i', 'name'], '--input needs key=value'],
+    [['-i', '@in.json'], 'To read all inputs from a file: --inputs <file>'],
+    [['-i', 'a=@missing.txt'], '--input a: missing.txt does not exist'],
+    [['-i', 'a=@.'], '--input a: . is a directory'],
+    [
+      ['-i', 'a=@latin1.txt'],
+      '--input a: latin1.txt is not valid UTF-8 text; save it as UTF-8 (USAGE_ERROR)\nInputs are text.',
+    ],
+    [['-i', 'a=@utf16.txt'], '--input a: utf16.txt is UTF-16 text, as Windows PowerShell 5 writes it'],
+    [['-i', 'a=@'], '--input a names no file'],
+    [['--inputs', 'missing.json'], '--inputs: missing.json does not exist'],
+    [['--inputs', 'null.json'], '--inputs null.json: the value of "topic" is null'],
+    [['--image', 'http://example.com/a.png'], 'is not an https URL'],
+    [['--image', 'ftp://example.com/a.png'], 'is not an https URL'],
+    [['--image', 'missing.png'], 'missing.png does not exist'],
+    [['--image', 'empty.png'], 'empty.png is empty'],
+    [['--image', 'text.png'], 'text.png is not an image'],
+    [['--image', 'large.png'], 'large.png is 20.0 MiB'],
+    [['--image', 'data:image/png;base64,#'], 'does not contain valid base64'],
+    [['--image', 'data:image/png;base64,aGVsbG8='], 'the data URL is not an image'],
+    [['-o', 'quality'], '--option needs key=value'],
+    [
+      ['--inputs', '-', '-i', 'a=@-'],
+      'standard input can be read only once, not by --inputs - and --input a=@-',
+    ],
+    [['--image', '-', '--image', '-'], 'standard input can be read only once'],
+    [['--query', '[?'], '--query'],
+  ])('%j', async (args, why) => {
+    const service = await serviceOf();
+    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, ...args], { home: home() });
+    expect(stderr()).toContain(why);
+    expect({ exitCode, stdout: stdout(), calls: service.calls.length }).toEqual({
+      exitCode: 2,
+      stdout: '',
+      calls: 0,
+    });
+  });
+
+  it('a run without a target, off a terminal', async () => {
+    const service = await serviceOf();
+    const { exitCode, stderr } = await command(service, ['run', '-i', 'a=b']);
+    expect(exitCode).toBe(2);
+    expect(stderr()).toMatch(/^error: no target/);
+  });
+});
+
+describe('run options', () => {
+  const resources = (...options: { key: string; options: string[] }[]) => ({
+    expect: { path: '/resources' },
+    answer: success({
+      hash: `h${options.length}`,
+      resources: { models: [{ model: 'm', modality: 'text', availableRunOptions: options }] },
+    }),
+  });
+  const quality = { key: 'quality', options: ['low', 'high'] };
+
+  it('are checked against the models, which are kept', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(resources(quality), creation(), creation());
+    const argv = ['run', VERSION, '-o', 'quality=high'];
+    expect((await command(service, argv, { home })).exitCode).toBe(0);
+    expect((await command(service, argv, { home })).exitCode).toBe(0);
+  });
+
+  it('that no model lists are looked up once more before they are refused', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      resources(quality),
+      creation(),
+      resources(quality, { key: 'size', options: ['s'] }),
+      creation(),
+    );
+    await command(service, ['run', VERSION, '-o', 'quality=high'], { home });
+    expect((await command(service, ['run', VERSION, '-o', 'size=s'], { home })).exitCode).toBe(0);
+  });
+
+  it('are refused with those accepted in the JSON form of the error as well', async () => {
+    const { stderr } = await command(await serviceOf(resources(quality)), [
+      'run',
+      VERSION,
+      '-o',
+      'quality=x',
+      '--json',
+    ]);
+    expect(JSON.parse(stderr())).toMatchObject({ exitCode: 2, data: { accepted: ['low', 'high'] } });
+  });
+
+  it.each([
+    ['qualty=high', ['"qualty"; did you mean quality?', 'Accepted keys: quality']],
+    ['quality=hihg', ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high']],
+    ['__proto__=x', ['"__proto__"']],
+  ])('%s is refused with those accepted', async (option, said) => {
+    const service = await serviceOf(resources(quality));
+    const { exitCode, stderr } = await command(service, ['run', VERSION, '-o', option]);
+    expect(exitCode).toBe(2);
+    for (const words of said) expect(stderr()).toContain(words);
+  });
+});
+
+describe('inputs against the config', () => {
+  const version = {
+    promptVersionId: VERSION,
+    promptId: PROMPT,
+    title: 'Hello',
+    publishedAt: '2026-01-01T00:00:00.000Z',
+    config: {
+      textInputs: { name: { type: 'string', required: true }, tone: { type: 'string', required: true } },
+      imageInputs: [],
+    },
+  };
+
+  const search: Exchange = {
+    expect: { path: '/prompts/publish' },
+    answer: success({ rows: [{ ...version, slug: 'greet', configs: version.config }] }),
+  };
+
+  it('are not checked for a version off a terminal, even if its config is cached', async () => {
+    const home = temporaryDirectory();
+    const read = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
+    const service = await serviceOf(creation(), read, creation());
+    expect((await command(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
+    await command(service, ['versions', 'get', VERSION], { home });
+    expect((await command(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
+  });
+
+  it('are checked for a slug, whose look-up brings it, unless --no-validate says otherwise', async () => {
+    const service = await serviceOf({ ...search, times: 3 }, creation());
+    const missing = await command(service, ['run', 'greet']);
+    expect(missing.exitCode).toBe(2);
+    expect(missing.stderr()).toMatch(/^error: missing inputs: name, tone \(USAGE_ERROR\)\n/);
+    const unknown = await command(service, ['run', 'greet', '-i', 'nmae=x']);
+    expect(unknown.stderr()).toContain('did you mean name?');
+    expect((await command(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode).toBe(0);
+  });
+
+  it('are not guessed if the shape of the config is not known', async () => {
+    const configs = { ...version.config, imageInputs: { min: 1, max: 3 } };
+    const answer = success({ rows: [{ ...version, slug: 'greet', configs }] });
+    const service = await serviceOf({ ...search, answer }, creation());
+    expect((await command(service, ['run', 'greet', '-i', 'other=x'])).exitCode).toBe(0);
+  });
+});
+
+describe('on the embedded service', () => {
+  const files = (): string => {
+    const home = temporaryDirectory();
+    const schema = 'input:\n  schema:\n    photo: string\n    frame: string\n';
+    const template = '{{media url=photo}}{{media url=frame}}seen';
+    writeFileSync(path.join(home, 'two.prompt'), `---\nmodel: echo\n${schema}---\n${template}\n`);
+    writeFileSync(path.join(home, 'cat.png'), png(1, 1));
+    return home;
+  };
+  const run = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
+    runInProcess(['run', ...argv], { home, local: localService });
+
+  it('a named image may be passed by name', async () => {
+    const home = files();
+    const given = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
+    expect([given.exitCode, given.stderr()]).toEqual([0, expect.any(String)]);
+    expect(given.stdout()).toContain('seen');
+    const missing = await run(home, 'two.prompt', '--image', 'frame=cat.png');
+    expect([missing.exitCode, missing.stderr()]).toEqual([
+      2,
+      expect.stringContaining('error: missing input: photo (USAGE_ERROR)\nGive it with --image photo=<file>'),
+    ]);
+    const strange = await run(home, 'two.prompt', '--image', 'fram=cat.png');
+    expect([strange.exitCode, strange.stderr()]).toEqual([2, expect.stringContaining('photo, frame')]);
+  });
+
+  it.each([
+    [['hello', '-i', 'name=Ada', '-o', 'temperature=0'], /model echo, which has none/],
+    [
+      ['hello', '-i', 'name=Ada', '-m', 'ollama/llama3.2', '-o', 'temprature=0'],
+      /it has temperature, .*; did you mean temperature\?/,
+    ],
+    [['sandbox', '-o', 'delay=1'], /model sandbox: it has delaySeconds, outcome/],
+    [['sandbox', '-o', 'outcome=maybe'], /outcome must be one of succeeded, failed, partial/],
+  ])('an option is refused with those that the model of the prompt accepts: %j', async (argv, message) => {
+    const { exitCode, stderr } = await run(temporaryDirectory(), ...argv);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it('an option that the model does not list goes to its provider as config would send it, with --no-validate', async () => {
+    const provider = await FakeProvider.start();
+    try {
+      provider.reset(said('Bonjour'));
+      const home = temporaryDirectory();
+      writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: here/tiny\n---\nHello\n');
+      mkdirSync(path.join(home, 'data'));
+      const models = `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\n`;
+      writeFileSync(path.join(home, 'data/models.yaml'), models);
+      const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data') };
+      const argv = [
+        'run',
+        'a.prompt',
+        '-o',
+        'service_tier=flex',
+        '-o',
+        'top_logprobs=2',
+        '-o',
+        'logprobs=true',
+      ];
+      const refused = await runInProcess(argv, { home, env, local: localService });
+      expect([refused.exitCode, refused.stderr()]).toEqual([
+        2,
+        expect.stringContaining('runOptions.service_tier'),
+      ]);
+      expect(provider.asked).toEqual([]);
+      const sent = await runInProcess([...argv, '--no-validate'], { home, env, local: localService });
+      expect([sent.exitCode, sent.stdout()]).toEqual([0, 'Bonjour\n']);
+      expect(provider.body()).toMatchObject({ service_tier: 'flex', top_logprobs: 2, logprobs: true });
+    } finally {
+      await provider.close();
+    }
+  });
+});

@@ -1,0 +1,217 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunFlags } from '../../../../src/cli/commands/run/run-argv.ts';
+import { runTarget } from '../../../../src/cli/commands/run/run-target.ts';
+import { promptFilesBelow } from '../../../../src/cli/inputs/prompt-files-below.ts';
+import { localService } from '../../../../src/main.ts';
+import { KEY } from '../../../support/client.ts';
+import { temporaryDirectory, testContext } from '../../../support/context.ts';
+import { failure, type ScriptedService, success } from '../../../support/scripted-service.ts';
+import { hasLinks } from '../../../support/system.ts';
+import { type Answer, scriptedPrompter } from '../../../support/terminals/scripted-prompter.ts';
+import { command, creation, PROMPT, RUN, runOf, serviceOf, VERSION } from './run-against-service.ts';
+
+const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
+const FLAGS: RunFlags = {
+  input: [],
+  image: [],
+  option: [],
+  validate: true,
+  wait: true,
+  stream: true,
+  preview: true,
+};
+
+const version = (config: object) => ({
+  expect: { path: `/prompt-versions/${VERSION}` },
+  answer: success({
+    promptVersionId: VERSION,
+    promptId: PROMPT,
+    title: 'T',
+    publishedAt: '2026-01-01T00:00:00Z',
+    config,
+  }),
+});
+const CONFIG = {
+  textInputs: {
+    place: { type: 'string', required: true },
+    mood: { type: 'string', required: false, default: 'sunny', enum: ['sunny', 'rainy'] },
+  },
+  imageInputs: [],
+};
+
+async function atTerminal(
+  service: ScriptedService,
+  target: string | undefined,
+  flags: Partial<RunFlags>,
+  ...answers: Answer[]
+): Promise<{ exitCode: number; stderr: string; asked: readonly string[] }> {
+  const prompter = scriptedPrompter(...answers);
+  const { ctx, stderr } = await testContext({
+    ...PERSON,
+    env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY },
+    prompter,
+  });
+  const exitCode = await runTarget(ctx, target, { ...FLAGS, ...flags });
+  prompter.verify();
+  return { exitCode, stderr: stderr(), asked: prompter.asked };
+}
+
+describe('run on a terminal', () => {
+  it('asks for missing inputs, and says how to repeat the run', async () => {
+    const body = { promptVersionId: VERSION, inputs: { textInputs: { place: "Land's End", mood: 'rainy' } } };
+    const service = await serviceOf(version(CONFIG), creation(runOf(), body));
+    const { exitCode, stderr } = await atTerminal(
+      service,
+      VERSION,
+      {},
+      ['place', "Land's End"],
+      ['mood', 'rainy'],
+    );
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      `To repeat it: promptrun run ${VERSION} -i 'place=Land'\\''s End' -i mood=rainy\n`,
+    );
+  });
+
+  it('asks nothing if no input is missing', async () => {
+    const service = await serviceOf(version(CONFIG), creation());
+    const { stderr, asked } = await atTerminal(service, VERSION, { input: ['place=Here', 'mood=sunny'] });
+    expect(asked).toEqual([]);
+    expect(stderr).not.toContain('To repeat it');
+  });
+
+  it('asks nothing if only optional inputs are missing', async () => {
+    const service = await serviceOf(version(CONFIG), creation());
+    const { asked } = await atTerminal(service, VERSION, { input: ['place=Here'] });
+    expect(asked).toEqual([]);
+  });
+
+  it('asks for optional inputs as well with --ask', async () => {
+    const service = await serviceOf(version(CONFIG), creation());
+    const flags = { input: ['place=Here'], ask: true };
+    const { asked } = await atTerminal(service, VERSION, flags, ['mood', 'rainy']);
+    expect(asked).toEqual(['mood']);
+  });
+
+  it('refuses --ask if nobody can be asked', async () => {
+    expect((await command(await serviceOf(), ['run', VERSION, '--ask'])).exitCode).toBe(2);
+    expect((await command(await serviceOf(), ['run', VERSION, '--ask', '--no-input'], PERSON)).exitCode).toBe(
+      2,
+    );
+  });
+
+  it('refuses what is wrong before it asks for the rest', async () => {
+    const service = await serviceOf(version(CONFIG));
+    await expect(atTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(
+      'did you mean rainy?',
+    );
+  });
+
+  it('looks an id that is not a version up as a prompt', async () => {
+    const service = await serviceOf(
+      { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
+      { ...version({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },
+      creation(runOf(), { promptVersionId: VERSION, inputs: {} }),
+    );
+    const { stderr } = await atTerminal(service, PROMPT, {});
+    expect(stderr).toContain('is a prompt; running its latest version');
+  });
+
+  it('never asks with --no-input, nor in CI', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(creation(), creation());
+    expect((await command(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode).toBe(0);
+    expect(
+      (await command(service, ['run', VERSION], { ...PERSON, home, env: { CI: 'true' } })).exitCode,
+    ).toBe(0);
+  });
+});
+
+describe('while it waits', () => {
+  const SPINNING = '⠋';
+
+  it.each([
+    [['--no-spinner'], {}],
+    [[], { ACCESSIBLE: '1' }],
+  ])('a terminal gets plain lines with %j %j', async (flags, env) => {
+    const polled = (runStatus: 'queued' | 'running' | 'succeeded') => ({
+      expect: { path: `/runs/${RUN}` },
+      answer: success(runOf({ runStatus })),
+    });
+    const service = await serviceOf(
+      { expect: { path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', { runId: RUN }) },
+      polled('queued'),
+      polled('queued'),
+      polled('running'),
+      polled('succeeded'),
+    );
+    const { stderr } = await command(service, ['run', VERSION, ...flags], {
+      terminal: { stderr: true },
+      env,
+    });
+    expect(stderr()).toBe('creating the run\nqueued\nrunning\nsucceeded\n');
+  });
+
+  it('prints nothing off a terminal', async () => {
+    const service = await serviceOf(creation());
+    expect((await command(service, ['run', VERSION, '--no-spinner'])).stderr()).toBe('');
+  });
+
+  it('prints nothing with --quiet', async () => {
+    const service = await serviceOf(creation());
+    const options = { terminal: { stderr: true } };
+    expect(
+      (await command(service, ['run', VERSION, '--quiet', '--no-spinner'], options)).stderr(),
+    ).not.toContain(SPINNING);
+  });
+});
+
+describe('previews', () => {
+  const serviceWithPicture = async (): Promise<ScriptedService> => {
+    const service: ScriptedService = await serviceOf({
+      expect: { path: '/runs' },
+      answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.origin}/media/1` }] })),
+    });
+    return service;
+  };
+
+  it.each([
+    ['a pipe', ['run', VERSION], {}],
+    ['--no-preview', ['run', VERSION, '--no-preview'], { terminal: { stdout: true } }],
+    ['a terminal that shows none', ['run', VERSION], { terminal: { stdout: true }, env: { TERM: 'dumb' } }],
+  ])('is left out with %s', async (_, argv, options) => {
+    const service = await serviceWithPicture();
+    const { stdout } = await command(service, argv, options);
+    expect(stdout()).toBe(`${service.origin}/media/1\n`);
+  });
+});
+
+it('run alone also offers the prompt files below the working directory, and runs the chosen one here', async () => {
+  const home = temporaryDirectory();
+  for (const folder of ['tea', 'node_modules', '.hidden']) {
+    mkdirSync(path.join(home, folder));
+    writeFileSync(path.join(home, folder, 'green.prompt'), '---\nmodel: echo\n---\nGreen tea.\n');
+  }
+  writeFileSync(path.join(home, 'tea', '_partial.prompt'), 'x');
+  if (hasLinks) symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
+  const service = await serviceOf({
+    expect: { path: '/prompts/publish', query: { q: 'GREEN' } },
+    answer: success({ rows: [] }),
+  });
+  const file = path.join('tea', 'green.prompt');
+  const prompter = scriptedPrompter(['prompt', 'GREEN', file]);
+  const { ctx, stdout, stderr } = await testContext({
+    ...PERSON,
+    home,
+    local: localService,
+    env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY },
+    prompter,
+  });
+  expect(await runTarget(ctx, undefined, FLAGS)).toBe(0);
+  expect(stdout()).toBe('Green tea.\n');
+  expect(await promptFilesBelow(home)).toEqual([file]);
+  expect(stderr()).toContain(`To repeat it: promptrun run ${file}\n`);
+  prompter.verify();
+});

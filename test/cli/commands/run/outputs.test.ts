@@ -1,0 +1,493 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { OutputItem, Run } from '../../../../src/wire/index.ts';
+import { temporaryDirectory } from '../../../support/context.ts';
+import { png } from '../../../support/pictures.ts';
+import {
+  type Exchange,
+  failure,
+  type PlainAnswer,
+  type ScriptedService,
+  success,
+} from '../../../support/scripted-service.ts';
+import { isPosix } from '../../../support/system.ts';
+import { command, creation, RUN, runOf, serviceOf, start, text, VERSION } from './run-against-service.ts';
+
+const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
+const PICTURE = png(4, 3);
+
+async function outputsOf(outputs: OutputItem[], more: Partial<Run> = {}): Promise<ScriptedService> {
+  return serviceOf(creation(runOf({ outputs, ...more })));
+}
+
+describe('outputs on standard output', () => {
+  it.each([
+    ['Hello', 'Hello\n'],
+    ['Hello\n', 'Hello\n'],
+    ['', '\n'],
+    ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
+  ])('text %j goes to a pipe unchanged, with a newline at its end', async (data, out) => {
+    const { stdoutBytes } = await command(await outputsOf([text(data)]), RUN_IT);
+    expect(stdoutBytes()).toEqual(Buffer.from(out));
+  });
+
+  it.each([
+    [null, 'null\n'],
+    [7, '7\n'],
+    [{ a: [true] }, '{"a":[true]}\n'],
+  ])('data that is not text is shown as JSON: %j', async (data, out) => {
+    const { exitCode, stdout } = await command(await outputsOf([text(data as unknown as string)]), RUN_IT);
+    expect([exitCode, stdout()]).toEqual([0, out]);
+  });
+
+  it('text cannot drive a terminal', async () => {
+    const service = await outputsOf([text('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
+    const { stdout } = await command(service, RUN_IT, { terminal: { stdout: true } });
+    expect(stdout()).toBe('tab\there\n^[]0;x^G\\u009b31m\\u202e\n');
+  });
+
+  it('come in order, one after the other, with errors on standard error', async () => {
+    const service = await outputsOf([
+      text('one'),
+      { type: 'image', data: 'https://example.com/1.png' },
+      { type: 'error', data: 'step 3 failed' },
+      { type: 'video', data: 'https://example.com/4.mp4' },
+      { type: 'sound', data: 'https://example.com/5.ogg' },
+      text('six'),
+    ]);
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    expect(stdout()).toBe(
+      'one\nhttps://example.com/1.png\nhttps://example.com/4.mp4\nhttps://example.com/5.ogg\nsix\n',
+    );
+    expect(stderr()).toBe('error: step 3 failed\nnote: output 5 has unknown type sound\n');
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    ['https://example.com/a.mp4?b=1', 'https://example.com/a.mp4?b=1', 'https://example.com/a.mp4?b=1'],
+    [
+      'https://example.com/\u0007\u001b[31m',
+      'https://example.com/%07%1B[31m',
+      'https://example.com/^G^[[31m',
+    ],
+  ])('a URL is a link on a terminal that has links: %j', async (data, target, shown) => {
+    const service = await outputsOf([{ type: 'video', data }]);
+    const { stdout } = await command(service, RUN_IT, {
+      terminal: { stdout: true },
+      env: { TERM: 'xterm-kitty' },
+    });
+    expect(stdout()).toBe(`\u001b]8;;${target}\u0007${shown}\u001b]8;;\u0007\n`);
+  });
+
+  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'pictures/a.png'])(
+    '%s from a service is not a link',
+    async data => {
+      const { stdout } = await command(await outputsOf([{ type: 'video', data }]), RUN_IT, {
+        terminal: { stdout: true },
+        env: { TERM: 'xterm-kitty' },
+      });
+      expect(stdout()).toBe(`${data}\n`);
+    },
+  );
+
+  it('a URL stays on one line, whatever it holds', async () => {
+    const { stdout } = await command(await outputsOf([{ type: 'image', data: 'https://a/\nb' }]), RUN_IT);
+    expect(stdout()).toBe('https://a/ b\n');
+  });
+
+  it('of a failed run are printed too', async () => {
+    const service = await outputsOf([text('half'), { type: 'error', data: 'broke' }], {
+      runStatus: 'failed',
+    });
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
+      exitCode: 5,
+      stdout: 'half\n',
+      stderr: `error: broke\nnote: run ${RUN} failed\n`,
+    });
+  });
+
+  it('a failed run without any output is an error too', async () => {
+    const { exitCode, stderr } = await command(await outputsOf([], { runStatus: 'failed' }), RUN_IT);
+    expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 5, stderr: `error: run ${RUN} failed\n` });
+  });
+
+  it('a failed run whose error has no text is reported without a reason', async () => {
+    const outputs = [{ type: 'error', data: null }] as unknown as OutputItem[];
+    const { stderr } = await command(await outputsOf(outputs, { runStatus: 'failed' }), RUN_IT);
+    expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);
+  });
+
+  it('are equal in value to the data of the service with --json, and nothing else', async () => {
+    const run = runOf({
+      outputs: [{ type: 'text', data: '\u001bx', extra: [1] } as OutputItem, { type: 'error', data: 'no' }],
+      later: { field: null },
+      ['__proto__']: 'kept',
+    });
+    const raw = JSON.stringify({ status: 'SUCCESS', data: run });
+    const service = await serviceOf({ expect: { path: '/runs' }, answer: { body: raw } });
+    const { stdout, stderr } = await command(service, [...RUN_IT, '--json']);
+    expect(JSON.parse(stdout())).toEqual(run);
+    expect(stderr()).toBe('');
+  });
+
+  it.each([
+    ['outputs[0].data', 'Hello, Ada!\n'],
+    ['tokens', '3\n'],
+    ['nothing', 'null\n'],
+  ])('are filtered by --query %s', async (query, out) => {
+    const { stdout } = await command(await outputsOf([text('Hello, Ada!')]), [...RUN_IT, '--query', query]);
+    expect(stdout()).toBe(out);
+  });
+
+  it('stop quietly if the reader closes the pipe', async () => {
+    const service = await outputsOf([text('one'), text('two')]);
+    const { exitCode, stderr } = await command(service, RUN_IT, { readerTakes: 4 });
+    expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
+  });
+});
+
+describe('--save -', () => {
+  it('writes a text unchanged, without a newline of its own', async () => {
+    const { stdoutBytes, stderr } = await command(await outputsOf([text('a\u0000b')]), [
+      ...RUN_IT,
+      '--save',
+      '-',
+    ]);
+    expect([stdoutBytes(), stderr()]).toEqual([Buffer.from('a\u0000b'), '']);
+  });
+
+  it('writes the bytes of a picture', async () => {
+    const service = await serviceOf(
+      {
+        ...creation(),
+        answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+      },
+      { expect: { path: '/media/1' }, answer: { headers: { 'content-type': 'image/png' }, body: PICTURE } },
+    );
+    const { stdoutBytes, exitCode } = await command(service, [...RUN_IT, '--save', '-']);
+    expect([stdoutBytes().equals(PICTURE), exitCode]).toEqual([true, 0]);
+  });
+
+  it.each([
+    [50, '-'],
+    [90, '-'],
+    [50, 'out'],
+    [90, 'out'],
+  ])('names the run if the media is due after --timeout: %i s, --save %s', async (asked, place) => {
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': String(asked) });
+    const service = await serviceOf(
+      {
+        ...creation(),
+        answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+      },
+      { expect: { path: '/media/1' }, answer: busy },
+    );
+    const args = [...RUN_IT, '--timeout', '40s', '--save', place];
+    const sleep = (_: number, signal?: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const { exitCode, stderr } = await command(service, args, { clock: { sleep } });
+    const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
+    expect([exitCode, stderr()]).toEqual([6, expect.stringContaining(again)]);
+  });
+
+  it.each([
+    [[text('a'), text('b')], '2 outputs'],
+    [[], 'no output'],
+  ])('refuses %j, naming the run', async (outputs, why) => {
+    const { stdout, stderr, exitCode } = await command(await outputsOf(outputs), [...RUN_IT, '--save', '-']);
+    expect(stderr()).toContain(`error: run ${RUN} has ${why}`);
+    expect(stderr()).toContain(`promptrun runs save ${RUN} --to <dir>`);
+    expect([stdout(), exitCode]).toEqual(['', 2]);
+  });
+
+  it('is refused with --json and on a terminal, before anything is sent', async () => {
+    const json = await command(await serviceOf(), [...RUN_IT, '--save', '-', '--json']);
+    const terminal = await command(await serviceOf(), [...RUN_IT, '--save', '-'], {
+      terminal: { stdout: true },
+    });
+    expect([json.exitCode, terminal.exitCode]).toEqual([2, 2]);
+  });
+
+  it('reports the faults of a failed run, and exits 5', async () => {
+    const outputs = [{ type: 'error', data: 'broke' }];
+    const { stdout, stderr, exitCode } = await command(await outputsOf(outputs, { runStatus: 'failed' }), [
+      ...RUN_IT,
+      '--save',
+      '-',
+    ]);
+    expect([stdout(), stderr(), exitCode]).toEqual(['', `error: broke\nnote: run ${RUN} failed\n`, 5]);
+  });
+});
+
+describe.runIf(isPosix)('--open', () => {
+  /** Returns a viewer that writes down its arguments. */
+  function viewerIn(home: string): { env: Record<string, string>; opened: () => string[] } {
+    const log = path.join(home, 'opened');
+    for (const name of ['xdg-open', 'open']) {
+      writeFileSync(path.join(home, name), `#!/bin/sh\nprintf '%s\\n' "$1" >> '${log}'\n`, { mode: 0o755 });
+    }
+    return {
+      env: { PATH: `${home}:${process.env['PATH'] ?? ''}` },
+      opened: () => readFileSync(log, 'utf8').trimEnd().split('\n'),
+    };
+  }
+
+  it('hands saved files and web addresses to the viewer of the system', async () => {
+    const home = temporaryDirectory();
+    const { env, opened } = viewerIn(home);
+    const service = await outputsOf([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    await command(service, [...RUN_IT, '--open'], { home, env });
+    await command(await outputsOf([text('hi')]), [...RUN_IT, '--open', '--save', 'out'], { home, env });
+    expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
+  });
+
+  it('hands a text that is not saved to the viewer as a file of its own', async () => {
+    const home = temporaryDirectory();
+    const { env, opened } = viewerIn(home);
+    const { stdout } = await command(await outputsOf([text('hi')]), [...RUN_IT, '--open'], { home, env });
+    const [file = ''] = opened();
+    onTestFinished(() => rmSync(path.dirname(file), { recursive: true }));
+    expect([stdout(), readFileSync(file, 'utf8'), path.basename(file)]).toEqual([
+      'hi\n',
+      'hi',
+      'output-1.txt',
+    ]);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    './opened-by-nobody.desktop',
+    '//server/share/x',
+    pathToFileURL('/etc/hostname').href,
+  ])('opens nothing else that a service names: %s', async data => {
+    const home = temporaryDirectory();
+    const { env } = viewerIn(home);
+    const service = await outputsOf([{ type: 'image', data, savedTo: '/etc/hostname' } as never]);
+    const { stdout, stderr, exitCode } = await command(service, [...RUN_IT, '--open', '--json'], {
+      home,
+      env,
+    });
+    expect([stderr(), exitCode]).toEqual([expect.stringContaining('is not opened'), 0]);
+    expect(existsSync(path.join(home, 'opened'))).toBe(false);
+    expect(stdout()).not.toContain('savedTo');
+  });
+
+  it('prints a note if the system has no viewer', async () => {
+    const service = await outputsOf([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    const { stderr, exitCode } = await command(service, [...RUN_IT, '--open'], { env: { PATH: '/nowhere' } });
+    expect(stderr()).toMatch(/^note: https:\S+ could not be opened: .*ENOENT/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('--save', () => {
+  const media = (answer: PlainAnswer): Exchange => ({
+    expect: { method: 'GET', path: /^\/media/, headers: { authorization: null, cookie: null } },
+    answer,
+  });
+  const picture = (body: Uint8Array = PICTURE, type = 'image/png'): PlainAnswer => ({
+    headers: { 'content-type': type },
+    body,
+  });
+
+  /** Returns a service whose run has these outputs; `/media…` leads to the service itself. */
+  async function serviceWith(
+    outputs: readonly OutputItem[],
+    ...downloads: Exchange[]
+  ): Promise<ScriptedService> {
+    const service: ScriptedService = await serviceOf(
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: () =>
+          success(
+            runOf({
+              outputs: outputs.map(item => ({
+                ...item,
+                data: item.data.replace(/^\/media/, `${service.origin}/media`),
+              })),
+            }),
+          ),
+      },
+      ...downloads,
+    );
+    return service;
+  }
+
+  it('writes each output to a file named after the run, and prints their paths', async () => {
+    const home = temporaryDirectory();
+    const outputs = [
+      text('words'),
+      { type: 'image', data: '/media/a?expires=1800000000' },
+      { type: 'error', data: 'no' },
+      { type: 'video', data: '/media/b' },
+    ];
+    const service = await serviceWith(
+      outputs,
+      media(picture()),
+      media(picture(Buffer.from('film'), 'video/mp4')),
+    );
+    const { exitCode, stdout } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+    expect(exitCode).toBe(0);
+    expect(stdout()).toBe(
+      `words\n${path.join('out', `${RUN}-2.png`)}\n${path.join('out', `${RUN}-4.mp4`)}\n`,
+    );
+    const read = (name: string): Buffer => readFileSync(path.join(home, 'out', name));
+    expect(read(`${RUN}-1.txt`).toString()).toBe('words');
+    expect(read(`${RUN}-2.png`)).toEqual(PICTURE);
+    expect(read(`${RUN}-4.mp4`).toString()).toBe('film');
+    expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual(
+      [`${RUN}-1.txt`, `${RUN}-2.png`, `${RUN}-4.mp4`, `${RUN}.json`].toSorted(),
+    );
+    expect(JSON.parse(read(`${RUN}.json`).toString())).toMatchObject({
+      runId: RUN,
+      promptVersionId: VERSION,
+      textInputs: { name: 'Ada' },
+      runOptions: {},
+      files: [
+        { name: `${RUN}-1.txt`, size: 5 },
+        {
+          name: `${RUN}-2.png`,
+          sourceUrl: `${service.origin}/media/a?expires=1800000000`,
+          size: PICTURE.length,
+          sha256: createHash('sha256').update(PICTURE).digest('hex'),
+          urlExpiresAt: '2027-01-15T08:00:00.000Z',
+        },
+        { name: `${RUN}-4.mp4`, urlExpiresAt: '2026-01-03T03:04:05.000Z' },
+      ],
+    });
+  });
+
+  it('keeps files that exist, unless --force', async () => {
+    const home = temporaryDirectory();
+    const out = path.join(home, `${RUN}-1.png`);
+    writeFileSync(out, 'mine');
+    const outputs = [{ type: 'image', data: '/media/a' }];
+    const kept = await command(await serviceWith(outputs, media(picture())), [...RUN_IT, '--save'], { home });
+    expect(kept.stdout()).toBe(`${RUN}-1_1.png\n`);
+    expect(readFileSync(out, 'utf8')).toBe('mine');
+    const forced = await command(
+      await serviceWith(outputs, media(picture())),
+      [...RUN_IT, '--save', '--force'],
+      { home },
+    );
+    expect(forced.stdout()).toBe(`${RUN}-1.png\n`);
+    expect(readFileSync(out)).toEqual(PICTURE);
+  });
+
+  it('has the path of each saved output in JSON', async () => {
+    const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
+    const { stdout } = await command(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
+    expect(stdout()).toBe(`${path.join('x', `${RUN}-1.png`)}\n`);
+  });
+
+  it.each<[string, PlainAnswer, string]>([
+    ['has expired', { status: 403, body: 'no' }, 'live 24 hours'],
+    [
+      'is a page',
+      { headers: { 'content-type': 'text/html' }, body: '<html>' },
+      'returns text/html, not an image',
+    ],
+    ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
+    ['is empty', picture(Buffer.alloc(0)), 'gave no bytes'],
+  ])(
+    'exits with 1 if a picture %s, with the results printed and nothing half-written',
+    async (_, answer, why) => {
+      const home = temporaryDirectory();
+      const service = await serviceWith([text('good'), { type: 'image', data: '/media/a' }], {
+        ...media(answer),
+        times: 'any',
+      });
+      const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+      expect({ exitCode, stdout: stdout() }).toEqual({
+        exitCode: 1,
+        stdout: `good\n${service.origin}/media/a\n`,
+      });
+      expect(stderr()).toMatch(/^note: saved to out[\\/].*-1\.txt\nerror: output 2 was not saved: /);
+      expect(stderr()).toContain(why);
+      expect(stderr().includes('Try again with')).toBe(why !== 'live 24 hours');
+      expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);
+    },
+  );
+
+  it("names the run if the query doesn't fit it", async () => {
+    const service = await serviceWith([text('good')]);
+    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--query', 'length(tokens)']);
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
+    expect(JSON.parse(stderr())).toMatchObject({
+      status: 'USAGE_ERROR',
+      message: expect.stringContaining(`promptrun runs get ${RUN}`) as string,
+      data: { runId: RUN },
+    });
+  });
+
+  it.each<[string, RegExp]>([
+    ['out', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
+    ['out/pictures', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
+    ...(process.platform === 'linux'
+      ? ([['/proc/x', /^error: --save: no files can be made in \/proc: the system allows none /]] as [
+          string,
+          RegExp,
+        ][])
+      : []),
+  ])('refuses --save %s before anything is sent', async (place, message) => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'out'), 'a file');
+    const { exitCode, stderr } = await command(await serviceOf(), [...RUN_IT, '--save', place], { home });
+    expect(exitCode).toBe(2);
+    expect(stderr()).toMatch(message);
+    expect(readdirSync(home)).toEqual(['out']);
+  });
+
+  it('exits 1 after printing the results if the directory can no longer be created', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf({
+      expect: { method: 'POST', path: '/runs' },
+      answer: () => {
+        writeFileSync(path.join(home, 'out'), 'a file');
+        return success(runOf({ outputs: [text('good')] }));
+      },
+    });
+    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
+    expect(stderr()).toBe(
+      `error: nothing was saved: ${path.join(home, 'out')} is not a directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
+    );
+  });
+
+  it('that is interrupted says that the run is over and how to save it', async () => {
+    const service = await serviceWith([{ type: 'image', data: '/media/a' }], {
+      ...media(picture()),
+      answer: () => {
+        running.raise('SIGINT');
+        return 'silence';
+      },
+    });
+    const running = start(service, [...RUN_IT, '--save']);
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe(
+      `error: interrupted; run ${RUN} succeeded, but not all of its outputs were saved (INTERRUPTED)\nSave them with: promptrun runs save ${RUN}\n`,
+    );
+  });
+
+  it('never leaves the directory, whatever the service calls the run', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(creation(runOf({ runId: '../../evil\u0000\n', outputs: [text('x')] })));
+    expect((await command(service, [...RUN_IT, '--save', 'out'], { home })).exitCode).toBe(0);
+    expect(readdirSync(path.join(home, 'out'))).toHaveLength(2);
+    expect(readdirSync(home).toSorted()).toEqual(['out', 'state']);
+  });
+
+  it('takes the type from the bytes if the server sends none', async () => {
+    const service = await serviceWith(
+      [{ type: 'image', data: '/media/a' }],
+      media(picture(PICTURE, 'application/octet-stream')),
+    );
+    expect((await command(service, [...RUN_IT, '--save'])).stdout()).toBe(`${RUN}-1.png\n`);
+  });
+});

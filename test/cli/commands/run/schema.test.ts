@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
+import { command, creation, RUN, runOf, serviceOf, text, VERSION } from './run-against-service.ts';
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    items: { type: 'array', items: { type: 'object', properties: { price: { type: 'number' } } } },
+  },
+  required: ['items'],
+};
+
+function schemaFile(schema: unknown): string {
+  const file = path.join(temporaryDirectory(), 'schema.json');
+  writeFileSync(file, typeof schema === 'string' ? schema : JSON.stringify(schema));
+  return file;
+}
+
+async function checked(data: string, schema: unknown, ...more: string[]): Promise<CommandResult> {
+  const service = await serviceOf(creation(runOf({ outputs: [text(data)] })));
+  return command(service, ['run', VERSION, '--schema', schemaFile(schema), ...more]);
+}
+
+describe('--schema', () => {
+  it('accepts an output that matches', async () => {
+    const { exitCode, stdout, stderr } = await checked('{"items":[{"price":1}]}', SCHEMA);
+    expect([exitCode, stdout(), stderr()]).toEqual([0, '{"items":[{"price":1}]}\n', '']);
+  });
+
+  it('names the first mismatch, still prints the output, and exits with 5', async () => {
+    const { exitCode, stdout, stderr } = await checked('{"items":[{"price":1},{"price":"2"}]}', SCHEMA);
+    expect(exitCode).toBe(5);
+    expect(stdout()).toBe('{"items":[{"price":1},{"price":"2"}]}\n');
+    expect(stderr()).toBe(
+      'error: the output does not match the schema at "/items/1/price": must be number (PROTOCOL_ERROR)\n',
+    );
+  });
+
+  it('says that an answer is nested too deeply to be checked', async () => {
+    const data = '['.repeat(10_000) + ']'.repeat(10_000);
+    const { exitCode, stderr } = await checked(data, true);
+    expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('it has more than 500 levels')]);
+  });
+
+  it.each(['Here it is: {}', '```json\n{"items":[]}\n```', ''])('says that %j is not JSON', async data => {
+    const { exitCode, stderr } = await checked(data, SCHEMA);
+    expect(exitCode).toBe(5);
+    expect(stderr()).toContain('does not match the schema at "": it is not JSON');
+  });
+
+  it('reports the mismatch in one JSON line with --json', async () => {
+    const { exitCode, stdout, stderr } = await checked('{}', SCHEMA, '--json');
+    expect(exitCode).toBe(5);
+    expect(JSON.parse(stdout())).toMatchObject({ runId: RUN });
+    expect(JSON.parse(stderr())).toMatchObject({
+      status: 'PROTOCOL_ERROR',
+      data: { runId: RUN, pointer: '/items' },
+      exitCode: 5,
+    });
+  });
+
+  it.each([
+    ['{', /is not JSON/],
+    ['[]', /is not a JSON Schema/],
+    [{ type: 'nonsense' }, /is not a JSON Schema that can be used: [^\n]+\n$/],
+    [
+      { $ref: 'https://example.com/schema.json' },
+      /is not a JSON Schema that can be used: .+\nRemote references are not fetched/,
+    ],
+  ])('refuses the schema %j before anything is sent', async (schema, message) => {
+    const { exitCode, stderr } = await command(await serviceOf(), [
+      'run',
+      VERSION,
+      '--schema',
+      schemaFile(schema),
+    ]);
+    expect(exitCode).toBe(2);
+    expect(stderr()).toMatch(message);
+  });
+
+  it('knows draft-07 as well as 2020-12', async () => {
+    const tuple = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
+    expect((await checked('[1]', tuple)).exitCode).toBe(5);
+    expect((await checked('[1]', { prefixItems: [{ type: 'string' }] })).exitCode).toBe(5);
+  });
+});

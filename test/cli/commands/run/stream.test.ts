@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { type Captured, startInProcess, temporaryDirectory } from '../../../support/context.ts';
+
+/** Starts a model that answers in pieces; each but the first is sent once the test has looked at the command. */
+async function streamingModel(
+  pieces: readonly string[],
+): Promise<{ home: string; answer: () => Promise<void> }> {
+  let asked: (response: ServerResponse) => void = () => {};
+  const response = new Promise<ServerResponse>(resolve => {
+    asked = resolve;
+  });
+  const answer = async (): Promise<void> => {
+    const open = await response;
+    for (const piece of pieces.slice(1)) open.write(chunk({ content: piece }));
+    open.write(chunk({}, 'stop'));
+    open.end('data: [DONE]\n\n');
+  };
+  const server = createServer((request, opened) => {
+    request.resume();
+    opened.writeHead(200, { 'content-type': 'text/event-stream' });
+    opened.write(chunk({ role: 'assistant', content: pieces[0] ?? '' }));
+    asked(opened);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const home = temporaryDirectory();
+  mkdirSync(path.join(home, 'data'), { mode: 0o700 });
+  const { port } = server.address() as AddressInfo;
+  writeFileSync(
+    path.join(home, 'data', 'models.yaml'),
+    `models: [{model: llama, modality: text, provider: here}]\nproviders: {here: {baseUrl: "http://127.0.0.1:${port}/v1"}}\n`,
+  );
+  return { home, answer };
+}
+
+function chunk(delta: object, finish_reason: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason }];
+  return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'llama', choices })}\n\n`;
+}
+
+async function until(running: Captured, text: string): Promise<void> {
+  while (!running.stdout().includes(text)) await new Promise(resolve => setImmediate(resolve));
+}
+
+const RUN = ['run', 'hello', '-i', 'name=Ada', '-m', 'llama'];
+
+describe('a text that comes in pieces', () => {
+  it('is shown on a terminal while it is made, harmless, and once', async () => {
+    const { home, answer } = await streamingModel(['Good \u001b[2J', 'morning', ', Ada!']);
+    const running = startInProcess(RUN, {
+      home,
+      local: localService,
+      terminal: { stdout: true, stderr: true },
+    });
+    await until(running, 'Good ^[[2J');
+    expect(running.stdout()).toBe('Good ^[[2J');
+    await answer();
+    expect(await running.ended).toBe(0);
+    expect(running.stdout()).toBe('Good ^[[2Jmorning, Ada!\n');
+    const again = startInProcess(['runs', 'get', '--last'], { home, local: localService });
+    await again.ended;
+    expect(again.stdout()).toBe('Good \u001b[2Jmorning, Ada!\n');
+  });
+
+  it.each([
+    ['a pipe', RUN, false],
+    ['--no-stream', [...RUN, '--no-stream'], true],
+  ])('comes whole to %s', async (_, argv, stdout) => {
+    const { home, answer } = await streamingModel(['Good ', 'morning']);
+    const running = startInProcess(argv, { home, local: localService, terminal: { stdout } });
+    const whole = until(running, 'Good').then(() => running.stdout());
+    await answer();
+    expect(await running.ended).toBe(0);
+    expect(await whole).toBe('Good morning\n');
+  });
+});

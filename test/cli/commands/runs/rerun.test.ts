@@ -1,0 +1,94 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { runCommand } from '../../../support/command.ts';
+import { runInProcess } from '../../../support/context.ts';
+import { Project } from '../../../support/project.ts';
+
+it("says once why a run can't be repeated, and where its creation may still be kept", async () => {
+  const { home } = new Project({});
+  const runId = '01890000-0000-7000-8000-000000000000';
+  const { exitCode, stderr } = await runInProcess(['runs', 'rerun', runId], { home, local: localService });
+  expect(exitCode).toBe(4);
+  expect(stderr()).toContain(
+    `error: run ${runId} can't be run again: the run does not exist (NOT_FOUND_ERROR)\n` +
+      'If it was saved with --save: promptrun runs rerun ./01890000-0000-7000-8000-000000000000.json\n',
+  );
+});
+
+it.each([[[]], [['--json']], [['--compare']]])(
+  'names the new run if standard output does not take its result: %j',
+  async flags => {
+    const { home } = new Project({});
+    const options = { home, local: localService };
+    const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--json'], options);
+    const { runId } = JSON.parse(first.stdout()) as { runId: string };
+    const again = await runInProcess(['runs', 'rerun', runId, ...flags], { ...options, readerTakes: 3 });
+    expect(again.exitCode).toBe(1);
+    const [, named] = /the result of run ([\w-]+) was not printed/.exec(again.stderr()) ?? [];
+    expect(named).toMatch(/^[\da-f-]{36}$/);
+    expect(named).not.toBe(runId);
+  },
+);
+
+it('pays for nothing if the run to compare with is gone', async () => {
+  const { home } = new Project({});
+  const options = { home, local: localService };
+  const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--save', 'out', '--json'], options);
+  const { runId } = JSON.parse(first.stdout()) as { runId: string };
+  const manifest = readFileSync(path.join(home, 'out', `${runId}.json`), 'utf8');
+  const gone = '01890000-0000-7000-8000-000000000000';
+  writeFileSync(path.join(home, `${gone}.json`), manifest.replaceAll(runId, gone));
+  const again = await runInProcess(['runs', 'rerun', `./${gone}.json`, '--compare'], options);
+  expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining('the run does not exist')]);
+  const list = await runInProcess(['runs', 'list', '--query', '[].runId', '--json'], options);
+  expect(JSON.parse(list.stdout())).toEqual([runId]);
+});
+
+it('is replayed from its recordings, without the store', async () => {
+  const { home } = new Project({});
+  const options = { home, local: localService };
+  const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--json'], options);
+  const { runId } = JSON.parse(first.stdout()) as { runId: string };
+  const rerun = (...flags: string[]) =>
+    runInProcess(['runs', 'rerun', runId, '-i', 'name=Bob', '--compare', ...flags], options);
+  const recorded = await rerun('--record', 'kept');
+  expect([recorded.exitCode, recorded.stdout()]).toEqual([0, expect.stringContaining('Bob')]);
+  rmSync(path.join(home, 'data'), { recursive: true });
+  const replayed = await rerun('--replay', 'kept');
+  expect([replayed.exitCode, replayed.stdout()]).toEqual([0, recorded.stdout()]);
+});
+
+it('needs the models file of a model again, and says so', async () => {
+  const { home } = new Project({
+    'a.prompt': '---\nmodel: shout\n---\nHi',
+    'models.yaml':
+      'models:\n  - { model: shout, modality: text, program: [node, -e, "setTimeout(() => {}, 60e3)"] }',
+  });
+  const options = { cwd: home, env: { PROMPTRUN_DATA_DIR: path.join(home, 'data') } };
+  const stopped = await runCommand(
+    ['run', 'a.prompt', '--models', 'models.yaml', '--timeout', '2s'],
+    options,
+  );
+  const [, runId = ''] =
+    /^Run it again with: promptrun runs rerun (\S+) --models models\.yaml$/m.exec(stopped.stderr) ?? [];
+  expect([stopped.code, runId]).toEqual([6, expect.stringMatching(/^[\da-f-]{36}$/)]);
+  const again = await runCommand(['runs', 'rerun', runId], options);
+  expect([again.code, again.stderr]).toEqual([
+    2,
+    expect.stringMatching(/the model `shout` does not exist.*\n.* name the file again: --models <file>\n/),
+  ]);
+});
+
+it.each([
+  [['runs', 'get'], 'runs list'],
+  [['runs', 'rerun', '--last', '--compare', '--open'], 'runs save --last'],
+  [['runs', 'list', '--starting-after', 'x'], 'runs list'],
+  [['resources', 'list', '--cached'], 'resources refresh'],
+])('advises a command for the same service after %j', async (argv, advice) => {
+  const flags = ['--base-url', 'https://prompts.example/v1'];
+  const env = { PROMPTRUN_API_KEY: 'a-key' };
+  const { stderr } = await runInProcess([...argv, ...flags], { env });
+  expect(stderr()).toContain(`: promptrun ${advice} --base-url https://prompts.example/v1\n`);
+});

@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess, type TestOptions, temporaryDirectory } from '../../../support/context.ts';
+import { against } from '../../../support/one-command.ts';
+import { failure } from '../../../support/scripted-service.ts';
+
+/** Returns a machine with two versions of the prompt `summary`. */
+async function machine() {
+  const home = temporaryDirectory();
+  const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {
+    const { exitCode, stdout, stderr } = await runInProcess(argv, { home, local: localService, ...options });
+    return { exitCode, stdout: stdout(), stderr: stderr() };
+  };
+  const versions: string[] = [];
+  for (const text of ['One', 'Two']) {
+    const file = path.join(home, 'summary.prompt');
+    writeFileSync(file, `---\nmodel: echo\n---\n${text} {{x}}`);
+    const { stdout } = await promptrun(['prompts', 'publish', file, '--json']);
+    versions.push((JSON.parse(stdout) as [{ promptVersionId: string }])[0].promptVersionId);
+  }
+  const [first = '', second = ''] = versions;
+  return { home, promptrun, first, second };
+}
+
+describe('versions label', () => {
+  it('names a version, which runs by its label until the label is moved', async () => {
+    const { promptrun, first, second } = await machine();
+    const set = await promptrun(['versions', 'label', 'summary', first.slice(0, 8), 'production']);
+    expect(set).toMatchObject({ exitCode: 0, stdout: `summary@production leads to ${first}\n` });
+    const run = ['run', 'summary@production', '-i', 'x=1'];
+    expect((await promptrun(run)).stdout).toBe('One 1\n');
+    const moved = await promptrun(['versions', 'label', 'summary', second, 'production']);
+    expect(moved.stdout).toContain(`${second}, no longer to ${first}`);
+    expect((await promptrun(run)).stdout).toBe('Two 1\n');
+    const { stdout } = await promptrun(['versions', 'list', 'summary']);
+    expect(stdout.split('\n')[0]).toMatch(/latest\tproduction\tproduction moved from \w{8} by local 20/);
+  });
+
+  it('is replayed as the version that the label led to when it was recorded', async () => {
+    const { home, promptrun, first, second } = await machine();
+    const rec = path.join(home, 'rec');
+    const run = ['run', 'summary@stable', '-i', 'x=1'];
+    await promptrun(['versions', 'label', 'summary', first, 'stable']);
+    await promptrun([...run, '--record', rec]);
+    await promptrun(['versions', 'label', 'summary', second, 'stable']);
+    expect((await promptrun([...run, '--replay', rec])).stdout).toBe('One 1\n');
+    expect((await promptrun(run)).stdout).toBe('Two 1\n');
+  });
+
+  it('gives a labelled version another label, and compares it', async () => {
+    const { promptrun, first } = await machine();
+    await promptrun(['versions', 'label', 'summary', first, 'staging']);
+    const set = await promptrun(['versions', 'label', 'summary', 'staging', 'production']);
+    expect(set.stdout).toBe(`summary@production leads to ${first}\n`);
+    const { stdout } = await promptrun(['versions', 'diff', 'summary', 'production']);
+    expect(stdout).toContain('\n- One {{x}}\n+ Two {{x}}\n');
+  });
+
+  it('compares versions that the list no longer shows, by label or whole id, and with the one that is named', async () => {
+    const { home, promptrun, first } = await machine();
+    await promptrun(['versions', 'label', 'summary', first, 'old']);
+    const file = path.join(home, 'summary.prompt');
+    for (let count = 3; count < 13; count += 1) {
+      writeFileSync(file, `---\nmodel: echo\n---\nText ${count} {{x}}`);
+      await promptrun(['prompts', 'publish', file]);
+    }
+    const { promptId, promptVersionId: latest } = JSON.parse(
+      (await promptrun(['prompts', 'get', 'summary', '--json'])).stdout,
+    ) as { promptId: string; promptVersionId: string };
+    const names = [
+      ['summary', 'old'],
+      [promptId, 'old'],
+      ['summary', first],
+      ['summary@old'],
+      [first],
+      [latest, 'old'],
+    ];
+    for (const name of names) {
+      const { stdout } = await promptrun(['versions', 'diff', ...name]);
+      expect(stdout, name.join(' ')).toContain('\n- One {{x}}\n+ Text 12 {{x}}\n');
+    }
+    const unlisted = await promptrun(['versions', 'diff', 'summary', first.slice(0, 8)]);
+    expect([unlisted.exitCode, unlisted.stderr]).toEqual([
+      4,
+      expect.stringContaining('An older version needs its whole id.'),
+    ]);
+    const set = await promptrun(['versions', 'label', 'summary', 'old', 'older']);
+    expect(set.stdout).toBe(`summary@older leads to ${first}\n`);
+  });
+
+  it('removes a label, and reports a label that does not exist', async () => {
+    const { promptrun, first } = await machine();
+    await promptrun(['versions', 'label', 'summary', first, 'old']);
+    const remove = ['versions', 'label', 'summary', 'old', '--remove'];
+    expect((await promptrun(remove)).exitCode).toBe(0);
+    const again = await promptrun(remove);
+    expect([again.exitCode, again.stderr]).toEqual([
+      4,
+      expect.stringContaining('summary has no label "old"'),
+    ]);
+    const run = await promptrun(['run', 'summary@old', '-i', 'x=1']);
+    expect(run.exitCode).toBe(4);
+    expect(run.stderr).toContain('summary has no label or version "old"');
+    const latest = await promptrun(['run', 'summary@latest', '-i', 'x=1']);
+    expect([latest.exitCode, latest.stderr]).toEqual([
+      4,
+      expect.stringContaining('\nWithout a label, summary is its latest version.\n'),
+    ]);
+    expect((await promptrun(['versions', 'label', 'summary', 'ffffffff', 'old'])).exitCode).toBe(4);
+    expect((await promptrun(['versions', 'label', 'nobodys', first, 'old'])).exitCode).toBe(4);
+  });
+
+  it.each([
+    [['summary', 'production'], 'a label takes a prompt, a version and the label'],
+    [['summary', 'abc', 'production', '--remove'], '--remove takes a prompt and a label'],
+    [['summary', 'abc', 'dead'], 'is not a label'],
+    [['./summary.prompt', 'abc', 'production'], 'not a file'],
+  ])('refuses %j', async (words, message) => {
+    const { promptrun } = await machine();
+    const { exitCode, stderr } = await promptrun(['versions', 'label', ...words]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it('sends nothing but a GET to a service that has no labels', async () => {
+    const { exitCode, stderr } = await against(
+      [
+        {
+          expect: { method: 'GET', path: '/prompts', query: { limit: '1' } },
+          answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
+        },
+      ],
+      ['versions', 'label', 'summary', '9b1f7c4e', 'production'],
+    );
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('has no labels');
+  });
+
+  it('runs the rows of a batch by a label', async () => {
+    const { home, promptrun, first } = await machine();
+    writeFileSync(path.join(home, 'rows.csv'), 'x\n1\n2\n');
+    await promptrun(['versions', 'label', 'summary', first, 'rows']);
+    const { exitCode, stdout } = await promptrun(['batch', 'summary@rows', '--from', 'rows.csv']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('One 2');
+  });
+});

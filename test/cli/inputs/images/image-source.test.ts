@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ImageSource, imageBytes, openImage } from '../../../../src/cli/inputs/images/image-source.ts';
+import { testContext } from '../../../support/context.ts';
+import { png } from '../../../support/pictures.ts';
+import { isPosix } from '../../../support/system.ts';
+
+type Bytes = Extract<ImageSource, { kind: 'bytes' }>;
+
+async function opened(content: Buffer): Promise<{ file: string; image: Bytes }> {
+  const { ctx, home } = await testContext();
+  const file = path.join(home, 'picture');
+  writeFileSync(file, content);
+  return { file, image: (await openImage(ctx, 'picture')) as Bytes };
+}
+
+describe('an image in a file', () => {
+  const large = Buffer.concat([png(1, 1), Buffer.alloc(700_001, 'x')]);
+
+  it('has the bytes that were checked each time it is sent', async () => {
+    const { image } = await opened(large);
+    expect(image).toMatchObject({
+      size: large.length,
+      sha256: createHash('sha256').update(large).digest('hex'),
+    });
+    expect((await imageBytes(image)).equals(large)).toBe(true);
+    expect((await imageBytes(image)).equals(large)).toBe(true);
+  });
+
+  it.each<[string, (file: string) => void]>([
+    ['grows', file => appendFileSync(file, 'more')],
+    ['shrinks', file => writeFileSync(file, large.subarray(0, 1000))],
+    ['changes', file => writeFileSync(file, Buffer.from(large).fill('y', 700_000))],
+  ])('that %s meanwhile is not sent to its end', async (_, change) => {
+    const { file, image } = await opened(large);
+    change(file);
+    await expect(imageBytes(image)).rejects.toThrow('image picture changed while it was being sent');
+  });
+
+  it('that is gone meanwhile is missed', async () => {
+    const { file, image } = await opened(large);
+    rmSync(file);
+    await expect(imageBytes(image)).rejects.toThrow('picture does not exist');
+  });
+
+  it.runIf(isPosix)('may come through a pipe', async () => {
+    const { ctx, home } = await testContext();
+    const pipe = path.join(home, 'pipe');
+    writeFileSync(path.join(home, 'source'), large);
+    execFileSync('sh', ['-c', 'mkfifo pipe; cat source > pipe &'], { cwd: home, stdio: 'ignore' });
+    const image = (await openImage(ctx, pipe)) as Bytes;
+    expect((await imageBytes(image)).equals(large)).toBe(true);
+  });
+});
+
+describe('an image', () => {
+  it.each([
+    ['a data URL', `data:image/png;base64,${png(2, 1).toString('base64')}`],
+    [
+      'a data URL with line breaks',
+      `data:image/png;base64,${png(2, 1)
+        .toString('base64')
+        .replace(/(.{20})/gu, '$1\n')}`,
+    ],
+    ['a data URL without a type', `data:;base64,${png(2, 1).toString('base64')}`],
+    [
+      'a percent-encoded data URL',
+      `data:image/png,${[...png(2, 1)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')}`,
+    ],
+  ])('may be given as %s', async (_, url) => {
+    const { ctx } = await testContext();
+    expect(await imageBytes((await openImage(ctx, url)) as Bytes)).toEqual(png(2, 1));
+  });
+
+  it.each(['https:///', 'https://[', 'HTTP://example.com/a.png', 'file:///etc/hostname'])(
+    'is not %s',
+    async given => {
+      const { ctx } = await testContext();
+      await expect(openImage(ctx, given)).rejects.toThrow(/not a valid URL|not an https URL/);
+    },
+  );
+});

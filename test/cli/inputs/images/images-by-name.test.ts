@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { png } from '../../../support/pictures.ts';
+
+// Whatever takes the inputs of a run takes an image by the name of its input.
+
+/** Writes a wide and a narrow picture, and a prompt that says which stands where. */
+function project(): string {
+  const home = temporaryDirectory();
+  const outside = path.join(temporaryDirectory(), 'outside.png');
+  writeFileSync(outside, png(1, 1));
+  const prompt = '---\nmodel: echo\ninput: {schema: {front: string, back: string}}\n---\n';
+  const files = {
+    'two.prompt': `${prompt}front {{media url=front}} back {{media url=back}}`,
+    'wide.png': png(2, 1),
+    'tall.png': png(1, 2),
+    'by-column.csv': 'front,back\nwide.png,tall.png\n',
+    'one-of-them.csv': 'back\ntall.png\n',
+    'images.jsonl': '{"imageInputs": ["back=tall.png", "wide.png"]}\n',
+    'outside.csv': `front,back\n${outside},tall.png\n`,
+    'named.test.yaml':
+      'target: two.prompt\ncases:\n  - {inputs: {front: wide.png}, images: ["back=tall.png"], expect: [{matches: "2 × 1[^]*1 × 2"}]}\n',
+    'outside.test.yaml': `target: two.prompt\ncases:\n  - {inputs: {front: ${JSON.stringify(outside)}, back: tall.png}}\n  - {inputs: {front: wide.png, back: tall.png}}\n`,
+    'values.yaml': 'front: wide.png\nback: tall.png\n',
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(path.join(home, name), content);
+  return home;
+}
+
+const command = (home: string, line: string): Promise<CommandResult> =>
+  runInProcess(line.split(' '), { home, local: localService });
+
+it.each([
+  'run two.prompt -i front=wide.png --image back=tall.png',
+  'run two.prompt --image tall.png -i front=wide.png',
+  'run two.prompt --inputs values.yaml',
+  'batch two.prompt --from by-column.csv',
+  'batch two.prompt --from one-of-them.csv -i front=wide.png',
+  'batch two.prompt --from images.jsonl',
+  'batch two.prompt --from by-column.csv -i front=wide.png',
+  'compare two.prompt two.prompt --from by-column.csv --json',
+  'compare two.prompt two.prompt --from one-of-them.csv --image front=wide.png --json',
+  'test named.test.yaml --json',
+])('%s', async line => {
+  const { exitCode, stdout, stderr } = await command(project(), line);
+  expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(/2 × 1[^]*1 × 2/)]);
+});
+
+it.each([
+  'prompts render two.prompt -i front=wide.png --image back=tall.png --json',
+  'prompts render two.prompt --inputs values.yaml --json',
+])('%s', async line => {
+  const { stdout } = await command(project(), line);
+  const [front, back] = [png(2, 1), png(1, 2)].map(image => image.toString('base64'));
+  expect(stdout()).toMatch(new RegExp(`front[^]*base64,${front?.replaceAll('+', '\\+')}[^]*back`));
+  expect(stdout()).toContain(back);
+});
+
+it.each([
+  ['run two.prompt -i front=wide.png', 2, 'missing input: back'],
+  ['run two.prompt --image side=wide.png', 2, 'no image of the prompt is called "side"'],
+  ['run two.prompt -i front=wide.png --image front=tall.png', 2, 'the image front is given twice'],
+  ['batch two.prompt --from outside.csv', 5, 'lies outside'],
+  ['compare two.prompt two.prompt --from outside.csv', 2, 'lies outside'],
+])('%s is refused', async (line, code, message) => {
+  const { exitCode, stderr, stdout } = await command(project(), line);
+  expect([exitCode, stderr() + stdout()]).toEqual([code, expect.stringContaining(message)]);
+});
+
+it('a file that a case must not read is a fault of that case alone', async () => {
+  const { exitCode, stdout } = await command(project(), 'test outside.test.yaml');
+  expect([exitCode, stdout()]).toEqual([
+    2,
+    expect.stringContaining('1 passed, 0 failed, 1 could not be run'),
+  ]);
+  const dry = await command(project(), 'test outside.test.yaml --dry-run');
+  expect([dry.exitCode, dry.stderr()]).toEqual([2, expect.stringContaining('lies outside')]);
+  expect(dry.stderr()).toContain('note: 2 cases checked; nothing was created\nnote: 1 creation:');
+});
+
+it('runs rerun puts one in the place of its name and keeps the others', async () => {
+  const home = project();
+  await command(home, 'run two.prompt -i front=wide.png -i back=wide.png');
+  const { exitCode, stdout, stderr } = await command(home, 'runs rerun --last --image back=tall.png');
+  expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(/2 × 1[^]*1 × 2/)]);
+});
+
+it.each([
+  [
+    '-i front=@by-column.csv',
+    'error: the input "front" is an image, not text (USAGE_ERROR)\nGive the name of an image file, without @: front=picture.png',
+  ],
+  [
+    '--image @wide.png',
+    'error: image: @wide.png does not exist (USAGE_ERROR)\nGive the name of the image without @.',
+  ],
+])('run two.prompt %s says how an image is given', async (flags, said) => {
+  const { exitCode, stderr } = await command(project(), `run two.prompt ${flags}`);
+  expect(exitCode).toBe(2);
+  expect(stderr()).toContain(said);
+});

@@ -1,0 +1,284 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { SourceRow } from '../../../../src/cli/inputs/rows/row.ts';
+import { type Format, readRows } from '../../../../src/cli/inputs/rows/row-source.ts';
+
+const signal = new AbortController().signal;
+const containing = (text: string): unknown => expect.stringContaining(text);
+
+/** Returns the rows of a text, cut into pieces of the given size, in bytes. */
+async function rowsOf(format: Format, text: string | Uint8Array, pieces = 7): Promise<SourceRow[]> {
+  const bytes = Buffer.from(text as string);
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += pieces) {
+      yield bytes.subarray(at, at + pieces);
+    }
+  };
+  const rows: SourceRow[] = [];
+  for await (const row of readRows(
+    { name: 'the rows', format, delimiter: undefined, repeatable: false, open },
+    signal,
+  )) {
+    rows.push(row);
+  }
+  return rows;
+}
+
+const inputs = (row: SourceRow | undefined): unknown =>
+  row && 'inputs' in row ? { ...Object.fromEntries(row.inputs.text), images: row.inputs.images } : row;
+
+describe('CSV', () => {
+  test('the header names the inputs, rows are counted from 1 and know their line', async () => {
+    const rows = await rowsOf('csv', 'name,mood\nAda,sunny\n\nBo,rainy\n');
+    expect(rows.map(({ row, line, id }) => ({ row, line, id }))).toEqual([
+      { row: 1, line: 2, id: '1' },
+      { row: 2, line: 4, id: '2' },
+    ]);
+    expect(inputs(rows[1])).toEqual({ name: 'Bo', mood: 'rainy', images: [] });
+  });
+
+  test.each([';', '\t', ','])('is read with the separator that its header has: %j', async delimiter => {
+    const lines = [
+      ['name', '"a, b; c"', 'x'],
+      ['Ada', '"1,2;3"', ''],
+    ].map(cells => cells.join(delimiter));
+    const rows = await rowsOf('csv', `\ufeff\n${lines.join('\n')}\n`);
+    expect(rows.map(inputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
+  });
+
+  test.each(['\ufeffsep=|\r\n', 'SEP=|\n', '\n sep=|\n\n'])(
+    'begins with the separator for Excel: %j',
+    async line => {
+      const [row] = await rowsOf('csv', `${line}name|a,b;c\nAda|x\n`);
+      expect([inputs(row), row?.row, row?.line]).toEqual([
+        { name: 'Ada', 'a,b;c': 'x', images: [] },
+        1,
+        line.split('\n').length + 1,
+      ]);
+    },
+  );
+
+  test('a byte order mark is dropped, and CRLF is LF, within a cell too', async () => {
+    const rows = await rowsOf(
+      'csv',
+      '\ufeffname,place\r\n"Ada\r\nLovelace",here\r\n"two\nlines","a ""b"""\r\nx,y',
+    );
+    expect(rows.map(inputs)).toEqual([
+      { name: 'Ada\nLovelace', place: 'here', images: [] },
+      { name: 'two\nlines', place: 'a "b"', images: [] },
+      { name: 'x', place: 'y', images: [] },
+    ]);
+    expect(rows.map(({ line }) => line)).toEqual([2, 4, 6]);
+  });
+
+  test('image columns contain images in order, the id column names the row', async () => {
+    const [row] = await rowsOf('csv', 'image10,id,image,caption,image2\nten.png,first,zero.png,Hi,two.png\n');
+    expect(row).toMatchObject({ id: 'first', named: true });
+    expect(inputs(row)).toEqual({ caption: 'Hi', images: ['zero.png', 'two.png', 'ten.png'] });
+  });
+
+  test('an empty cell leaves out the input, image or id', async () => {
+    const [row] = await rowsOf('csv', 'id,name,mood,image\n,Ada,,\n');
+    expect(row).toMatchObject({ id: '1' });
+    expect(inputs(row)).toEqual({ name: 'Ada', images: [] });
+  });
+
+  test('a row with too many or too few columns is at fault, the others are not', async () => {
+    const rows = await rowsOf('csv', 'a,b\n1,2,3\n"x\ny"\n4,5\n');
+    expect(rows).toMatchObject([
+      { row: 1, line: 2, fault: '3 columns, but the header has 2' },
+      { row: 2, line: 3, fault: '1 column, but the header has 2' },
+      { row: 3, line: 5, id: '3' },
+    ]);
+  });
+
+  test('quotes that enclose only part of a value are a fault of that row alone', async () => {
+    const rows = await rowsOf('csv', 'a,b\n1,"x" y\n2,3\n5 "feet",6\n');
+    expect(rows).toMatchObject([{ line: 2, fault: containing('column 2') }, { line: 3 }, { line: 4 }]);
+    expect(inputs(rows[2])).toMatchObject({ a: '5 "feet"' });
+  });
+
+  test('quotes that are never closed are reported with the line on which they open', async () => {
+    const rows = await rowsOf('csv', 'a,b\n1,2\n\n3,"4\n5,6\n7,8\n');
+    expect(rows).toMatchObject([
+      { row: 1, line: 2 },
+      { row: 2, line: 4, fault: containing('never closed') },
+    ]);
+  });
+
+  test('a column without a name must stay empty', async () => {
+    const rows = await rowsOf('csv', 'a,\n1,\n2,x\n');
+    expect(rows).toMatchObject([
+      { line: 2, named: false },
+      { line: 3, fault: containing('no name') },
+    ]);
+  });
+
+  test('two columns of one name are refused', async () => {
+    await expect(rowsOf('csv', 'a,b,a\n1,2,3\n')).rejects.toThrow('names the column "a" twice');
+  });
+
+  test('a file without rows has none', async () => {
+    expect(await rowsOf('csv', '')).toEqual([]);
+    expect(await rowsOf('csv', 'name,id\n')).toEqual([]);
+  });
+
+  test('names such as __proto__ are names like any other', async () => {
+    const [row] = await rowsOf('csv', '__proto__,constructor\nx,y\n');
+    expect(row && 'inputs' in row && [...row.inputs.text]).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ]);
+  });
+
+  test('whatever is written comes back, with the lines the records start at', async () => {
+    const cell = fc.string({
+      unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', 'é', '😀'),
+      maxLength: 6,
+    });
+    const records = fc.array(fc.tuple(cell, cell), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(
+        records,
+        fc.constantFrom('\n', '\r\n'),
+        fc.integer({ min: 1, max: 9 }),
+        async (cells, end, size) => {
+          const withLf = (value: string): string => value.replaceAll('\r\n', '\n');
+          const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`;
+          const lines = cells.map(row => row.map(quoted).join(','));
+          const rows = await rowsOf('csv', [['a,b'], ...lines].join(end), size);
+          expect(rows.map(row => [inputs(row), row.line])).toEqual(
+            cells.map(([a, b], at) => [
+              { ...(a && { a: withLf(a) }), ...(b && { b: withLf(b) }), images: [] },
+              2 + lines.slice(0, at).reduce((sum, line) => sum + line.split('\n').length, 0),
+            ]),
+          );
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('JSONL', () => {
+  test('a flat map becomes texts; numbers and booleans stay as written', async () => {
+    const rows = await rowsOf('jsonl', '{"name":"Ada","age":1.50,"ok":true}\n\n{"name":"Bo"}\r\n');
+    expect(inputs(rows[0])).toEqual({ name: 'Ada', age: '1.50', ok: 'true', images: [] });
+    expect(rows[1]).toMatchObject({ row: 2, line: 3, id: '2' });
+  });
+
+  test('the form of the interface becomes texts and images', async () => {
+    const line = {
+      id: 7,
+      textInputs: { a: 'b' },
+      imageInputs: [{ type: 'url', url: 'https://x.test/a.png' }],
+    };
+    const [row] = await rowsOf('jsonl', JSON.stringify(line));
+    expect(row).toMatchObject({ id: '7', named: true });
+    expect(inputs(row)).toEqual({ a: 'b', images: ['https://x.test/a.png'] });
+  });
+
+  test('image fields of a flat map are images, as in a CSV file', async () => {
+    const [row] = await rowsOf('jsonl', '{"image2":"b.png","image1":"a.png","x":"y"}');
+    expect(inputs(row)).toEqual({ x: 'y', images: ['a.png', 'b.png'] });
+  });
+
+  test('a JSON list over several lines is named where it begins', async () => {
+    const rows = await rowsOf('jsonl', '[{"a":"b"},\n{"a":"c"}]');
+    expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
+      'it is a JSON list; write each object on a line of its own, without the list',
+      'it is not valid JSON',
+    ]);
+  });
+
+  test('what is not a row is a fault of its line and stops no other', async () => {
+    const rows = await rowsOf(
+      'jsonl',
+      '{"a":\n[1]\n{"a":null}\n{"a":{"b":1}}\n{"id":null}\n{"textInputs":{},"x":"y"}\n' +
+        `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n{"a":"b"}`,
+    );
+    expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
+      'it is not valid JSON',
+      'it is a JSON list; write each object on a line of its own, without the list',
+      'the value of "a" is null',
+      { a: '{"b":1}', images: [] },
+      'its id is neither text nor a number',
+      '"x" is not allowed next to textInputs and imageInputs',
+      'it has more than 500 levels',
+      { a: 'b', images: [] },
+    ]);
+    expect(rows.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  test('whatever is written comes back, however it is cut into pieces', async () => {
+    const map = fc.dictionary(
+      fc.string().filter(key => key !== 'id' && !key.startsWith('image')),
+      fc.string(),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(map, { maxLength: 5 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (maps, size) => {
+          const rows = await rowsOf('jsonl', maps.map(one => `${JSON.stringify(one)}\n`).join(''), size);
+          expect(rows.map(row => 'inputs' in row && [...row.inputs.text])).toEqual(
+            maps.map(one => Object.entries(one)),
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('ids', () => {
+  test('the second row of one id is at fault and goes by another', async () => {
+    const rows = await rowsOf('csv', 'id,a\nx,1\ny,2\nx,3\n');
+    expect(rows).toMatchObject([
+      { id: 'x' },
+      { id: 'y' },
+      { id: 'x (row 3)', line: 4, fault: 'its id "x" is already the id of row 1' },
+    ]);
+  });
+
+  test('an id that is the number of a row without one is noticed, whichever comes first', async () => {
+    expect(await rowsOf('csv', 'id,a\n,1\n1,2\n')).toMatchObject([
+      { id: '1' },
+      { fault: containing('row 1') },
+    ]);
+    expect(await rowsOf('csv', 'id,a\n2,1\n,2\n')).toMatchObject([
+      { id: '2' },
+      { fault: containing('row 1') },
+    ]);
+  });
+});
+
+test('an image from standard input is refused in a row', async () => {
+  expect(await rowsOf('csv', 'image,a\n-,x\n')).toMatchObject([{ fault: containing('standard input') }]);
+});
+
+test('text that is not UTF-8 is refused rather than garbled', async () => {
+  await expect(rowsOf('csv', Buffer.from('name\nJos\xe9\n', 'latin1'))).rejects.toThrow(
+    'the rows is not valid UTF-8',
+  );
+  await expect(rowsOf('csv', Buffer.from('\uFEFFname\nJosé\n', 'utf16le'))).rejects.toThrow(
+    'the rows is UTF-16 text',
+  );
+});
+
+test('rows of a long file are read as they are wanted', async () => {
+  let opened = 0;
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('a\n');
+    for (;;) {
+      opened += 1;
+      yield Buffer.from(`${'x'.repeat(1000)}\n`);
+    }
+  };
+  const rows = readRows(
+    { name: 'endless', format: 'csv', delimiter: undefined, repeatable: false, open },
+    signal,
+  );
+  expect((await rows.next()).value).toMatchObject({ row: 1 });
+  await rows.return(undefined);
+  expect(opened).toBeLessThan(1000);
+});

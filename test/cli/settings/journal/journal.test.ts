@@ -1,0 +1,150 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from '../../../../src/cli/settings/journal/journal.ts';
+import {
+  isInDoubt,
+  type JournalEntry,
+  JournalFold,
+  mayHaveMadeRun,
+} from '../../../../src/cli/settings/journal/journal-lines.ts';
+import { isPosix } from '../../../support/system.ts';
+
+const SERVICE = 'https://prompts.example.com/v1';
+const START = {
+  service: SERVICE,
+  promptVersionId: '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
+  inputsDigest: 'abc',
+};
+const NOW = Date.parse('2026-01-02T03:04:05.678Z');
+
+let directory: string;
+let journal: Journal;
+const begun = async (of: Journal, start = START): Promise<JournalEntry> => {
+  const entry = of.entry(start);
+  await of.begin(entry);
+  return entry;
+};
+const entriesOf = async (of: Journal): Promise<readonly JournalEntry[]> => (await of.read()).entries;
+
+beforeEach(async () => {
+  directory = path.join(await mkdtemp(path.join(os.tmpdir(), 'journal-')), 'state');
+  journal = new Journal(directory, { now: () => NOW });
+});
+afterEach(async () => {
+  await journal.close();
+  await rm(path.dirname(directory), { recursive: true });
+});
+
+describe('the journal', () => {
+  it.runIf(isPosix)('keeps a creation and what became of it, readable by its owner only', async () => {
+    const entry = await begun(journal);
+    expect(await entriesOf(journal)).toEqual([entry]);
+    await journal.outcome(entry.id, { outcome: 'created', runId: 'r1' });
+    await journal.outcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
+    expect(await entriesOf(journal)).toEqual([
+      expect.objectContaining({
+        time: '2026-01-02T03:04:05.678Z',
+        baseUrl: SERVICE,
+        promptVersionId: START.promptVersionId,
+        inputsDigest: 'abc',
+        outcome: 'ended',
+        runId: 'r1',
+        runStatus: 'failed',
+      }),
+    ]);
+    expect((await stat(journal.file)).mode & 0o777).toBe(0o600);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
+
+  it('is empty if there is none', async () => {
+    expect(await journal.read()).toEqual({ entries: [], damaged: 0 });
+    expect(await journal.last(SERVICE)).toBeUndefined();
+  });
+
+  it('loses only the line a crash tore', async () => {
+    const first = await begun(journal);
+    await appendFile(journal.file, '{"id":"torn","time":"2026-01-');
+    const other = new Journal(directory, { now: () => NOW });
+    const second = await begun(other);
+    await other.close();
+    expect(await journal.read()).toEqual({ entries: [second, first], damaged: 0 });
+  });
+
+  it('keeps what another process wrote at the same time', async () => {
+    const other = new Journal(directory, { now: () => NOW });
+    const started = await Promise.all(Array.from({ length: 20 }, (_, at) => begun(at % 2 ? journal : other)));
+    await other.close();
+    const ids = (await entriesOf(journal)).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(started.map(({ id }) => id).toSorted());
+  });
+
+  it('takes the last creation of a service that may have made a run', async () => {
+    const one = await begun(journal);
+    await journal.outcome(one.id, { outcome: 'created', runId: 'r1' });
+    const refused = await begun(journal);
+    await journal.outcome(refused.id, { outcome: 'refused' });
+    await begun(journal, { ...START, service: 'local' });
+    expect(await journal.last(SERVICE)).toMatchObject({ id: one.id, runId: 'r1' });
+    expect(await journal.find(SERVICE, 'r1')).toMatchObject({ id: one.id });
+    expect(await journal.find(SERVICE, 'r2')).toBeUndefined();
+    const lost = await begun(journal);
+    await journal.outcome(lost.id, { outcome: 'lost' });
+    expect((await journal.last(SERVICE))?.id).toBe(lost.id);
+    expect((await entriesOf(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
+  });
+
+  it('survives whatever stands in the file', async () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.json(), fc.string())), lines => {
+        const fold = new JournalFold();
+        const entries = lines.flatMap(line => fold.take(line) ?? []);
+        expect(entries.every(entry => typeof entry.id === 'string')).toBe(true);
+      }),
+    );
+    await begun(journal);
+    await writeFile(journal.file, Buffer.from([0xff, 0xfe, 0x00, 0x0a]), { flag: 'a' });
+    expect((await journal.read()).damaged).toBe(1);
+  });
+
+  it('lists the creations that may have made a run, and the runs that it names', async () => {
+    const [ended, refused, lost, open] = [
+      await begun(journal),
+      await begun(journal),
+      await begun(journal),
+      await begun(journal),
+    ];
+    await journal.outcome(ended.id, { outcome: 'ended', runId: 'r1' });
+    await journal.outcome(refused.id, { outcome: 'refused' });
+    await journal.outcome(lost.id, { outcome: 'lost' });
+    const unsettled = async () => (await entriesOf(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
+    expect(await unsettled()).toEqual([open.id, lost.id]);
+    expect(await journal.mentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
+    await journal.begin(refused, { again: true });
+    expect(await unsettled()).toContain(refused.id);
+  });
+
+  it('is put aside once it is large, and read on from there', async () => {
+    const first = await begun(journal);
+    await journal.close();
+    await appendFile(journal.file, `${'x'.repeat(5 * 1024 * 1024)}\n`);
+    const second = await begun(journal);
+    expect((await stat(journal.file)).size).toBeLessThan(1000);
+    expect((await entriesOf(journal)).map(({ id }) => id)).toEqual([second.id, first.id]);
+    expect((await readdir(directory)).length).toBe(2);
+  });
+
+  it('never holds an input', async () => {
+    await begun(journal);
+    expect(Object.keys(JSON.parse(await readFile(journal.file, 'utf8')) as object)).toEqual([
+      'id',
+      'time',
+      'baseUrl',
+      'promptVersionId',
+      'inputsDigest',
+      'pid',
+    ]);
+  });
+});

@@ -1,0 +1,233 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CommandResult } from '../../../support/context.ts';
+import { ECHO, Project } from '../../../support/project.ts';
+
+/** Returns a case that passes or fails, by its text. */
+const caseOf = (name: string, passes: boolean, more = ''): string =>
+  `  - {name: ${name}, inputs: {text: ${passes ? 'yes' : 'no'}}, expect: {equals: "yes"}${more}}\n`;
+
+const cases = (answers: string): string =>
+  `cases:\n${Array.from(answers, (answer, at) => caseOf(`case ${at + 1}`, answer === 'y')).join('')}`;
+
+/** A project whose cases passed and failed so before, as `before.json` says. */
+class Changing extends Project {
+  static async from(before: string): Promise<Changing> {
+    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': cases(before) });
+    await project.test('--reporter', 'json', '--out', 'before.json');
+    return project;
+  }
+
+  async against(after: string, ...flags: string[]): Promise<CommandResult> {
+    this.write('echo.test.yaml', cases(after));
+    return this.test('--baseline', 'before.json', ...flags);
+  }
+
+  test(...flags: string[]): Promise<CommandResult> {
+    return this.run(['test', ...flags]);
+  }
+
+  read(file: string): string {
+    return readFileSync(path.join(this.home, file), 'utf8');
+  }
+}
+
+const WORSE =
+  'worse: 30 % passed, 100 % before; the difference is -70 points, probably between -100 and -35.4 points';
+
+describe('test --baseline', () => {
+  it('says in one line that cases became worse, and how sure that is', async () => {
+    const project = await Changing.from('yyyyyyyyyy');
+    const { stdout, exitCode } = await project.against('yyynnnnnnn');
+    expect(stdout()).toContain(`compared with the baseline: ${WORSE} (p = 0.016, 10 cases)\n`);
+    expect(stdout()).toContain('cases: 7 worse, 0 better, 3 the same, 0 new, 0 gone\n');
+    expect(stdout()).toContain('FAILED echo.test.yaml: case 4, worse than before (100 %) (');
+    expect(exitCode).toBe(5);
+  });
+
+  it('finds the cases of a file whose name macOS lists with separate accents', async () => {
+    const files = { 'echo.prompt': ECHO, 'gr\u00fcn.test.yaml': `target: ./echo.prompt\n${cases('y')}` };
+    const project = new Changing(files);
+    await project.test('--reporter', 'json', '--out', 'before.json');
+    project.write('before.json', project.read('before.json').replaceAll('gr\u00fcn', 'gru\u0308n'));
+    const { stdout } = await project.test('--baseline', 'before.json', '--filter', 'gru\u0308n');
+    expect(stdout()).toContain('cases: 0 worse, 0 better, 1 the same, 0 new, 0 gone\n');
+  });
+
+  it('says how large a difference this many cases would show if they show none', async () => {
+    const project = await Changing.from('yyyyynnnnn');
+    const { stdout } = await project.against('yyyynynnnn');
+    expect(stdout()).toMatch(
+      /no difference shown: 50 % passed, 50 % before; the difference is \+0 points, .*; this many cases show a difference of 46\.9 points four times out of five/u,
+    );
+  });
+
+  it('says that fewer than six cases cannot show any difference', async () => {
+    const project = await Changing.from('yyyyy');
+    const { stdout, exitCode } = await project.against('nnnnn', '--fail-on', 'worse');
+    expect(stdout()).toContain('no difference shown');
+    expect(stdout()).toContain('fewer than 6 cases cannot show any difference');
+    expect(exitCode).toBe(0);
+  });
+
+  it('draws the difference of the whole and of what changed on the page, on a scale around 0', async () => {
+    const project = await Changing.from('yyyyyyyyyy');
+    const { stdout } = await project.against('yyynnnnnnn', '--reporter', 'html');
+    expect(stdout()).toContain('aria-label="since the baseline: -70 points (-100 to -35.4)"');
+    expect(stdout()).toMatch(
+      /<svg class="bad"[^>]*since the baseline: -70 [^>]*>.*?<rect class="interval" x="0\.00%" width="32\.\d+%"/u,
+    );
+    expect(stdout()).toContain('<line class="mark" x1="50.00%" x2="50.00%"');
+    expect(stdout().match(/aria-label="since the baseline: -100 points/gu)).toHaveLength(7);
+  });
+
+  it('has its figures and the names of the cases in JSON', async () => {
+    const project = await Changing.from('yyyyyynn');
+    project.write('echo.test.yaml', `${cases('nnnnnny')}${caseOf('added', true)}`);
+    const { stdout } = await project.test('--baseline', 'before.json', '--json');
+    const { baseline } = JSON.parse(stdout()) as { baseline: Record<string, unknown> };
+    const named = (name: string): object => ({ file: 'echo.test.yaml', name, model: null });
+    expect(baseline).toEqual({
+      verdict: 'no difference shown',
+      p: expect.closeTo(0.125) as number,
+      difference: expect.closeTo(-5 / 7) as number,
+      interval: [-1, expect.closeTo(-0.0155, 3)],
+      smallest: expect.any(Number) as number,
+      better: [named('case 7')],
+      worse: [1, 2, 3, 4, 5, 6].map(at => named(`case ${at}`)),
+      same: [],
+      new: [named('added')],
+      gone: [named('case 8')],
+    });
+  });
+
+  it('carries the verdict into every report', async () => {
+    const project = await Changing.from('yyyyyyyyyy');
+    const forms = ['junit', 'html', 'markdown', 'github'];
+    await project.against('yyynnnnnnn', ...forms.flatMap(form => ['--reporter', form, '--out', form]));
+    for (const form of forms) expect(project.read(form)).toContain(WORSE);
+    expect(project.read('junit')).toContain('<property name="baseline.verdict" value="worse"/>');
+    expect(project.read('github')).toContain('::error title=Baseline::compared with the baseline: worse');
+    expect(project.read('markdown')).toContain('worse than before (100 %)');
+  });
+
+  it('pairs cases whatever the model is called if each side has one model', async () => {
+    const project = await Changing.from('yyyyyy');
+    const { stdout } = await project.against('yyyyyy', '-m', 'echo');
+    expect(stdout()).toContain('6 the same, 0 new, 0 gone');
+  });
+
+  it('pairs cases by their model if there are several', async () => {
+    const project = await Changing.from('yyyyyy');
+    await project.test('-m', 'echo,sandbox', '--reporter', 'json', '--out', 'before.json');
+    const { stdout } = await project.against('yyyyyy', '-m', 'echo');
+    expect(stdout()).toContain('6 the same, 0 new, 6 gone');
+  });
+
+  it('pairs cases of one name in their order', async () => {
+    const twins = (first: boolean, second: boolean): string =>
+      `cases:\n${caseOf('twin', first)}${caseOf('twin', second)}`;
+    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': twins(true, false) });
+    await project.test('--reporter', 'json', '--out', 'before.json');
+    project.write('echo.test.yaml', twins(false, false));
+    const { stdout } = await project.test('--baseline', 'before.json');
+    expect(stdout()).toContain('1 worse, 0 better, 1 the same');
+  });
+
+  it('ignores cases that --filter leaves out', async () => {
+    const project = await Changing.from('yyyyyyyyyy');
+    const { stdout } = await project.against('yyyyyyyyyy', '--filter', 'case 1');
+    expect(stdout()).toContain('2 the same, 0 new, 0 gone');
+  });
+
+  it('leaves cases that could not be run out of the figures', async () => {
+    const project = await Changing.from('yyyyyyy');
+    project.write('echo.test.yaml', `${cases('yyyyyy')}  - {name: case 7, inputs: {other: x}}\n`);
+    const { stdout, exitCode } = await project.test('--baseline', 'before.json', '--fail-on', 'worse');
+    expect(stdout()).not.toContain('7 the same');
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('test --fail-on', () => {
+  it.each([
+    { before: 'yyyyyyyyyy', after: 'yyynnnnnnn', flags: ['--fail-on', 'worse'], code: 5 },
+    { before: 'yyynnnnnnn', after: 'yyynnnnnnn', flags: ['--fail-on', 'worse'], code: 0 },
+    { before: 'yyynnnnnnn', after: 'yyyyyyyyyy', flags: ['--fail-on', 'worse'], code: 0 },
+    { before: 'yyynnnnnnn', after: 'yyynnnnnnn', flags: ['--fail-on', 'failed'], code: 5 },
+    { before: 'yyyyyyyyyy', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure'], code: 5 },
+    { before: 'yyyyyyyyyy', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure', '--margin', '28%'], code: 0 },
+    { before: 'yyyyyyyyyy', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure', '--margin', '27%'], code: 5 },
+    { before: 'yyynnnnnnn', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure', '--margin', '0%'], code: 0 },
+  ])('$flags: from $before to $after', async ({ before, after, flags, code }) => {
+    const project = await Changing.from(before);
+    const { exitCode, stdout } = await project.against(after, ...flags);
+    expect(exitCode).toBe(code);
+    expect(stdout().match(/^FAILED/gmu)?.length ?? 0).toBe(after.replaceAll('y', '').length);
+  });
+
+  it.each([
+    { flags: ['--fail-on', 'worse'], message: '--fail-on worse needs --baseline' },
+    { flags: ['--fail-on', 'unsure'], message: '--fail-on unsure needs --baseline' },
+    { flags: ['--margin', '5%'], message: '--margin needs --fail-on unsure' },
+    {
+      flags: ['--baseline', 'before.json', '--fail-on', 'worse', '--margin', '5%'],
+      message: '--margin needs --fail-on unsure',
+    },
+    {
+      flags: ['--baseline', 'before.json', '--fail-on', 'unsure', '--margin', '5'],
+      message: '--margin takes a percentage from 0% to 100%, such as 5%, not "5"',
+    },
+    {
+      flags: ['--baseline', 'before.json', '--failed'],
+      message: '--baseline and --failed exclude each other',
+    },
+  ])('$flags is wrong use', async ({ flags, message }) => {
+    const project = await Changing.from('yy');
+    const { exitCode, stderr } = await project.test(...flags);
+    expect(stderr()).toContain(message);
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('a baseline that cannot be used', () => {
+  it.each([
+    { content: undefined, message: '--baseline: before.json does not exist' },
+    { content: 'no JSON', message: 'before.json is not a JSON report of tests' },
+    { content: '[]', message: 'before.json is not a JSON report of tests' },
+    { content: '{"cases": [{"name": "x"}]}', message: 'cases[0] has no file or no name' },
+    {
+      content: '{"cases": [{"file": "x", "name": "x", "passed": 3, "runs": 2}]}',
+      message: 'cases[0] does not say how many of its runs passed',
+    },
+    {
+      content: '{"cases": [{"file": "other", "name": "x", "passed": 1, "runs": 1}]}',
+      message: 'none of its cases with a rate is in this test',
+    },
+    {
+      content: '{"sure": {"maxRepeat": 100}, "cases": []}',
+      message: 'before.json was made with --sure --max-repeat 100, and this test runs without --sure',
+    },
+  ])('is refused before anything is run: $message', async ({ content, message }) => {
+    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': cases('y') });
+    if (content !== undefined) writeFileSync(path.join(project.home, 'before.json'), content);
+    const { exitCode, stderr } = await project.test('--baseline', 'before.json', '--record', 'recorded');
+    expect(stderr()).toContain(message);
+    expect(exitCode).toBe(2);
+    expect(existsSync(path.join(project.home, 'recorded', 'run-1'))).toBe(false);
+  });
+
+  it('is one that stopped at another number of runs', async () => {
+    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': `pass: 50%\n${cases('yyyyyy')}` });
+    await project.test('--sure', '--reporter', 'json', '--out', 'before.json');
+    const [same, other] = [
+      await project.test('--sure', '--baseline', 'before.json'),
+      await project.test('--sure', '--max-repeat', '50', '--baseline', 'before.json'),
+    ];
+    expect(same.stdout()).toContain('6 the same');
+    expect(same.exitCode).toBe(0);
+    expect(other.stderr()).toContain('was made with --sure --max-repeat 100');
+    expect(other.exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,128 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Project } from '../../../../support/project.ts';
+
+interface AskedRequest {
+  readonly url: string | undefined;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: unknown;
+}
+
+/** Returns the address of a server that answers with this JSON, and the requests that come. */
+async function server(answer: unknown) {
+  const asked: AskedRequest[] = [];
+  const http = createServer((request, response) => {
+    const reply = async () => {
+      const body = await text(request);
+      asked.push({ url: request.url, headers: request.headers, body: JSON.parse(body) as unknown });
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    };
+    void reply();
+  });
+  await new Promise<void>(resolve => {
+    http.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  return { asked, host: `127.0.0.1:${(http.address() as AddressInfo).port}` };
+}
+
+async function tested(config: string) {
+  const argv = ['test', '--allow-commands', '--json', '--concurrency', '1', '--rate', '0'];
+  const { exitCode, stdout, stderr } = await new Project({ 'promptfooconfig.yaml': config }).run(argv);
+  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly { readonly status: string }[] };
+  return { exitCode, stderr: stderr(), statuses: cases.map(({ status }) => status) };
+}
+
+const TESTS = `tests:
+  - { vars: { q: 'one "two"' }, assert: [{ type: equals, value: yes! }] }
+`;
+
+it('promptfoo asks an HTTP provider with a request as it is sent, and so does test', async () => {
+  const { asked, host } = await server({ said: 'yes!' });
+  const { exitCode } = await tested(`prompts: ['Say {{q}}']
+providers:
+  - id: http://${host}
+    config:
+      transformResponse: json.said
+      request: |
+        POST /chat?u={{q}} HTTP/1.1
+        Host: ${host}
+        Content-Type: application/json
+        Content-Length: 3
+        X-Team: docs
+
+        {"messages": [{"role": "user", "content": "{{prompt}}"}], "n": 1}
+${TESTS}`);
+  expect(exitCode).toBe(0);
+  const [{ url, headers, body } = { url: '', headers: {}, body: {} }] = asked;
+  expect([url, headers['x-team'], body]).toEqual([
+    '/chat?u=one%20%22two%22',
+    'docs',
+    { messages: [{ role: 'user', content: 'Say one "two"' }], n: 1 },
+  ]);
+});
+
+it('a request with variables in a body that is not JSON is refused with its line', async () => {
+  const { asked, host } = await server({});
+  const { exitCode, stderr } = await tested(`prompts: ['Say {{q}}']
+providers:
+  - id: http
+    config:
+      request: "POST / HTTP/1.1\\nHost: ${host}\\n\\na={{prompt}}"
+${TESTS}`);
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining(':5: the provider `http` has no equivalent'),
+  ]);
+  expect(asked).toEqual([]);
+});
+
+it('a body may dump a prompt with variables, and the transform of a response sees no `output`', async () => {
+  const { asked, host } = await server({ said: 'yes!' });
+  const provider = (transform: string) => `
+  - id: http
+    label: ${transform}
+    config:
+      url: http://${host}/
+      method: POST
+      headers: { Content-Type: application/json }
+      body: '{"p": {{ prompt | dump }}, "q": {{ q | dump }}}'
+      transformResponse: ${transform}`;
+  const { statuses } = await tested(
+    `prompts: ['Say {{q}}, "now"']\nproviders:${provider('json.said')}${provider('output.said')}\n${TESTS}`,
+  );
+  expect(statuses).toEqual(['passed', 'failed']);
+  expect(asked[0]?.body).toEqual({ p: 'Say one "two", "now"', q: 'one "two"' });
+});
+
+it('a model for Chat Completions and for Responses is asked by both entries', async () => {
+  const config = `prompts: ['{{a}}']
+providers: ['openai:chat:gpt-4.1', 'openai:responses:gpt-4.1', 'openai:gpt-4.1']
+tests: [{ vars: { a: b } }]
+`;
+  vi.stubEnv('OPENAI_API_KEY', 'sk-test');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const project = new Project({ 'promptfooconfig.yaml': config });
+  const { stdout } = await project.run(['test', '--dry-run', '--json']);
+  expect(JSON.parse(stdout())).toMatchObject({ cases: 2, faults: 0 });
+});
+
+it.each([
+  ['{ enabled: false, servers: [{ command: npx }] }', 0],
+  ['{ enabled: true, servers: [{ command: npx }] }', 2],
+])('servers of tools in a config stop a file only if promptfoo connects to them: %s', async (mcp, code) => {
+  const config = `prompts: ['{{a}}']
+providers: [{ id: openai:gpt-4.1, config: { mcp: ${mcp} } }]
+tests: [{ vars: { a: b } }]
+`;
+  vi.stubEnv('OPENAI_API_KEY', 'sk-test');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const project = new Project({ 'promptfooconfig.yaml': config });
+  const { exitCode } = await project.run(['test', '--dry-run']);
+  expect(exitCode).toBe(code);
+});

@@ -1,0 +1,193 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Project } from '../../../../support/project.ts';
+
+/** A provider at an address that answers with the number of the request, and fails the prompts with FAIL in them. */
+async function provider() {
+  const prompts: string[] = [];
+  const server = createServer((request, response) => {
+    void answer(request, response);
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { prompt } = JSON.parse(await text(request)) as { prompt: string };
+    prompts.push(prompt);
+    response.statusCode = prompt.includes('FAIL') ? 400 : 200;
+    response.end(JSON.stringify({ answer: `answer "${prompts.length}"` }));
+  };
+  await new Promise<void>(resolve => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const entry = `
+  - id: http://127.0.0.1:${port}/
+    config:
+      method: POST
+      headers: { content-type: application/json }
+      body: { prompt: '{{prompt}}' }
+      transformResponse: json.answer
+`;
+  return { prompts, entry };
+}
+
+interface Case {
+  readonly name: string;
+  readonly status: string;
+}
+
+async function tests(project: Project, ...flags: string[]) {
+  const argv = ['test', 'promptfooconfig.yaml', '--allow-commands', '--json', ...flags];
+  const { exitCode, stdout, stderr } = await project.run(argv);
+  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly Case[] };
+  return { exitCode, stderr: stderr(), cases: cases.map(({ name, status }) => `${name} ${status}`) };
+}
+
+const CHAT = `prompts:
+  - |
+    {% for turn in _conversation %}{{ turn.input }} => {{ turn.output }}; {% endfor %}{{ question }}
+providers:`;
+
+const QUESTIONS = `tests:
+  - vars: { question: one }
+    assert: [{ type: javascript, value: context.vars._conversation.length === 0 }]
+  - vars: { question: other }
+    metadata: { conversationId: two }
+  - vars: { question: three }
+    assert: [{ type: contains, value: nope }]
+`;
+
+describe('cases of promptfoo that take the answers of earlier ones', () => {
+  it('continue their conversation, and no other', async () => {
+    const { prompts, entry } = await provider();
+    const project = new Project({ 'promptfooconfig.yaml': `${CHAT}${entry}${QUESTIONS}` });
+    const { exitCode, cases } = await tests(project, '--concurrency', '8');
+    expect([exitCode, cases]).toEqual([5, ['case 1 passed', 'case 2 passed', 'case 3 failed']]);
+    expect(prompts).toEqual(['one\n', 'other\n', 'one\n => answer "1"; three\n']);
+  });
+
+  it('run with those before them when they alone are chosen, and are asked once when resumed', async () => {
+    const { prompts, entry } = await provider();
+    const config = `${CHAT}${entry}${QUESTIONS}`;
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    const filtered = await tests(project, '--filter', 'case 3');
+    expect(filtered.cases).toEqual(['case 1 passed', 'case 3 failed']);
+    const failed = await tests(project, '--failed');
+    expect(failed.cases).toEqual(['case 1 passed', 'case 3 failed']);
+    expect(prompts.splice(0)).toEqual([
+      'one\n',
+      'one\n => answer "1"; three\n',
+      'one\n',
+      'one\n => answer "3"; three\n',
+    ]);
+    const resumed = await tests(project, '--resume');
+    expect(resumed.cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 failed']);
+    expect(prompts).toEqual(['other\n']);
+  });
+
+  it('are asked anew when resumed after an edit that changes what was said before', async () => {
+    const { prompts, entry } = await provider();
+    const config = `${CHAT}${entry}${QUESTIONS}`;
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    await tests(project);
+    prompts.length = 0;
+    project.write('promptfooconfig.yaml', config.replace('question: one', 'question: new'));
+    await tests(project, '--resume');
+    expect(prompts).toEqual(['new\n', 'new\n => answer "1"; three\n']);
+  });
+
+  it('are not asked if one before them has no answer', async () => {
+    const { prompts, entry } = await provider();
+    const config = `${CHAT}${entry}${QUESTIONS.replace('question: one', 'question: FAIL')}`;
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    const { exitCode, cases, stderr } = await tests(project);
+    expect(cases).toEqual(['case 1 failed', 'case 2 passed', 'case 3 fault']);
+    expect(exitCode).toBe(5);
+    expect(prompts).toEqual(['FAIL\n', 'other\n']);
+    expect(stderr).not.toContain('--resume');
+  });
+
+  it('keep their answers, as transformed, in variables for later ones', async () => {
+    const { prompts, entry } = await provider();
+    const config = `prompts: ['Say: {{question}}']
+providers:${entry}tests:
+  - vars: { question: one }
+    options: { storeOutputAs: first, transform: 'output.toUpperCase()' }
+  - vars: { question: 'two {{first}}' }
+    options: { storeOutputAs: second }
+    assert: [{ type: javascript, value: context.vars.first === 'ANSWER "1"' }]
+  - vars: { question: '{{first}} {{second}} {{third}}' }
+`;
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    const { cases } = await tests(project);
+    expect(cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 passed']);
+    expect(prompts).toEqual(['Say: one', 'Say: two ANSWER "1"', 'Say: ANSWER "1" answer "2" {{third}}']);
+  });
+
+  it("are refused as a batch, and with an assertion that takes another's answer", async () => {
+    const config = `prompts: ['{{question}}']
+providers: [openai:chat:gpt-4o]
+tests:
+  - vars: { question: one }
+    options: { storeOutputAs: first }
+  - vars: { question: two }
+    assert: [{ type: contains, value: 'a {{first}}' }]
+`;
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    const { exitCode, stderr } = await project.run(['test', 'promptfooconfig.yaml']);
+    expect(exitCode).toBe(2);
+    expect(stderr()).toContain(
+      'promptfooconfig.yaml:7: an assertion with `{{first}}`, the answer of another test, has no equivalent',
+    );
+  });
+});
+
+describe('prompts of promptfoo in Nunjucks', () => {
+  it('are rendered as promptfoo renders them, with loops, filters and values that are not texts', async () => {
+    const config = `prompts:
+  - '{% set all = user.tags %}{{ user.name | upper }}:{% for tag in all %} {{ loop.index }}{{ tag }}{% if not loop.last %},{% endif %}{% endfor %} {{ topic }}'
+  - |
+    [{% for one in history %}{"role": "{{ one.role }}", "content": {{ one.text | dump }}}{% if not loop.last %},{% endif %}{% endfor %}]
+providers: [echo]
+tests:
+  - vars:
+      topic: '{{ user.name | lower }} & <b> {{open'
+      user: { name: Ann, tags: [x, y] }
+      history: [{ role: system, text: 'a "b"' }, { role: user, text: "{{ c }}\\n{% d" }]
+    assert: [{ type: javascript, value: 'output.startsWith("ANN: 1x, 2y {") && output.endsWith(" <b> " + "{".repeat(2) + "open")' }]
+`;
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    const { stdout } = await project.run(['test', 'promptfooconfig.yaml', '--json']);
+    const { cases } = JSON.parse(stdout()) as { readonly cases: readonly object[] };
+    expect(cases).toMatchObject([
+      { name: 'case 1 (prompt 1)', status: 'passed' },
+      { name: 'case 1 (prompt 2)', status: 'failed' },
+    ]);
+    const said = 'a "b"\n\n{{ c }}\n{% d';
+    expect(cases[1]).toMatchObject({ repetitions: [{ outputs: [{ data: said }] }] });
+  });
+
+  it('fail a case alone that promptfoo fails alone', async () => {
+    const config = `prompts: ['{{ a.list | join(" ") }}{{ b }}']
+providers: [echo]
+tests:
+  - { vars: { a: { list: [x, y] }, b: '!' }, assert: [{ type: equals, value: 'x y!' }] }
+  - { vars: { b: '!' } }
+`;
+    const { exitCode, cases } = await tests(new Project({ 'promptfooconfig.yaml': config }));
+    expect([exitCode, cases]).toEqual([2, ['case 1 passed', 'case 2 fault']]);
+  });
+
+  it.each([
+    ['{% if a %}x', 'parseIf'],
+    ['{{ a | nothing }}', 'filter not found: nothing'],
+    ['{{ "".constructor.constructor("return process.env")() }}', 'process'],
+    ['[{"role": "user", "content": {{ a | upper }}}]', 'is not JSON'],
+  ])('are refused before anything is sent if it cannot be rendered: %s', async (prompt, message) => {
+    const config = JSON.stringify({ prompts: [prompt], providers: ['echo'], tests: [{ vars: { a: 'x' } }] });
+    const project = new Project({ 'promptfooconfig.json': config });
+    const { exitCode, stderr } = await project.run(['test', 'promptfooconfig.json']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+  });
+});

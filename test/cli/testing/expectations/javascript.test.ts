@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { ECHO, Project } from '../../../support/project.ts';
+
+/** Runs the tests of a prompt that gives its input back. */
+async function test(expectations: string, files: Readonly<Record<string, string>> = {}, head = '') {
+  const tests = `${head}cases:\n  - name: all\n    inputs: { text: '{"n": 3, "ok": true}' }\n${expectations}`;
+  const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': tests, ...files });
+  const { exitCode, stdout, stderr } = await project.run(['test']);
+  return { exitCode, stdout: stdout(), stderr: stderr() };
+}
+
+const CHECK = 'module.exports = (output, { vars }) => ({ pass: vars.want.n === 3, score: 0.7 });';
+const ORDER = "module.exports = output => 'a'.localeCompare('b') < 0 && typeof process === 'undefined';";
+
+describe('an expectation that is JavaScript', () => {
+  it.each([
+    ['an expression', '{ javascript: "JSON.parse(output).ok" }'],
+    ['a score above 0', '{ javascript: "0.1" }'],
+    ['a score that is high enough', '{ javascript: "0.5", threshold: 0.5 }'],
+    ['a file', '{ javascript: "file://check.js", threshold: 0.7 }'],
+    ['an infinite score', '{ javascript: "1 / 0" }'],
+    ['a score that is not a number, if none must be', '{ not: { javascript: "0 / 0" } }'],
+    ['what must not be', '{ not: { javascript: "output.length > 900" } }'],
+    ['inputs and variables', '{ javascript: "context.vars.text === output && context.vars.want.n === 3" }'],
+    [
+      'the prompt and the case',
+      '{ javascript: "context.prompt === output && context.test.description === `all`" }',
+    ],
+    [
+      'a file that names what Node has too',
+      '{ javascript: "file://order.js", transform: "file://order.js" }',
+    ],
+    [
+      'what every engine has',
+      '{ javascript: "console.groupCollapsed(1), structuredClone(new Map([[1, new Date(5)]])).get(1).getTime() === 5" }',
+    ],
+    ['an answer that code has changed', '{ transform: "JSON.parse(output).n", equals: "3" }'],
+    ['an answer that is no longer text', '{ transform: "JSON.parse(output)", javascript: "output.n === 3" }'],
+  ])('passes by %s', async (_, expectation) => {
+    const vars = '    vars: { want: { n: 3 } }\n';
+    const { exitCode, stderr } = await test(`${vars}    expect: [${expectation}]\n`, {
+      'check.js': CHECK,
+      'order.js': ORDER,
+    });
+    expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining('error')]);
+  });
+
+  it.each([
+    ['{ javascript: "output.(" }', 'javascript: SyntaxError: '],
+    ['{ javascript: "const a = ;" }', 'javascript: SyntaxError: '],
+    ['{ javascript: "if (output) {\\n  return true\\n" }', 'javascript: SyntaxError: '],
+    ['{ transform: "output[", contains: n }', 'transform: SyntaxError: '],
+  ])('is compiled before anything is run: %s', async (expectation, fault) => {
+    const { exitCode, stdout, stderr } = await test(`    expect: [${expectation}]\n`);
+    expect(stderr).toContain(`error: echo.test.yaml:4: ${fault}`);
+    expect([exitCode, stdout]).toEqual([2, '']);
+  });
+
+  it.each([
+    ['false', '{ javascript: "output.length < 3" }', '"output.length < 3" gives false'],
+    ['0', '{ javascript: "0" }', 'gives 0, which is not above 0'],
+    ['a score too low', '{ javascript: "0.4", threshold: 0.5 }', 'gives 0.4, less than 0.5'],
+    ['a reason', `{ javascript: '({ pass: false, reason: "too short" })' }`, 'too short'],
+    ['no verdict', '{ javascript: "output" }', 'must give true or false, a score'],
+    ['an error', '{ javascript: "nope" }', 'ReferenceError'],
+    ['a transform that fails', '{ transform: "nope()", contains: n }', 'transform "nope()": ReferenceError'],
+    ['a loop', '{ javascript: "(() => { for (;;); })()" }', 'takes longer than 2 s'],
+  ])('fails by %s', async (_, expectation, told) => {
+    const { exitCode, stdout } = await test(`    expect: [${expectation}, { javascript: "true" }]\n`);
+    expect([exitCode, stdout]).toEqual([5, expect.stringContaining(told)]);
+    expect(stdout).toContain('0 passed, 1 failed');
+  });
+
+  it('sees the answer as the file and the case change it', async () => {
+    const head = 'transform: JSON.parse(output).n + 1\n';
+    expect(await test('    expect: [{ equals: "4" }]\n', {}, head)).toMatchObject({ exitCode: 0 });
+    const own = '    transform: JSON.parse(output).n\n    expect: [{ equals: "3" }]\n';
+    expect(await test(own, {}, head)).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['{ javascript: "file://gone.js" }', 'echo.test.yaml:4: javascript: '],
+    ['{ javascript: "file://../check.js" }', 'lies outside the folder'],
+    ['{ javascript: "file://fs.js" }', 'it runs a command of its own'],
+    ['{ transform: "file://fs.js", contains: n }', 'fs.js imports something, which only a check may do'],
+    ['{ javascript: "file://check.py" }', 'is not a JavaScript file'],
+    ['{ contains: n, threshold: 1 }', 'threshold needs an expectation with a score: javascript'],
+  ])('is refused before anything is sent: %s', async (expectation, told) => {
+    const files = { 'fs.js': 'const fs = require("fs");', '../check.js': CHECK };
+    const { exitCode, stdout, stderr } = await test(`    expect: [${expectation}]\n`, files);
+    expect([exitCode, stdout + stderr]).toEqual([expect.any(Number), expect.stringContaining(told)]);
+    expect(exitCode).not.toBe(0);
+  });
+
+  it('is run by Node if its file imports something, and programs are allowed', async () => {
+    const check = `import path from 'node:path';
+export default (output, { vars }) => path.basename(vars.name) === JSON.parse(output).n + '.txt';
+export const low = () => ({ pass: true, score: 0.2, reason: 'too low' });
+export const broken = () => 'yes';
+`;
+    const run = async (expectation: string): Promise<[number, string]> => {
+      const tests = `cases:\n  - inputs: { text: '{"n": 3}' }\n    vars: { name: a/3.txt }\n    expect: [${expectation}]\n`;
+      const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': tests, 'check.mjs': check });
+      const { exitCode, stdout } = await project.run(['test', '--allow-commands']);
+      return [exitCode, stdout()];
+    };
+    expect((await run('{ javascript: "file://check.mjs" }'))[0]).toBe(0);
+    const low = await run('{ javascript: "file://check.mjs:low", threshold: 0.5 }');
+    expect(low).toEqual([5, expect.stringContaining('too low')]);
+    const broken = await run('{ not: { javascript: "file://check.mjs:broken" } }');
+    expect(broken).toEqual([5, expect.stringContaining('it must give true or false')]);
+  });
+
+  it('fails if its code fails, whatever was expected', async () => {
+    const { exitCode, stdout } = await test('    expect: [{ not: { javascript: "nope" } }]\n');
+    expect([exitCode, stdout]).toEqual([5, expect.stringContaining('ReferenceError')]);
+  });
+
+  it('keeps variables from the prompt, and passes them to llm', async () => {
+    const { stdout } = await test('    vars: { text2: x }\n    expect: [{ contains: zzz }]\n');
+    expect(stdout).not.toContain('text2');
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { hastyClock, serviceEnv, untilAborted } from '../../../support/batch-command.ts';
+import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type Exchange,
+  failure,
+  scriptedServiceForTest,
+  success,
+  versionLookup,
+} from '../../../support/scripted-service.ts';
+
+const VERSION = randomUUID();
+
+const version: Exchange = { ...versionLookup(VERSION), times: 'any' };
+const noRuns: Exchange = {
+  expect: { method: 'GET', path: '/runs' },
+  answer: success({ rows: [], hasMore: false }),
+  times: 'any',
+};
+
+function homeWithCases(...names: readonly string[]): string {
+  const home = temporaryDirectory();
+  mkdirSync(home, { recursive: true });
+  const cases = names.map(name => `{ inputs: { name: ${name} } }`).join(', ');
+  writeFileSync(path.join(home, 'a.test.yaml'), `target: ${VERSION}\ncases: [${cases}]\n`);
+  return home;
+}
+
+it('leaves the cases that were not sent when a used-up quota ended the test', async () => {
+  const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'used up', null, { 'retry-after': '3600' });
+  const service = await scriptedServiceForTest(version, noRuns, {
+    expect: { method: 'POST', path: '/runs' },
+    answer: later,
+  });
+  let turns = 0;
+  const { exitCode, stdout, stderr } = await runInProcess(['test', '--rate', '1'], {
+    home: homeWithCases('Ada', 'Bo', 'Cy'),
+    env: serviceEnv(service.baseUrl),
+    // After Ada's turn, nobody's comes.
+    clock: hastyClock((ms, signal) => (ms > 900 && ++turns > 1 ? untilAborted(signal) : undefined)),
+  });
+  expect(exitCode).toBe(7);
+  expect(stdout()).toContain('3 could not be run');
+  expect(stdout().match(/not run because of the fault above \(TOO_MANY_REQUESTS_ERROR\)/g)).toHaveLength(2);
+  expect(stderr()).toContain('error: used up; 3 cases left');
+});
+
+it('says how to run a case again whose creation may have made a run, and never does it unasked', async () => {
+  const creation = { method: 'POST', path: '/runs' } as const;
+  const run = { runId: randomUUID(), runStatus: 'succeeded', outputs: [], tokens: 1 };
+  const service = await scriptedServiceForTest(
+    version,
+    noRuns,
+    { expect: creation, answer: 'reset-after-body' },
+    { expect: creation, answer: success(run) },
+  );
+  const home = homeWithCases('Ada');
+  const env = serviceEnv(service.baseUrl);
+  for (const more of [[], ['--resume']]) {
+    const { exitCode, stdout } = await runInProcess(['test', '-q', ...more], {
+      home,
+      env,
+      clock: hastyClock(),
+    });
+    expect([exitCode, stdout()]).toEqual([1, expect.stringContaining('--resume --retry-unknown')]);
+    const why = more.length === 0 ? 'no complete answer' : 'the creation of \\S+ was never answered';
+    expect(stdout()).toMatch(new RegExp(`the answer to the creation was lost: ${why}`, 'u'));
+  }
+  const again = await runInProcess(['test', '--resume', '--retry-unknown'], {
+    home,
+    env,
+    clock: hastyClock(),
+  });
+  expect([again.exitCode, again.stderr()]).toEqual([
+    0,
+    expect.stringContaining('note: --retry-unknown: 1 run may be paid for twice'),
+  ]);
+});

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess } from '../../../support/context.ts';
+import { Project, projectOf } from '../../../support/project.ts';
+import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
+
+const OWN = `    judge: of-case
+    inputs: { text: a }
+    expect: [{ rubric: polite, judge: of-expectation }]
+`;
+
+describe('the judge of a rubric in a test file', () => {
+  it.each([
+    ['--judge', '', ['--judge', 'of-flag'], 'of-flag'],
+    ['the expectation', '', [], 'of-expectation'],
+    ['the case', ', judge: of-expectation', [], 'of-case'],
+    ['the file', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-file'],
+    ['the setting', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-setting'],
+  ])('is the one of %s before those that follow', async (_, without, flags, judge) => {
+    const cases = `  - name: one\n${OWN}`.replaceAll(without, '');
+    const file = judge === 'of-setting' ? '' : 'judge: of-file\n';
+    const project = projectOf('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
+    await project.run(['config', 'set', 'judge', 'of-setting']);
+    const { exitCode, stderr } = await project.run(['test', ...flags]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining(`the model \`${judge}\` does not exist`),
+    ]);
+  });
+});
+
+const CONFIG = `prompts: ['{{a}}']
+providers: [echo]
+defaultTest:
+  options: { provider: 'mistral:of-default' }
+tests:
+  - vars: { a: x }
+    options: { provider: 'anthropic:messages:of-test' }
+    assert: [{ type: llm-rubric, value: polite, provider: 'openai:of-assertion' }]
+`;
+const ASSERTION = ", provider: 'openai:of-assertion'";
+const TEST = "    options: { provider: 'anthropic:messages:of-test' }\n";
+const DEFAULT = "defaultTest:\n  options: { provider: 'mistral:of-default' }\n";
+
+function configured(...without: readonly string[]): Project {
+  return new Project({
+    'promptfooconfig.yaml': without.reduce((text, part) => text.replace(part, ''), CONFIG),
+  });
+}
+
+describe('the judge of a configuration of promptfoo', () => {
+  it.each([
+    ['the assertion', [], 'openai'],
+    ['the test', [ASSERTION], 'anthropic'],
+    ['defaultTest', [ASSERTION, TEST], 'mistral'],
+    ['--judge', [ASSERTION, TEST, DEFAULT], 'groq'],
+  ])('is the one of %s before those that follow', async (_, without, provider) => {
+    const { exitCode, stderr } = await configured(...without).run(['test', '--judge', 'groq/of-flag']);
+    expect([exitCode, stderr()]).toEqual([3, expect.stringContaining(`no key for ${provider}:`)]);
+  });
+
+  it('is the setting if nothing else names one, and not a default for a key', async () => {
+    const project = configured(ASSERTION, TEST, DEFAULT);
+    await project.run(['config', 'set', 'judge', 'groq/of-setting']);
+    const options = { home: project.home, local: localService, env: { OPENAI_API_KEY: 'sk-test' } };
+    const { exitCode, stderr } = await runInProcess(['test'], options);
+    expect([exitCode, stderr()]).toEqual([3, expect.stringContaining('no key for groq:')]);
+  });
+
+  it.each([
+    ['OPENAI_API_KEY', 'openai/gpt-5.5-2026-04-23'],
+    ['ANTHROPIC_API_KEY', 'anthropic/claude-sonnet-4-6'],
+  ])("is promptfoo's own default for %s, which a note names", async (variable, model) => {
+    const project = configured(ASSERTION, TEST, DEFAULT);
+    const env = { [variable]: 'sk-test' };
+    const { exitCode, stderr } = await runInProcess(['test', '--dry-run'], {
+      home: project.home,
+      local: localService,
+      env,
+    });
+    expect([exitCode, stderr()]).toEqual([
+      0,
+      expect.stringContaining(`note: judged by ${model}, promptfoo's default`),
+    ]);
+    const named = await runInProcess(['test', '--dry-run', '--judge', 'echo'], {
+      home: project.home,
+      local: localService,
+      env,
+    });
+    expect(named.exitCode).toBe(0);
+    expect(named.stderr()).not.toContain("promptfoo's default");
+  });
+
+  it('is missing if nothing names one and no key is set', async () => {
+    const { exitCode, stderr } = await configured(ASSERTION, TEST, DEFAULT).run(['test']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('a rubric needs a judge')]);
+  });
+});
+
+describe('with models of an own endpoint', () => {
+  let provider: FakeProvider;
+  beforeAll(async () => {
+    provider = await FakeProvider.start();
+  });
+  afterAll(() => provider.close());
+
+  async function run(test: string) {
+    const models = `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n  - {model: tiny, modality: text, provider: here}\n`;
+    const project = projectOf('', { 'echo.test.yaml': test, 'data/models.yaml': models });
+    return await project.run(['test', '--concurrency', '1'], {
+      env: { PROMPTRUN_DATA_DIR: `${project.home}/data` },
+    });
+  }
+
+  it.each([
+    ['yes, 0.9: fine', 0],
+    ['yes, 0.7: fine', 0],
+    ['yes, 0.6: so-so', 5],
+    ['no, 0.9: rude', 5],
+  ])('a rubric with a threshold passes by its score: %s', async (reply, code) => {
+    provider.reset(said(reply));
+    const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, threshold: 0.7, judge: tiny }] }\n';
+    const { exitCode } = await run(`cases:\n${cases}`);
+    expect(exitCode).toBe(code);
+    expect(provider.asked).toHaveLength(1);
+  });
+
+  it("a judge's failed run is reported in the run's own words", async () => {
+    provider.reset({ status: 500, body: { error: { message: 'the cellar is flooded' } } });
+    const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, judge: tiny }] }\n';
+    const { exitCode, stdout } = await run(`cases:\n${cases}`);
+    expect([exitCode, stdout()]).toEqual([
+      1,
+      expect.stringMatching(/the judge's run failed: .*the cellar is flooded/u),
+    ]);
+  });
+
+  it('each model runs with the config beside it, in place of the config of the prompt', async () => {
+    provider.reset(said('one'), said('two'));
+    const { exitCode } = await run(
+      'models: [{ model: tiny, config: { temperature: 0.25 } }, tiny]\ncases:\n  - { inputs: { text: a } }\n',
+    );
+    const bodies = provider.asked.map(({ text }) => JSON.parse(text) as { readonly temperature?: number });
+    expect([exitCode, bodies.map(({ temperature }) => temperature)]).toEqual([0, [0.25, undefined]]);
+  });
+});

@@ -1,0 +1,262 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { type CommandResult, runInProcess } from '../../../support/context.ts';
+import { Project } from '../../../support/project.ts';
+import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
+
+let provider: FakeProvider;
+beforeAll(async () => {
+  provider = await FakeProvider.start();
+});
+afterAll(() => provider.close());
+
+interface Report {
+  readonly cases: readonly object[];
+}
+
+/** A project whose model gives these answers in turn, the last one for ever. */
+class Answering extends Project {
+  constructor(cases: string, answers: string, above = '') {
+    super({
+      'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n  - {model: tiny, modality: text, provider: here, price: {input: 1, output: 1}}\n`,
+      'ask.prompt': '---\nmodel: tiny\n---\nYes or no?',
+      'ask.test.yaml': `${above}cases:\n${cases}`,
+    });
+    provider.reset(...Array.from(answers, letter => said(letter === 'y' ? 'yes' : 'no')));
+  }
+
+  test(...flags: string[]): Promise<CommandResult> {
+    const env = { PROMPTRUN_DATA_DIR: path.join(this.home, 'data') };
+    return this.run(['test', '--concurrency', '1', ...flags], { env });
+  }
+
+  async report(...flags: string[]): Promise<Report> {
+    const { stdout } = await this.test('--json', ...flags);
+    return JSON.parse(stdout()) as Report;
+  }
+}
+
+const caseOf = (more: string): string => `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
+const asked = (): number => provider.asked.length;
+
+describe('a repeated case', () => {
+  it('is reported with how many of its runs passed, the interval of its rate, and that it is flaky', async () => {
+    const project = new Answering(
+      caseOf('{repeat: 10, pass: 7}').replace(/\{(.*), (.*)\}/u, '$1\n    $2'),
+      'yyynyynyyn',
+    );
+    const { stdout, exitCode } = await project.test();
+    expect(stdout()).toContain('passed ask.test.yaml: says yes 7 of 10 (40–89 %), flaky (');
+    expect(stdout()).toContain(
+      '70 % passed; the true rate is probably between 40 and 89 %; all of 10 tries pass: 0 %',
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  it('names an equal reason once, with the runs that it is about', async () => {
+    const project = new Answering(caseOf('repeat: 5'), 'nnyny');
+    const { stdout } = await project.test();
+    expect(stdout()).toMatch(/\n {4}runs 1–2, 4: ask\.test\.yaml:\d+: .*\n/u);
+    expect(stdout().match(/ask\.test\.yaml:\d+: /gu)).toHaveLength(1);
+  });
+
+  it('says what makes a cost known', async () => {
+    const project = new Answering(caseOf('').replace('{equals: "yes"}', '{cost: 0.1}'), 'y');
+    const file = path.join(project.home, 'data', 'models.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/, price: \{.*?\}/u, ''));
+    const { stdout } = await project.test();
+    expect(stdout()).toContain('may be more than $0.1; give the model a price in models.yaml');
+  });
+
+  it('is drawn on the page with its interval, and before steady cases if it is flaky', async () => {
+    const steady = caseOf('repeat: 2').replace('says yes', 'always fails');
+    const project = new Answering(`${steady}${caseOf('repeat: 10\n    pass: 70%')}`, 'nnyyynyynyyn');
+    const { stdout } = await project.test('--reporter', 'html', '--concurrency', '1');
+    const page = stdout();
+    expect(page).toMatch(
+      /<span class="tag good">passed<\/span> <span class="tag changed">flaky<\/span> <b>says yes<\/b>/u,
+    );
+    expect(page.indexOf('<b>says yes</b>')).toBeLessThan(page.indexOf('<b>always fails</b>'));
+    expect(page).toContain('aria-label="passed: 7 of 10 (40–89 %), 70 % needed"');
+    expect(page).toContain('<rect class="interval" x="39.68%" width="49.54%" height="100%"/>');
+    expect(page).toContain('<line class="value" x1="70.00%" x2="70.00%" y1="0" y2="100%"/>');
+    expect(page).toContain('aria-label="all cases: 35 % (');
+    expect(page.match(/ s, \d+ tokens, /gu)).toHaveLength(2);
+    expect(page).not.toMatch(/ tokens, \d+ tokens/u);
+  });
+
+  it('has its figures in JSON', async () => {
+    const project = new Answering(`${caseOf('repeat: 4')}${caseOf('pass: 1')}`, 'yynyy');
+    const report = await project.report();
+    expect(report.cases).toMatchObject([
+      { passed: 3, runs: 4, rate: 0.75, flaky: true, status: 'failed', pass: 4 },
+      { passed: 1, runs: 1, rate: 1, flaky: false, status: 'passed', pass: 1 },
+    ]);
+    expect(report).toMatchObject({ summary: { rate: 0.875, passK: { 1: 0.875 } } });
+    expect(report).not.toHaveProperty('models');
+  });
+
+  it('runs as often as requested', async () => {
+    const project = new Answering(`${caseOf('repeat: 2')}${caseOf('pass: 3')}`, 'y');
+    const { exitCode } = await project.test('--repeat', '5');
+    expect([exitCode, asked()]).toEqual([0, 10]);
+  });
+
+  it.each(['0', '1001', 'x', '1.5'])('is not run %s times', async repeat => {
+    const { exitCode, stderr } = await new Answering(caseOf('repeat: 2'), 'y').test('--repeat', repeat);
+    expect(stderr()).toContain(`--repeat takes a whole number from 1 to 1000, not "${repeat}"`);
+    expect([exitCode, asked()]).toEqual([2, 0]);
+  });
+
+  it('has its own answers in a replay', async () => {
+    const project = new Answering(caseOf('repeat: 5\n    pass: 50%'), 'ynyny');
+    const { cases: live } = await project.report('--record', 'recorded');
+    const { cases: replayed } = await project.report('--replay', 'recorded');
+    expect(replayed).toMatchObject([{ passed: 3, runs: 5, flaky: true }]);
+    expect(live).toMatchObject([{ passed: 3, runs: 5, flaky: true }]);
+    expect(asked()).toBe(5);
+  });
+});
+
+describe('how often a case must pass', () => {
+  it.each([
+    ['80%', 'yyyyn', 0],
+    ['80%', 'yyynn', 5],
+    ['60.5%', 'yyynn', 5],
+    ['0%', 'nnnnn', 0],
+    ['100%', 'yyyyn', 5],
+    ['4', 'yyyyn', 0],
+  ])('may be %s: of %s', async (pass, answers, code) => {
+    const { exitCode } = await new Answering(caseOf(`repeat: 5\n    pass: ${pass}`), answers).test();
+    expect(exitCode).toBe(code);
+  });
+
+  it('may stand above the cases', async () => {
+    const cases = `${caseOf('repeat: 2')}${caseOf('repeat: 2\n    pass: 2')}`;
+    const { cases: results } = await new Answering(cases, 'yn', 'pass: 50%\n').report();
+    expect(results).toMatchObject([
+      { status: 'passed', pass: '50%' },
+      { status: 'failed', pass: 2 },
+    ]);
+  });
+
+  it.each(['101%', '-1%', '80 %', '%', 'most', '0', '1.5', '80%!'])('is not %s', async pass => {
+    const { exitCode, stderr } = await new Answering(caseOf(`repeat: 5\n    pass: "${pass}"`), 'y').test();
+    expect(stderr()).toMatch(/ask\.test\.yaml.*pass must be a/u);
+    expect([exitCode, asked()]).toEqual([2, 0]);
+  });
+
+  it('is at most as often as it runs', async () => {
+    const project = new Answering(caseOf('repeat: 5\n    pass: 4'), 'y');
+    const { exitCode, stderr } = await project.test('--repeat', '3');
+    expect(stderr()).toMatch(/ask\.test\.yaml.*pass \(4\) is more than repeat \(3\)/u);
+    expect([exitCode, asked()]).toEqual([2, 0]);
+  });
+});
+
+describe('test --sure', () => {
+  const required = (pass: string): string => caseOf(`pass: ${pass}`);
+
+  it('stops as soon as the answers decide', async () => {
+    // 1/((n+1)·0.5ⁿ) is at least 20 from the eighth good answer on.
+    const { cases } = await new Answering(required('50%'), 'y').report('--sure');
+    expect(cases).toMatchObject([
+      { status: 'passed', passed: 8, runs: 8, interval: [expect.any(Number), 1] },
+    ]);
+    expect(asked()).toBe(8);
+  });
+
+  it('fails a case whose rate is too low', async () => {
+    const { exitCode } = await new Answering(required('90%'), 'n').test('--sure');
+    expect([exitCode, asked()]).toEqual([5, 2]);
+  });
+
+  it('fails a case that must always pass at its first bad answer', async () => {
+    const { cases } = await new Answering(required('100%'), 'yyyn').report('--sure');
+    expect(cases).toMatchObject([{ status: 'failed', passed: 3, runs: 4 }]);
+    expect(asked()).toBe(4);
+  });
+
+  it('needs only one answer if none has to pass', async () => {
+    const { cases } = await new Answering(required('0%'), 'n').report('--sure', '--concurrency', '8');
+    expect(cases).toMatchObject([{ status: 'passed', runs: 1 }]);
+    expect(asked()).toBe(1);
+  });
+
+  it('reports a case that stays undecided as a failure of its own kind', async () => {
+    const project = new Answering(required('80%'), 'yyyynyyyyn');
+    const flags = ['--sure', '--max-repeat', '10'];
+    const { stdout, exitCode } = await project.test(...flags);
+    expect(stdout()).toContain('UNDECIDED ask.test.yaml: says yes');
+    expect(stdout()).toContain('8 of 10 (');
+    expect(stdout()).toContain(
+      '80 % needed; not enough runs to say: more than 10,000 more would probably decide',
+    );
+    expect(stdout()).toContain('0 passed, 0 failed, 1 undecided');
+    expect([exitCode, asked()]).toEqual([5, 10]);
+    const junit = await project.test(...flags, '--reporter', 'junit', '--resume');
+    expect(junit.stdout()).toContain('failures="1" errors="0"');
+    expect(junit.stdout()).toContain('<failure message="not enough runs to say');
+    expect(asked()).toBe(10);
+  });
+
+  it('says how many more runs would probably decide', async () => {
+    const { stdout } = await new Answering(required('95%'), 'y').test('--sure');
+    expect(stdout()).toContain('not enough runs to say: about 58 more would probably decide');
+  });
+
+  it('notes a rate that so many runs cannot show, before anything is sent', async () => {
+    const project = new Answering(`${required('95%')}${required('80%')}`, 'y');
+    const { stderr } = await runInProcess(['test', '--sure', '--dry-run'], {
+      home: project.home,
+      local: localService,
+      env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
+    });
+    expect(stderr()).toContain(
+      "note: a rate of 95 % can't be shown: 100 good answers reach 92.6 %; it needs 158",
+    );
+    expect(stderr()).not.toContain('80 %');
+    expect(asked()).toBe(0);
+  });
+
+  it('leaves cases without a rate as they are', async () => {
+    const { cases } = await new Answering(caseOf('repeat: 3\n    pass: 2'), 'yyn').report('--sure');
+    expect(cases).toMatchObject([{ status: 'passed', runs: 3 }]);
+  });
+
+  it('resumes after it was stopped, and pays for no answer twice', async () => {
+    const project = new Answering(required('50%'), 'y');
+    const refused = { status: 401, body: { error: { message: 'no such key', code: 'invalid_api_key' } } };
+    provider.reset(said('yes'), said('yes'), said('no'), refused);
+    const first = await project.test('--sure');
+    expect([first.exitCode, asked()]).toEqual([3, 4]);
+    provider.reset(said('yes'));
+    const { cases } = await project.report('--sure', '--resume');
+    // One half is ruled out by eleven of twelve answers, and not yet by ten of eleven.
+    expect(cases).toMatchObject([{ status: 'passed', passed: 11, runs: 12 }]);
+    expect(asked()).toBe(9);
+  });
+
+  it('counts no answer that comes after the decision', async () => {
+    const { cases } = await new Answering(required('50%'), 'y').report('--sure', '--concurrency', '8');
+    expect(cases).toMatchObject([{ passed: 8, runs: 8, status: 'passed' }]);
+  });
+
+  it('forecasts the most that it may cost', async () => {
+    const { stdout } = await new Answering(required('80%'), 'y').test(
+      '--sure',
+      '--max-repeat',
+      '7',
+      '--dry-run',
+      '--json',
+    );
+    expect(JSON.parse(stdout())).toMatchObject({ creations: 7 });
+  });
+
+  it('is what --max-repeat needs', async () => {
+    const { exitCode, stderr } = await new Answering(required('80%'), 'y').test('--max-repeat', '7');
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--max-repeat needs --sure')]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { createEngines } from '../../../src/models/engines.ts';
+import { BUILT_IN_MODELS } from '../../../src/models/model-entry.ts';
+import { png } from '../../support/pictures.ts';
+import { jobOf } from '../job.ts';
+
+const { echo, sandbox, card } = createEngines({ dataDir: 'nowhere', env: {} });
+
+describe('echo', () => {
+  it('returns the prompt, with blank lines between roles and pictures in words', async () => {
+    const template = '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}}!';
+    const { outputs, tokens, failed } = await echo.run(jobOf({ template, images: [png(4, 5)] }));
+    expect(outputs).toEqual([
+      {
+        type: 'text',
+        text: expect.stringMatching(/^Be brief\.\n\nSee PNG image, 4 × 5 pixels, \d+ bytes!$/) as unknown,
+      },
+    ]);
+    expect(tokens).toBeGreaterThan(1);
+    expect(failed).toBe(false);
+  });
+});
+
+describe('sandbox', () => {
+  it('waits for the requested time', async () => {
+    const slept: number[] = [];
+    const sleep = async (ms: number): Promise<void> => void slept.push(ms);
+    const delays = BUILT_IN_MODELS.find(({ model }) => model === 'sandbox')?.runOptions[0]?.options ?? [];
+    for (const delaySeconds of delays) await sandbox.run(jobOf({ runOptions: { delaySeconds }, sleep }));
+    expect(slept).toEqual([1000, 5000, 30_000, 130_000]);
+  });
+
+  it('stops waiting with the run', async () => {
+    const sleep = (_: number, signal: AbortSignal): Promise<never> => Promise.reject(signal.reason as Error);
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(sandbox.run(jobOf({ runOptions: { delaySeconds: '5' }, sleep, signal }))).rejects.toThrow(
+      'stopped',
+    );
+  });
+
+  it.each([
+    [{}, ['text'], false],
+    [{ outcome: 'succeeded' }, ['text'], false],
+    [{ outcome: 'partial' }, ['text', 'error'], false],
+    [{ outcome: 'failed' }, ['error'], true],
+  ])('ends as its options say: %j', async (runOptions, types, failed) => {
+    const result = await sandbox.run(jobOf({ template: 'A note', runOptions }));
+    expect(result.outputs.map(({ type }) => type)).toEqual(types);
+    expect(result.failed).toBe(failed);
+    expect(result.outputs[0]).toEqual(failed ? expect.anything() : { type: 'text', text: 'A note' });
+  });
+});
+
+describe('card', () => {
+  it.each([
+    [undefined, 1024, 640],
+    ['low', 512, 320],
+    ['medium', 1024, 640],
+    ['high', 2048, 1280],
+  ])('draws at quality %s', async (quality, width, height) => {
+    const result = await card.run(jobOf({ runOptions: quality === undefined ? {} : { quality } }));
+    const [output] = result.outputs;
+    if (output?.type !== 'image') throw new Error('no picture');
+    const bytes = Buffer.from(output.bytes);
+    expect(output.mediaType).toBe('image/png');
+    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([width, height]);
+    expect(result.tokens).toBeGreaterThan(0);
+  });
+});
