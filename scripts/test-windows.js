@@ -68,6 +68,7 @@ const TESTS = [
   'test/models/providers/openai.test.ts',
   'test/models/providers/provider-faults.test.ts',
   'test/net',
+  'test/processes',
   'test/prompts/foreign/promptfoo.test.ts',
   'test/prompts/parse',
   'test/prompts/render',
@@ -79,7 +80,6 @@ const TESTS = [
   'test/service/http/malformed.test.ts',
   'test/service/http/metrics.test.ts',
   'test/service/http/stalled.test.ts',
-  'test/service/images',
   'test/service/killing.test.ts',
   'test/service/objects.test.ts',
   'test/service/programs.test.ts',
@@ -89,10 +89,11 @@ const TESTS = [
   'test/service/start-options.test.ts',
   'test/service/stopping.test.ts',
   'test/service/store/binding.test.ts',
-  'test/service/store/blobs.test.ts',
+  'test/service/store/blobs',
   'test/service/store/damage.test.ts',
   'test/service/store/sqlite',
   'test/service/store/writer.test.ts',
+  'test/utils',
   'test/wire',
 ];
 

@@ -86,7 +86,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   service: [
     ['core'],
     ['store'],
-    ['prompts', 'media', 'keys', 'images'],
+    ['prompts', 'media', 'keys'],
     ['runs', 'http'],
     ['routes'],
     ['compose.ts', 'embedded.ts', 'index.ts', 'local-store.ts', 'service-options.ts', 'start-service.ts'],

@@ -19,7 +19,7 @@ const EXCEPTIONS = [
   'cli/testing/run/judge.ts', // a temporary folder of its own
   'models/programs/program-engine.ts', // the run's own temporary folder
   'models/programs/run-folder.ts', // temporary folders of its own, and records in the data directory
-  'service/store/blob-files.ts', // reads
+  'service/store/blobs/blob-files.ts', // reads
   'service/store/sqlite/connect-database.ts', // the database in the data directory
   'service/store/sqlite/log-flush.ts', // flushes the log that SQLite writes
   'service/store/sqlite/worker-locks.ts', // locks in the data directory

@@ -7,11 +7,11 @@ import { readBody, TooLong } from '../outgoing/read-body.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { providerNetworkFault, retryWhileBusy } from '../providers/explain-fault.ts';
 import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send-request.ts';
+import { maskSecrets } from './mask-secrets.ts';
 import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
 import { filledText, filledValue } from './placeholders.ts';
 import { timeText } from './program-engine.ts';
 import { readResult } from './read-answer.ts';
-import { maskSecrets } from './without-secrets.ts';
 
 /** Returns the engine that sends prompts to addresses in models.yaml. */
 export function addressEngine({ env }: { readonly env: Env }): Engine {

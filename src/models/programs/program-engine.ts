@@ -7,13 +7,13 @@ import type { ProgramStart } from '../../processes/program-line.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import { type DeclaredProgram, usesPlaceholder } from '../declared-model.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
+import { maskSecrets, secretsIn } from './mask-secrets.ts';
 import { programRecords } from './orphaned-programs.ts';
 import { placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
 import { filledText, splitAtPlaceholders } from './placeholders.ts';
 import { OutputCollector, type ProgramOutput } from './program-output.ts';
 import { readFailed, readResult } from './read-answer.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
-import { maskSecrets, secretsIn } from './without-secrets.ts';
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;

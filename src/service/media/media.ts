@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
 import type { Clock } from '../core/clock.ts';
-import type { ByteRange } from '../store/blobs.ts';
+import type { ByteRange } from '../store/blobs/blobs.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { StoredOutput } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';

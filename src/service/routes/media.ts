@@ -4,7 +4,7 @@ import type { ApiAnswer } from '../http/route.ts';
 import { object, text } from '../http/schema.ts';
 import type { FoundMedia } from '../media/media.ts';
 import { MEDIA_PATH, type SignedUrls } from '../media/signed-urls.ts';
-import type { ByteRange } from '../store/blobs.ts';
+import type { ByteRange } from '../store/blobs/blobs.ts';
 import { type AnyRoute, route } from './services.ts';
 
 /** Returns the route of signed media URLs, which need no key. */

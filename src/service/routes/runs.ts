@@ -13,8 +13,8 @@ import { object, text } from '../http/schema.ts';
 import { listedUsage } from '../runs/costs.ts';
 import { answerCreation } from '../runs/create-run.ts';
 import { creationBody, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
-import { outputItems, runRows } from '../runs/run-rows.ts';
 import type { RunOutcome, StoredOutput, StoredRun } from '../store/runs/run-records.ts';
+import { outputItems, runRows } from './run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
 import { route, type Services } from './services.ts';
 

@@ -2,7 +2,7 @@ import type { ApiAnswer, Route } from '../http/route.ts';
 import type { Media } from '../media/media.ts';
 import type { PromptListing } from '../prompts/find-prompts.ts';
 import type { RunServices } from '../runs/create-run.ts';
-import type { MediaUrl } from '../runs/run-rows.ts';
+import type { MediaUrl } from './run-rows.ts';
 
 /** The services that routes use. */
 export interface Services extends RunServices, PromptListing {

@@ -15,8 +15,8 @@ export async function openDatabase(options: StoreOptions): Promise<Store> {
   const { media, env = {}, clock } = options;
   if (media === undefined) return await openWithoutObjects(options);
   const [{ readMediaUrl }, { keepInObjects }] = await Promise.all([
-    import('./objects/media-url.ts'),
-    import('./objects/media-place.ts'),
+    import('./blobs/object-place.ts'),
+    import('./blobs/media-place.ts'),
   ]);
   const place = readMediaUrl(media, env);
   return await keepInObjects(await openWithoutObjects(options), place, clock);
@@ -45,7 +45,7 @@ export async function checkMediaPlace(
   store: Store,
   { database, mediaDir, onNotice = () => {} }: StoreOptions,
 ): Promise<void> {
-  const { checkObjectPlace } = await import('./objects/media-place.ts');
+  const { checkObjectPlace } = await import('./blobs/media-place.ts');
   await checkObjectPlace(store, onNotice);
   if (database === undefined || store.objects) return;
   const { checkMediaDirectory } = await import('./postgres/media-directory.ts');

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import type { Blobs, ByteRange, Collection } from '../blobs.ts';
+import type { Blobs, ByteRange, Collection } from '../blobs/blobs.ts';
 import type { Db } from '../writer.ts';
 
 /** Bytes that are read and written at a time. */

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
-import { blobFiles } from '../blob-files.ts';
-import { type Blobs, blobsAfter, type Collection } from '../blobs.ts';
+import { blobFiles } from '../blobs/blob-files.ts';
+import { type Blobs, blobsAfter, type Collection } from '../blobs/blobs.ts';
 import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';

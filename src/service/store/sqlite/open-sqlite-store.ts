@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Kysely } from 'kysely';
-import { blobFiles } from '../blob-files.ts';
+import { blobFiles } from '../blobs/blob-files.ts';
 import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connectDatabase, putStoreAside } from './connect-database.ts';

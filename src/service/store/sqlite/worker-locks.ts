@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeDirectory } from '../../../files/writing/write-below.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
-import { writtenBefore } from '../blob-files.ts';
+import { writtenBefore } from '../blobs/blob-files.ts';
 import type { WorkerKind } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import type { HttpAnswer } from '../../../models/outgoing/open-http.ts';
 import { causeWithoutAddress } from '../../../net/connection-fault.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Blobs, ByteRange } from '../blobs.ts';
 import { MediaUnavailableError } from '../store-errors.ts';
+import type { Blobs, ByteRange } from './blobs.ts';
 import { Bucket, type BucketRequest, sha256 } from './bucket.ts';
-import type { ObjectPlace } from './media-url.ts';
+import type { ObjectPlace } from './object-place.ts';
 import { elementText, elementTexts } from './xml.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */

@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { serviceClock } from '../../../src/service/core/clock.ts';
-import { openDatabase } from '../../../src/service/store/open-database.ts';
-import { postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
-import { temporaryDataDir } from '../../support/local-service.ts';
+import { serviceClock } from '../../../../src/service/core/clock.ts';
+import { openDatabase } from '../../../../src/service/store/open-database.ts';
+import { postgresPrograms, startPostgres } from '../../../support/databases/postgres.ts';
+import { temporaryDataDir } from '../../../support/local-service.ts';
 
 /** Longer than two parts of what the database keeps in parts. */
 const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `${at},`).join(''));

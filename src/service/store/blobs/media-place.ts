@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import type { Clock } from '../../core/clock.ts';
-import { blobsAfter } from '../blobs.ts';
 import { MEDIA_DIRECTORY } from '../postgres/media-directory.ts';
 import type { Store } from '../store.ts';
 import { MediaUnavailableError } from '../store-errors.ts';
-import type { ObjectPlace } from './media-url.ts';
+import { blobsAfter } from './blobs.ts';
+import type { ObjectPlace } from './object-place.ts';
 import { ObjectStore } from './object-store.ts';
 
 /** The settings with the media place of all instances: its name, and its address once it has answered. */

@@ -5,7 +5,7 @@ import { causeWithoutAddress } from '../../../net/connection-fault.ts';
 import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry-policy.ts';
 import type { Clock } from '../../core/clock.ts';
 import { MediaUnavailableError } from '../store-errors.ts';
-import type { ObjectPlace } from './media-url.ts';
+import type { ObjectPlace } from './object-place.ts';
 import { elementText } from './xml.ts';
 
 /** A request to a bucket. All of these are idempotent, and retried after a temporary fault. */

@@ -1,10 +1,10 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolderBelow } from '../../files/writing/write-below.ts';
-import { replaceFile } from '../../files/writing/write-file.ts';
-import { errorCode, hasNoSpace } from '../../utils/error-utils.ts';
+import { makeFolderBelow } from '../../../files/writing/write-below.ts';
+import { replaceFile } from '../../../files/writing/write-file.ts';
+import { errorCode, hasNoSpace } from '../../../utils/error-utils.ts';
+import { DiskFullError } from '../store-errors.ts';
 import type { Blobs } from './blobs.ts';
-import { DiskFullError } from './store-errors.ts';
 
 /** Returns blobs that are files below a directory, which the first write creates. */
 export function blobFiles(directory: string): Blobs {

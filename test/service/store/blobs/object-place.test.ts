@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMediaUrl } from '../../../../src/service/store/objects/media-url.ts';
+import { readMediaUrl } from '../../../../src/service/store/blobs/object-place.ts';
 
 const KEY = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'hush-hush' };
 const AT_AWS = { ...KEY, AWS_REGION: 'eu-central-1' };

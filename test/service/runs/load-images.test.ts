@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FetchImageOptions } from '../../../src/models/outgoing/fetch-image.ts';
 import { describeImage } from '../../../src/prompts/render/describe-image.ts';
 import { Refusal } from '../../../src/service/core/refusal.ts';
-import { loadImageInputs } from '../../../src/service/images/load-images.ts';
+import { loadImageInputs } from '../../../src/service/runs/load-images.ts';
 import type { ImageInput } from '../../../src/wire/index.ts';
 import { png } from '../../support/pictures.ts';
 
