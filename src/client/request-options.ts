@@ -26,7 +26,7 @@ export interface ClientOptions {
   readonly onEvent?: (event: RequestEvent) => void;
   /** True to include the first 4 KiB of bodies in events, with the key masked; false by default. */
   readonly eventBodies?: boolean;
-  /** Set as `context` on every error of a request, to tell several clients apart. */
+  /** Set as `context` on every error of a request, to distinguish several clients. */
   readonly errorContext?: unknown;
   /** Default: `promptrun`. */
   readonly userAgent?: string;

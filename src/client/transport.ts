@@ -4,7 +4,10 @@ import type { ProxyVariables } from '../net/proxy.ts';
 export interface RequestBody {
   /** The length in bytes, sent as `Content-Length`. */
   readonly length: number;
-  /** Yields the pieces; each is valid until the next is requested. Called for each attempt, so it must start anew. */
+  /**
+   * Yields the pieces; each is valid until the next is requested. Called for each attempt, so it must start from the
+   * beginning.
+   */
   chunks(): AsyncIterable<Uint8Array>;
   /** The whole body if it is in memory, which is faster to send than pieces. */
   readonly text?: string;

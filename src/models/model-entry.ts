@@ -70,7 +70,7 @@ export interface ModelEntry {
   readonly modality: Modality;
   readonly engine: EngineName;
   readonly provider?: Provider;
-  /** The program or address that answers in place of a provider. */
+  /** The program or address that answers instead of a provider. */
   readonly declared?: DeclaredModel;
   /** The provider's name for it, if it differs from `model`. */
   readonly id?: string;

@@ -17,9 +17,9 @@ export interface AgentOptions {
   readonly connections?: number;
   /** Closes all connections when aborted, including those that are being made. */
   readonly signal?: AbortSignal;
-  /** Resolves host names in place of the system; not used with a proxy, which resolves them itself. */
+  /** Resolves host names instead of the system; not used with a proxy, which resolves them itself. */
   readonly lookup?: LookupFunction | undefined;
-  /** PEM certificates to trust in place of the system's, for tests. */
+  /** PEM certificates to trust instead of the system's, for tests. */
   readonly ca?: string | undefined;
 }
 

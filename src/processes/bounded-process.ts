@@ -8,7 +8,7 @@ export interface BoundedProcessOptions {
   /** The build output that the process runs. */
   readonly file: string;
   readonly memoryMiB: number;
-  /** The classes of errors that orders may throw, besides PastBound. */
+  /** The classes of errors that orders may throw in addition to PastBound. */
   readonly errors?: ErrorClasses;
 }
 

@@ -38,7 +38,7 @@ const load = async file => {
 };`;
 }
 
-/** Returns true if every TypeScript file can be loaded, whatever its project has. */
+/** Returns true if TypeScript files of every project can be loaded. */
 export function canLoadTypeScript(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return !isSingleFile() || major > 22 || (major === 22 && minor >= 18);

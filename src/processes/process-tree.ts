@@ -18,7 +18,7 @@ export type TreeRoot = Omit<Lifetime, 'ended'>;
 /** A running program with all processes that it starts. */
 export class ProcessTree {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Resolves when the program ends, by itself or by `end`; rejects if it could not be started. */
+  /** Resolves when the program ends, on its own or through `end`; rejects if it could not be started. */
   readonly ended: Promise<ProgramEnd>;
   readonly #env: ProgramStart['env'];
   readonly #mark: string;
@@ -117,7 +117,7 @@ export interface OrphanedTree {
   readonly killed: number;
 }
 
-/** Ends the rest of a tree, as far as the system can identify it. Never rejects. */
+/** Ends the processes of a tree that the system can still identify. Never rejects. */
 export async function endOrphanedTree(
   { mark, root, killed }: OrphanedTree,
   env: ProgramStart['env'],

@@ -1,6 +1,6 @@
 import { groupedDigits } from './grouped-digits.ts';
 
-/** Limits on foreign JSON, three characters of which can take sixty bytes of memory and a microsecond. */
+/** Limits on foreign JSON. Three characters of it can take sixty bytes of memory and a microsecond. */
 export interface JsonBounds {
   /** Maximum number of values, nested ones included. */
   readonly values: number;

@@ -1,4 +1,4 @@
-/** Returns a test for texts that contain each of the words, whatever their case and accents. */
+/** Returns a test for texts that contain each of the words, ignoring case and accents. */
 export function wordMatcher(words: string): (text: string) => boolean {
   const needles = folded(words).split(/\s+/u).filter(Boolean);
   return text => {

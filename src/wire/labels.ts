@@ -1,4 +1,4 @@
-/** A name that leads to one version of a prompt. */
+/** A name that points to one version of a prompt. */
 export interface PromptLabel {
   label: string;
   promptVersionId: string;
@@ -11,7 +11,7 @@ export interface LabelMove {
   at: string;
   /** The name of the user who made the change. */
   by: string;
-  /** The version that it led to before; null if the label was new. */
+  /** The version that it pointed to before; null if the label was new. */
   from: string | null;
   to: string | null;
 }

@@ -18,9 +18,9 @@ export interface PromptVersionEntry {
   publishedAt: string;
   /** Present, and true, on the latest version only. */
   isLatest?: true;
-  /** The labels that lead to this version; only from a local service. */
+  /** The labels that point to this version; only from a local service. */
   labels?: string[];
-  /** Changes of labels that led to this version, newest first; only from a local service. */
+  /** Label changes that point to this version, newest first; only from a local service. */
   history?: LabelMove[];
 }
 

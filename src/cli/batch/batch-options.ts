@@ -29,12 +29,12 @@ export interface BatchOptions {
   readonly excel: boolean;
   /** The file of results; undefined for standard output or `stream`. */
   readonly out: string | undefined;
-  /** The device or pipe that gets the results in place of a file; undefined for `out` or standard output. */
+  /** The device or pipe that gets the results instead of a file; undefined for `out` or standard output. */
   readonly stream: string | undefined;
   readonly inputs: readonly string[];
   readonly images: readonly string[];
   readonly runOptions: readonly string[];
-  /** The model in place of the prompt's own. */
+  /** The model to use instead of the prompt's own. */
   readonly model: string | undefined;
   readonly validate: boolean;
   /** True if rows may name files outside their folder. */

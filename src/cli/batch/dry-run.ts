@@ -19,7 +19,7 @@ interface DryRunOptions extends Pick<BatchOptions, 'shard' | 'providerBatch' | '
   readonly isLeft?: (id: string) => boolean;
 }
 
-/** Checks every row as far as possible without creating anything. */
+/** Checks everything about each row that can be checked without creating a run. */
 export async function dryRunBatch(
   ctx: Context,
   source: RowSource,

@@ -69,7 +69,11 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   };
 }
 
-/** Returns the request of a row, checked as far as possible without sending it. @throws {CliError} if the row is invalid */
+/**
+ * Returns the request of a row after all checks that don't need the service.
+ *
+ * @throws {CliError} if the row is invalid
+ */
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = imagesNamedIn(ctx, batch.folder);

@@ -214,7 +214,7 @@ function hasEnded(state: JobState | undefined): boolean {
   return state?.step === 'succeeded' || state?.step === 'failed';
 }
 
-/** Notes the number of runs that may be paid for twice, before they are. */
+/** Warns how many runs may be paid for twice, before they are. */
 function noteDoublePayments(ctx: Context, open: OpenBatch, known: KnownJobs): void {
   const { options, results } = open;
   const again = [...new Set([...results.states.keys(), ...known.states.keys()])]

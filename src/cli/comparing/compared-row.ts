@@ -90,7 +90,7 @@ export function passedText(passes: boolean | undefined): 'passed' | 'failed' | u
   return passes ? 'passed' : 'failed';
 }
 
-/** Returns the tokens, credits and cost of a run, as far as known. */
+/** Returns the known tokens, credits and cost of a run. */
 export function measureRun(run: Run | undefined, budget: Budget) {
   const spent = budget.spentOn(run?.runId ?? '');
   const tokens = tokensOfFailed(run, spent) ?? asCount(run?.tokens);

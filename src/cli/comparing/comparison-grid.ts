@@ -95,7 +95,7 @@ async function comparisonGridRow(
   return { name: row.id, state: rowVerdict(row), inputs: Object.entries(row.inputs), cells };
 }
 
-/** Returns time, tokens and cost, as far as known. */
+/** Returns the known facts: time, tokens and cost. */
 function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { tokens = '–', credits, cost } = measureRun(run, budget);
   return [

@@ -8,7 +8,7 @@ import { StopControl } from '../jobs/stop-control.ts';
 export interface ResumableComparison extends ResumeOptions {
   /** The names of its rows, targets and models, by which the journal is found again. */
   readonly names: readonly string[];
-  /** The services that are asked; several may be the same. */
+  /** The services of the variants; two variants may share one. */
   readonly connections: readonly Connection[];
   readonly budget: Budget;
   /** Maximum number of open creations at each service; undefined for the service's default. */

@@ -10,7 +10,7 @@ export interface Variant {
   /** The connection to the service that runs it. */
   readonly connection: Connection;
   readonly promptVersionId: string;
-  /** The model in place of the prompt's own; undefined uses the prompt's. */
+  /** The model to use instead of the prompt's own; undefined keeps the prompt's. */
   readonly model: string | undefined;
   /** The estimate in the search row. */
   readonly estimatedCredits: unknown;

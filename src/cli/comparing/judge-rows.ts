@@ -71,7 +71,7 @@ async function existingFile({ cwd }: Context, name: string): Promise<string> {
 /**
  * Returns a function that finds the case of a row. Of several with the same inputs or name, it takes the first.
  *
- * @param variant the variant whose inputs tell which are equal
+ * @param variant the variant whose inputs decide which rows are equal
  */
 async function caseFinder(
   ctx: Context,

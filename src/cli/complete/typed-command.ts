@@ -7,7 +7,7 @@ import {
   type FlagSpec,
 } from '../core/command-spec.ts';
 
-/** A command line, as far as its finished words go. */
+/** The finished words of a command line, parsed. */
 export interface TypedCommand {
   /** The command, or the group without its verb; undefined for the root. */
   readonly command: CommandSpec | undefined;

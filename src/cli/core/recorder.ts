@@ -8,7 +8,7 @@ export interface RecordedRequest {
   /** The images: of each the hexadecimal SHA-256 of its bytes, or its https URL. */
   readonly imageInputs: readonly string[];
   readonly runOptions: Readonly<Record<string, string>>;
-  /** The model in place of the prompt's own; null if none was given. */
+  /** The model to use instead of the prompt's own; null if none was given. */
   readonly model: string | null;
   /** SHA-256 of the output's schema; null if none was given. */
   readonly schema: string | null;
@@ -37,7 +37,7 @@ export interface Recorder {
   findFault?(runId: string): EngineFault | undefined;
   /** Returns the cost of a recorded run in US dollars; only in a replay. */
   findCost?(runId: string): number | undefined;
-  /** Returns the transport to use in place of the one that `open` opens; a replay opens none. */
+  /** Returns the transport to use instead of the one that `open` opens; a replay opens none. */
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }
 

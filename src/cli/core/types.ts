@@ -23,7 +23,7 @@ export interface GlobalOptions {
   readonly pager: boolean;
   /** The directory in which runs are recorded. */
   readonly record?: string;
-  /** The directory of recordings that answer in place of the service. */
+  /** The directory of recordings that answer instead of the service. */
   readonly replay?: string;
   /** Time limit of the command in milliseconds; undefined for none. */
   readonly timeoutMs?: number;

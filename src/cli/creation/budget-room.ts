@@ -4,7 +4,7 @@ import { addUp, type Estimate, type Spending, type Unit } from './spending.ts';
 
 const BUDGET_UNITS = ['cost', 'credits'] as const;
 
-/** The room under the caps that is left beside the spending and the creations without a known cost. */
+/** The room that spending, and creations of unknown cost, leave under the caps. */
 export class BudgetRoom {
   readonly #caps: Caps;
   readonly #spending: Spending;

@@ -220,7 +220,7 @@ export class Budget {
     await this.#spending.readCosts().catch(() => {});
   }
 
-  /** Returns the cost and credits of a run, as far as known. */
+  /** Returns the known cost and credits of a run. */
   spentOn(runId: string): RunSpend {
     return this.#spending.spentOn(runId);
   }
@@ -257,7 +257,7 @@ export class Budget {
     return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, { isCapped }))];
   }
 
-  /** Returns the totals of these runs, or of all, as far as known. Answers from recordings count as nothing. */
+  /** Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing. */
   totals(runIds?: Iterable<string>): Totals {
     const totals = this.#spending.totals(runIds);
     return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;

@@ -141,7 +141,7 @@ export function endedWaiting(reason: unknown, { advise }: Connection, runId: str
   return endedEarly(reason, `run ${runId} goes on`, { hints, data: { runId } });
 }
 
-/** Returns the error if the command stopped a run of its own process, or that run had just ended by itself. */
+/** Returns the error if the command stopped a run of its own process, or the run had just ended on its own. */
 export function endedWithRun(
   reason: unknown,
   { advise }: Connection,

@@ -227,7 +227,7 @@ export class Spending {
     }
   }
 
-  /** Returns the totals as far as known. @param runIds defaults to all runs */
+  /** Returns the known totals. @param runIds defaults to all runs */
   totals(runIds: Iterable<string> = this.#runs.keys()): Totals {
     const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
     const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();

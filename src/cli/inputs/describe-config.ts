@@ -20,10 +20,10 @@ const MAX_IMAGES = 100;
 const UNKNOWN: InputFields = { known: false, text: [], images: [] };
 
 /**
- * Returns the inputs that a prompt's config describes, in any of three shapes: (a) keyed objects under `textInputs` and a
- * list under `imageInputs`; (b) JSON Type Definition under `inputsJTD`, or in place of the config or its texts;
- * (c) `variables` and `images`. A search row may have a list of configs. A shape counts as known only if every part of it
- * does. Never throws.
+ * Returns the inputs that a prompt's config describes, in any of three shapes: (a) keyed objects under `textInputs`
+ * and a list under `imageInputs`; (b) JSON Type Definition under `inputsJTD`, or instead of the config or its texts;
+ * (c) `variables` and `images`. A search row may have a list of configs. A shape counts as known only if every part
+ * of it does. Never throws.
  */
 export function describeConfig(config: unknown): InputFields {
   return Array.isArray(config) ? describeList(listAt(config)) : describeOne(config);

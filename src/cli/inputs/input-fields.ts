@@ -16,7 +16,7 @@ export interface TextField {
   readonly items?: TextField['type'];
   /** The accepted values; undefined accepts any. */
   readonly choices?: readonly string[];
-  /** The labels of choices that have a label besides their value. */
+  /** The labels of choices whose label differs from their value. */
   readonly labels?: ReadonlyMap<string, string>;
   /** The number of choices that may be selected; undefined means exactly one. */
   readonly multiple?: { readonly min?: number; readonly max?: number };
@@ -28,7 +28,7 @@ export interface ImageField {
   readonly description?: string;
 }
 
-/** The inputs of a prompt as far as its config describes them. */
+/** The inputs that a prompt's config describes. */
 export interface InputFields {
   /** False if the config has an unknown shape, so that any input may be valid. */
   readonly known: boolean;

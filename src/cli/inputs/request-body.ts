@@ -10,7 +10,7 @@ export interface RunRequest {
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly ImageSource[];
   readonly options: ReadonlyMap<string, string>;
-  /** The model in place of the prompt's own. Part of the recording's key; never sent. */
+  /** The model to use instead of the prompt's own. Part of the recording's key; never sent. */
   readonly model?: string;
   /** SHA-256 of the output's schema. Part of the recording's key; never sent. */
   readonly schema?: string;

@@ -59,7 +59,7 @@ export function runSeconds({ sentAt, endedAt }: RunDetails): number | null {
   return sentAt === undefined ? null : Math.max(0, Math.round(endedAt - sentAt)) / 1000;
 }
 
-/** Returns the sum of the results of `runSeconds`, as far as they are known. It is as exact as they are, to the millisecond. */
+/** Returns the sum of the known results of `runSeconds`, to the millisecond. */
 export function sumOfSeconds(all: readonly (number | null)[]): number {
   return Math.round(all.reduce<number>((sum, seconds) => sum + (seconds ?? 0), 0) * 1000) / 1000;
 }

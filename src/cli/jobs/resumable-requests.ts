@@ -133,7 +133,7 @@ export class ResumableRequests {
     });
   }
 
-  /** Notes the number of runs that may be paid for twice, before they are. A handover counts its own. */
+  /** Warns how many runs may be paid for twice, before they are. A handover counts its own. */
   #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
     const { length } = planned.filter(
       ({ job, plan }) => plan.kind === 'create' && unknownRunStep(this.#known, job.id) !== undefined,

@@ -26,7 +26,7 @@ export class StopControl {
     setMaxListeners(0, this.reading, this.dropping);
   }
 
-  /** The reason if the batch stopped early by itself. */
+  /** The reason if the batch itself stopped early. */
   get reason(): string | undefined {
     return this.#reason;
   }

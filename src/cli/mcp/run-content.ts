@@ -86,7 +86,7 @@ interface RunCosts {
   readonly cost?: number;
 }
 
-/** Returns the costs of a run, as far as they are available; never fails. */
+/** Returns the costs of a run that are available; never fails. */
 async function fetchCosts(ctx: Context, { client, costs }: Connection, runId: string): Promise<RunCosts> {
   const { signal } = ctx;
   try {

@@ -40,7 +40,7 @@ export interface RunSession {
   readonly budget: Budget;
 }
 
-/** Creates a run of a prompt and waits for it. If the call is cancelled, the run goes on. */
+/** Creates a run of a prompt and waits for it. If the call is cancelled, the run continues. */
 export async function runPromptTool(
   { ctx, offer, budget }: RunSession,
   args: Readonly<Record<string, unknown>>,

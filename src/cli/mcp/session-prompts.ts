@@ -218,7 +218,7 @@ export class SessionPrompts {
   }
 }
 
-/** Throws the error again, with the tool that an agent has in place of the command that a user has. */
+/** Rethrows an error, advising the agent's tool instead of the user's command. */
 function withToolForCommand(error: unknown): never {
   if (!(error instanceof CliError) || error.status !== 'NOT_FOUND_ERROR') throw error;
   const { message, status, exitCode, data } = error;

@@ -45,7 +45,11 @@ export interface ListForm<T> {
   readonly nothing?: string;
 }
 
-/** Shows a list: as JSON, as a table on a terminal, else one line per item. @param value shown as JSON in place of the items */
+/**
+ * Shows a list: as JSON, as a table on a terminal, else one line per item.
+ *
+ * @param value the value to print as JSON instead of the items
+ */
 export function presentList<T>(
   ctx: Context,
   items: readonly T[],

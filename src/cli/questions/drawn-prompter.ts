@@ -23,7 +23,7 @@ import { type KeyHints, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
 import { TypedAhead } from './typed-ahead.ts';
 
-/** Maximum number of visible list lines, and the lines that a question needs besides. */
+/** Maximum number of visible list lines, and the number of other lines that a question needs. */
 const MAX_LISTED_LINES = 10;
 const OTHER_LINES = 8;
 const MIN_LINES = 3;

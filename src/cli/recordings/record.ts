@@ -147,7 +147,7 @@ class ServiceRecorder implements Recorder {
     if (earlier === undefined) await this.#recordCreation(creation, answer, masked);
   }
 
-  /** Writes the recording of a creation, unless its run goes on: a later poll returns its end. */
+  /** Writes the recording of a creation, unless its run continues: a later poll returns its end. */
   async #recordCreation(creation: RecordedRequest, answer: RecordedAnswer, masked: Mask): Promise<void> {
     this.#passing.delete(creation);
     const runId = runThatGoesOn(answer);

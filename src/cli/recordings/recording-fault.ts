@@ -131,7 +131,10 @@ const DATA = known({
   }),
 });
 
-/** Checks an answer to a request other than a creation. Only successes are checked; a fault is shown whatever its data. */
+/**
+ * Checks an answer to a request other than a creation. Only successes are checked; the data of a fault may have any
+ * form.
+ */
 const OTHER_ANSWER: FieldCheck = (value, name) =>
   fields({ request: optional(fieldText) })(value, name) ??
   ANSWER(value, name) ??

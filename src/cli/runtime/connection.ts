@@ -128,7 +128,7 @@ function namingModels(advise: Advise, models: string | undefined): Advise {
   return (...words) => advise(...words, ...(words[1] === 'rerun' ? ['--models', models] : []));
 }
 
-/** Opens a connection that needs no key, service or network: it refuses whatever is not recorded. */
+/** Opens a connection that needs no key, service or network: it refuses every request that is not recorded. */
 function openReplay(
   sources: ConnectionSources,
   chosen: Pick<Connection, 'embedded' | 'advise'>,

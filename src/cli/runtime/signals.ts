@@ -35,7 +35,7 @@ const ECHO_MS = 100;
 /** Time that a command has to end after a signal or the end of `--timeout`, in milliseconds. */
 const SIGNAL_GRACE_MS = 1900;
 
-/** Calls `end` if the process is still there when its command should have ended, whatever keeps it. */
+/** Calls `end` if the process is still running when its command should have ended. */
 export function endUnlessEnded(end: () => void): void {
   setTimeout(end, SIGNAL_GRACE_MS).unref();
 }

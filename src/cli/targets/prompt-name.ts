@@ -222,7 +222,10 @@ function versionAmong(versions: readonly PromptVersionEntry[], beginning: string
   );
 }
 
-/** Returns the version that a label of a prompt leads to, however old; undefined if a local service doesn't have the label. */
+/**
+ * Returns the version that a label of a prompt points to, however old; undefined if a local service doesn't have the
+ * label.
+ */
 async function labelledVersion(
   connection: Connection,
   promptId: string,

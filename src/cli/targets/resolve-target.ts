@@ -69,7 +69,11 @@ async function resolveName(ctx: Context, connection: Connection, name: string): 
   return { promptVersionId, mayBePrompt: false, estimatedCredits, ...(isLatest && { config }) };
 }
 
-/** Returns the latest version of an id that turned out to be a prompt's, and notes it. @throws {CliError} exit 4 if it is neither */
+/**
+ * Returns the latest version for an id that turned out to be a prompt's, and says so in a note.
+ *
+ * @throws {CliError} exit 4 if it is neither
+ */
 export async function latestOfPrompt(
   ctx: Context,
   connection: Connection,

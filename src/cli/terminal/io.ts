@@ -22,7 +22,7 @@ export interface Io {
   readonly stdin: { readonly isTerminal: boolean; readonly stream: NodeJS.ReadStream };
   /** Writes results to standard output. Resolves to false once the reader is gone: stop producing. */
   out(data: string | Uint8Array): Promise<boolean>;
-  /** Returns false once standard output has no reader, as far as the system shows that without a write. */
+  /** Returns false once standard output has no reader, if the system can detect that without a write. */
   isRead(): boolean;
   /** Writes a line to standard error, even with `--quiet`. */
   error(line: string): void;

@@ -24,7 +24,7 @@ export function reportFailure(
   if (options.debug) reportStack(io, options.error);
 }
 
-/** The errors that are not the service's. A service's message stays as it came. */
+/** The errors that are not the service's. A service's message is not changed. */
 const OWN_STATUSES = new Set([
   'USAGE_ERROR',
   'CONFIG_ERROR',

@@ -2,7 +2,7 @@ import type { Ora } from 'ora';
 import { oneLine } from './sanitise.ts';
 import { type TerminalContext, wantsPlainLines } from './terminal-context.ts';
 
-/** The state of a wait, as it is shown. */
+/** The displayed state of a wait. */
 export interface ProgressState {
   readonly status: string;
   /** The number of answered polls so far. */

@@ -77,7 +77,7 @@ export interface EntryResult {
   readonly repetitions: readonly Repetition[];
   /** The numbers of runs and passes; undefined if the case could not be run. */
   readonly counted: CaseRuns | undefined;
-  /** The sum over all repetitions, as far as known. */
+  /** The sum of the known times of all repetitions. */
   readonly seconds: number;
 }
 

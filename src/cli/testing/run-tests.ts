@@ -145,7 +145,7 @@ async function reportRound(
   reportLeftOut(ctx, files, results);
 }
 
-/** Sorts results as their cases stand in the files: cases without checks don't run with the others. */
+/** Sorts results by the order of the cases in the files: cases without checks don't run with the others. */
 function inEntryOrder(results: readonly EntryResult[], entries: readonly PreparedEntry[]): EntryResult[] {
   const places = new Map(entries.map(({ entry }, index) => [entry, index]));
   const place = ({ entry }: EntryResult): number => places.get(entry) ?? places.size;

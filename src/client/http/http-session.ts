@@ -99,7 +99,7 @@ export class HttpSession {
     });
   }
 
-  /** Calls `once` until it succeeds or the retry policy gives up, at the given pace. */
+  /** Calls `once` at the given pace until it succeeds or the retry policy gives up. */
   async repeat<
     T extends Pick<AttemptOutcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined },
   >(

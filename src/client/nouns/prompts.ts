@@ -35,9 +35,9 @@ export interface PublishedPrompt {
 export interface MovedLabel {
   readonly slug: string;
   readonly label: string;
-  /** The version that the label leads to now; null if the label was removed. */
+  /** The version that the label points to now; null if the label was removed. */
   readonly promptVersionId: string | null;
-  /** The version that it led to before; null if the label is new. */
+  /** The version that it pointed to before; null if the label is new. */
   readonly previous: string | null;
 }
 

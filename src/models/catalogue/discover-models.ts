@@ -105,7 +105,7 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
 
 /**
  * Returns the providers to ask: first those with a key or address in the environment, because a name without a prefix
- * may mean a model of theirs, then those in the file, then Ollama.
+ * may be one of their models, then those in the file, then Ollama.
  */
 function providersToAsk(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>

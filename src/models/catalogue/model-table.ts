@@ -38,7 +38,7 @@ export interface ModelTableOptions {
   readonly dataDir: string;
   /** The absolute path of a file with more models. It is read once, and its names win. */
   readonly modelsFile?: string | undefined;
-  /** More models, which stand in no file; their names win too. */
+  /** More models, which come from no file; their names win too. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
   readonly env: Env;
   /** Called with each fault of a models file: of an entry, which is left out, or of the whole file. */

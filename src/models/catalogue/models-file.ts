@@ -20,10 +20,10 @@ export interface ModelsFile {
   readonly faults: readonly string[];
 }
 
-/** Entries that stand in no file of their own. */
+/** Entries that come from no file of their own. */
 export interface ModelsText {
   readonly text: string;
-  /** The file that they are of, absolute: it is named for faults, and `${here}` is its folder. */
+  /** The absolute path of the file that they belong to: faults name it, and `${here}` is its folder. */
   readonly file: string;
 }
 

@@ -150,7 +150,7 @@ export async function calculateCharge(
   return { ...counts, cost, estimated: estimated ? 1 : 0 };
 }
 
-/** Returns the cost by the model's prices, null if neither its tokens nor a price for the whole tell it. */
+/** Returns the cost by the model's prices, null if neither its tokens nor a price per run determine it. */
 async function estimatedCost(
   model: ModelEntry,
   usage: EngineResult['usage'],

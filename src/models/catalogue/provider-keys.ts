@@ -3,7 +3,7 @@ import { knownProviders } from '../providers/providers.ts';
 import { EMPTY_MODELS_FILE, mergedModels } from './models-file.ts';
 import { type ModelSources, readModelsFile, readNamedModels } from './read-models-file.ts';
 
-/** Returns the variables of all providers' keys; those in models.yaml as far as it can be read. */
+/** Returns the variables of all providers' keys; those in models.yaml if it can be read. */
 export async function keyVariables(place: ModelSources): Promise<readonly string[]> {
   const known = knownProviders(place.env);
   const { described: base } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));

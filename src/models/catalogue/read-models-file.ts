@@ -21,7 +21,7 @@ export interface ModelSources {
   readonly dataDir: string;
   /** The absolute path of a file with more models. */
   readonly modelsFile?: string | undefined;
-  /** More models, which stand in no file. */
+  /** More models, which come from no file. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
   /** The environment, with the providers' keys and addresses and the proxies. */
   readonly env: Env;

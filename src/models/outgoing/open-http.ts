@@ -39,7 +39,7 @@ export interface HttpRequest {
   readonly addresses?: readonly string[] | undefined;
   /** Maximum time to wait for the next piece of the body, in milliseconds; default unlimited. */
   readonly idleMs?: number;
-  /** PEM certificates to trust in place of the system's, for tests. */
+  /** PEM certificates to trust instead of the system's, for tests. */
   readonly ca?: string;
 }
 

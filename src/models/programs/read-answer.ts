@@ -35,8 +35,8 @@ export async function readResult(
 }
 
 /**
- * Reads the cost of a failed run and its reason, as far as its output has them. Agents that print JSON give the reason
- * there, and nothing on standard error.
+ * Reads the cost of a failed run and the reason from its output, if it has them. Agents that print JSON put the
+ * reason there and nothing on standard error.
  *
  * @param complaint the beginning of standard error
  */

@@ -35,13 +35,13 @@ export interface ConvertedCase {
   /** The number of its checks left out. */
   readonly leftOut: number;
   readonly vars: Readonly<Record<string, JsonValue>>;
-  /** The indices of the models that are asked; undefined for all. */
+  /** The indices of the models to run it with; undefined for all. */
   readonly models?: readonly number[] | undefined;
-  /** Set if its prompt may depend on the answers of earlier cases, or theirs on its own. */
+  /** Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer. */
   readonly turn?: ConvertedTurn;
 }
 
-/** The place of a case among those that are asked one after another. */
+/** The place of a case in a sequence of cases that run one after another. */
 export interface ConvertedTurn {
   /** The number of its test; promptfoo repeats all cases of a test before the next test. */
   readonly test: number;

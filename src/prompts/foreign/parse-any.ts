@@ -25,7 +25,7 @@ export interface ParseAnyOptions extends ParseOptions {
 
 /** A prompt that was read, and the findings that concern each run of it. */
 export interface ParsedAny extends ParsedPrompt {
-  /** Notes on what another tool would do with the file, or what is missing beside it. */
+  /** Notes on what another tool would do with the file, or which other files are missing. */
   readonly runNotes: readonly Finding[];
 }
 

@@ -21,10 +21,10 @@ export interface ParseOptions {
   readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
 
-/** A prompt file as far as it could be parsed, and its findings. */
+/** The parts of a prompt file that could be parsed, and its findings. */
 export interface ParsedPrompt {
   readonly findings: Findings;
-  /** Undefined if front matter and template can't be told apart. */
+  /** Undefined if front matter and template can't be separated. */
   readonly definition: PromptDefinition | undefined;
 }
 

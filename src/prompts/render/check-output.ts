@@ -9,7 +9,7 @@ import { schemaChecker } from '../schemas/schema-checker.ts';
 export interface CheckedOutput {
   /** The model's answer, without the code fence if it is alone in one and matches. */
   readonly text: string;
-  /** The first mismatch with its place. The run has then failed, and `text` is the answer as it came. */
+  /** The first mismatch with its place. The run has then failed, and `text` is the unchanged answer. */
   readonly fault?: string;
 }
 
@@ -24,7 +24,7 @@ export function changesAnswer(output: PromptOutput): boolean {
 }
 
 /**
- * Checks an answer, whatever the model claims. A schema that can't be used is a fault too.
+ * Checks an answer, even if the model claims to follow the schema. A schema that can't be used is a fault too.
  *
  * @throws {PastBound} if the check takes longer than `limitMs`
  */

@@ -16,7 +16,9 @@ export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.le
 
 const MEASURED = new Set(['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`));
 
-/** Number of bytes to read for the size: a JPEG may consist of empty segments, each of which takes a step. */
+/**
+ * Number of bytes to read for the size: reading each of a JPEG's segments takes a step, and they may all be empty.
+ */
 export const MEASURED_BYTES = 512 * 1024;
 
 /** Returns width and height; empty if the format is unknown or the file is cut short. */

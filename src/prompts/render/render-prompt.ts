@@ -116,7 +116,7 @@ async function forEngine(
   return { role, parts: (await Promise.all(parts)).filter(part => part !== undefined) };
 }
 
-/** Joins messages with an empty line, whatever blanks were around their markers. */
+/** Joins messages with an empty line and drops the blanks around their markers. */
 function oneText([first = '', ...rest]: readonly string[]): string {
   return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }

@@ -7,7 +7,7 @@ import type { Findings } from '../findings.ts';
 /** The context in which schemas of front matter are read. */
 export interface SchemaContext {
   readonly findings: Findings;
-  /** Schemas that can be used by name in place of a type. */
+  /** Schemas that can be used by name instead of a type. */
   readonly named: Readonly<Record<string, JsonObject>>;
   /** Counts a field. @throws {FileFault} if there are too many */
   readonly countField: (place: FilePosition) => void;

@@ -103,7 +103,7 @@ function sizeOfConfiguration({ text, options }: { text: string; options: Convert
   return (text.length + sizeOfTexts(options.programOutputs)) / CHARACTERS_OF_TESTS;
 }
 
-/** Parses a prompt file as far as possible. */
+/** Parses as much of a prompt file as possible. */
 async function parseFile({
   text,
   file,

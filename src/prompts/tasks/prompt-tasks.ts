@@ -31,7 +31,7 @@ export interface TaskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs every task in this process, for commands that serve nobody else. */
+/** Runs every task in this process, for commands, which serve only their own user. */
 export const tasksHere: PromptTasks = {
   do: (name, work) => perform(name, work, FULL_LIMITS),
   close: () => Promise.resolve(),

@@ -12,7 +12,7 @@ export interface Template {
 
 export interface CompiledTemplate {
   readonly render: Handlebars.TemplateDelegate;
-  /** The helpers that the template calls besides those of the language. */
+  /** The helpers that are added to those of the language. */
   readonly helpers: AddedHelpers;
 }
 

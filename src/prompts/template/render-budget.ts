@@ -21,7 +21,7 @@ export const RENDER_LIMITS: Limits = {
   now: () => performance.now(),
 };
 
-/** Number of steps between two looks at the clock. */
+/** Number of steps after which the clock is checked again. */
 const STEPS_PER_LOOK = 256;
 
 /** Counts what a render uses. Each method throws PastBound, whose message names the limit. */

@@ -48,7 +48,7 @@ export function renderTemplate(
 type Block = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
 
-/** Returns the helpers of the language besides Handlebars' own `if`, `unless`, `each` and `with`. */
+/** Returns the helpers of the language except Handlebars' own `if`, `unless`, `each` and `with`. */
 function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
   const written = (value: Value): string => writtenOut(value, budget);
   return {

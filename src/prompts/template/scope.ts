@@ -9,7 +9,7 @@ interface Frame {
   readonly shadowed: ReadonlySet<string>;
 }
 
-/** The meaning of a path as far as it can be known without values. */
+/** The meaning of a path that is known without values. */
 type Meaning =
   | { readonly kind: 'input'; readonly key: string; readonly certain: boolean; readonly whole: boolean }
   | { readonly kind: 'inputs' }

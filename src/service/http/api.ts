@@ -11,7 +11,7 @@ interface ApiOptions<S> {
   routes: readonly Route<S>[];
   services: S;
   auth: AuthOptions;
-  /** Aborted once the service takes no new requests. */
+  /** Aborted once the service accepts no new requests. */
   closing: AbortSignal;
   readonly parse: ParseBody;
   /** Called with each fault that is answered 500. */
@@ -21,7 +21,7 @@ interface ApiOptions<S> {
 /** Answers requests, always in the envelope, and requires a key for every route under /v1. Never rejects. */
 export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 
-/** Returns the whole interface as one function, whatever way requests come. */
+/** Returns the whole interface as one function, for requests over HTTP and in process. */
 export function createApi<S>({ routes, services, auth, closing, parse, onFault }: ApiOptions<S>): Api {
   const find = router(routes);
   return async request => {

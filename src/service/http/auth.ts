@@ -31,7 +31,7 @@ export interface AuthOptions {
 const CACHED_MS = 10_000;
 const MAX_CACHED_CALLERS = 10_000;
 
-/** Caches callers with a plan for a moment, by the hashes of their keys. */
+/** Caches callers that have a plan for a few seconds, by the hashes of their keys. */
 export class RecentCallers {
   readonly #callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
 

@@ -84,7 +84,7 @@ export function object(required: SchemaFields, optional: SchemaFields = {}): Sch
   return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
 }
 
-/** Returns the schema of objects that are told apart by the text in one field. */
+/** Returns the schema of objects whose variant is named by one field. */
 export function tagged<T>(propertyName: string, variants: readonly Schema<T>[]): Schema<T> {
   return { type: 'object', required: [propertyName], discriminator: { propertyName }, oneOf: variants };
 }

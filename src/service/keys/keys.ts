@@ -33,7 +33,7 @@ export async function localUser(store: Store): Promise<User> {
 export interface NewKey {
   /** The key's user; default `local`. */
   readonly user?: string | undefined;
-  /** The plan of a new user; an existing user keeps theirs. */
+  /** The plan of a new user; an existing user keeps their plan. */
   readonly plan?: UserPlan | undefined;
   readonly credits?: number | undefined;
   /** True if the holder may publish. */

@@ -56,7 +56,7 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     fileUrl: ({ media: id, mediaType }: MediaOutput) => mediaFileUrl({ id, mediaType }),
     /** Returns true if a `file:` URL points into the media directory. */
     isFile: (url: URL) => url.protocol === 'file:' && fileDirectory(url) === directory,
-    /** Returns the media of a `file:` URL; `missing` also if the URL is not one of ours. */
+    /** Returns the media of a `file:` URL; `missing` also if the URL is not one of this store's. */
     async findFile(url: string) {
       const file = await find(path.parse(new URL(url).pathname).name);
       if (!file || mediaFileUrl(file.media) !== url) return 'missing';

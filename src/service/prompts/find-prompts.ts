@@ -113,7 +113,7 @@ export function shownTemplate(
   return hideTemplates && userName !== LOCAL_USER ? {} : { template };
 }
 
-/** The fields of a prompt that a search looks at. */
+/** The fields of a prompt that a search reads. */
 interface Searchable {
   slug: string;
   title: string;

@@ -51,8 +51,9 @@ export interface ExecutorOptions extends OutcomeStorage {
 }
 
 /**
- * Carries out a run: reads its inputs, renders its prompt, asks its model's engine and stores its outputs. Returns undefined
- * if the signal stopped it, or the database or the object store went away first; every other fault is an outcome.
+ * Carries out a run: reads its inputs, renders its prompt, asks its model's engine and stores its outputs. Returns
+ * undefined if the signal stopped it, or the database or the object store became unavailable first; every other fault
+ * is an outcome.
  */
 export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOutcome | undefined>;
 
@@ -192,7 +193,10 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
   };
 }
 
-/** Checks the text of a result. On a mismatch, or if the check takes too long, the text stays as it came, before the fault. */
+/**
+ * Checks the text of a result. On a mismatch, or if the check takes too long, the unchanged text comes before the
+ * fault.
+ */
 async function checkedResult(
   result: EngineResult,
   check: (text: string) => Promise<CheckedOutput>,

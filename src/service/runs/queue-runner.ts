@@ -70,8 +70,8 @@ export class QueueRunner implements Runner {
   }
 
   /**
-   * Takes no more runs up, gives those that run `graceMs` to end, and releases the rest as if they had never been
-   * started: they go on at the next start, unless they are runs of programs, or runs are never run once more.
+   * Starts no more runs, gives running ones `graceMs` to end, and releases the rest as if they had never been
+   * started. They run again at the next start, except for runs of programs, or if no run may be rerun.
    */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));

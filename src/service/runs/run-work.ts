@@ -27,7 +27,7 @@ export interface AcceptedRun {
   readonly runId: string;
   /** The end of a run that ended with its creation. */
   readonly outcome?: RunOutcome;
-  /** The end of a run that goes on; left out if this process will not see it. */
+  /** The end of a run that continues; left out if this process will not see it. */
   readonly ending?: Promise<RunOutcome | undefined>;
 }
 

@@ -18,7 +18,7 @@ export class PreparedQuery<V, R> {
   readonly #build: (db: Db, value: ValueOf<V>) => Compilable<R>;
   readonly #compiled = new WeakMap<DialectAdapter, CompiledQuery<R>>();
 
-  /** @param build builds the query with `value('name')` in place of each value */
+  /** @param build builds the query with `value('name')` for each value */
   constructor(build: (db: Db, value: ValueOf<V>) => Compilable<R>) {
     this.#build = build;
   }

@@ -44,7 +44,7 @@ export class DiskFullError extends Error {
   }
 }
 
-/** Returns true if the database or the object store is unavailable, which may pass by itself. */
+/** Returns true if the database or the object store is unavailable, which may be temporary. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof DatabaseUnavailableError || error instanceof MediaUnavailableError;
 }

@@ -44,7 +44,7 @@ export class Tally {
     };
   }
 
-  /** Notes when a creation was sent that is in doubt. */
+  /** Remembers when a creation that is in doubt was sent. */
   noteDoubt(sent: SentTime): void {
     const { time } = this.earliestDoubt ?? sent;
     if (Date.parse(sent.time) <= Date.parse(time)) this.earliestDoubt = sent;

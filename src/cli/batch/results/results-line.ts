@@ -38,7 +38,7 @@ export interface ResultsLine {
   readonly inputs?: LineInputs;
 }
 
-/** The inputs of a row's run, as far as known. */
+/** The inputs of a row's run that are known. */
 export interface LineInputs {
   readonly textInputs: Readonly<Record<string, string>>;
   /** File names or URLs. */
@@ -194,7 +194,7 @@ export interface ResultsFile {
   unmatchedRun?(): string | undefined;
   /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
   journalPart?(line: ResultsLine, row: SourceRow): unknown;
-  /** Writes the result of a row. Resolves to false once nobody reads it any more. */
+  /** Writes the result of a row. Resolves to false once the reader is gone. */
   write(line: ResultsLine, row: SourceRow): Promise<boolean>;
   /** Leaves exactly one line per row, safely on disk. @param sorted true for the order of the rows */
   finish(sorted: boolean): Promise<void>;

@@ -32,7 +32,7 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
   }
 }
 
-/** Prints an answer; returns false once nobody reads the output. */
+/** Prints an answer; returns false once the reader is gone. */
 async function printEnvelope(
   ctx: Context,
   answer: RawAnswer,

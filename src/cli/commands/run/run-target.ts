@@ -113,7 +113,7 @@ export type Started =
     };
 
 interface StartOptions {
-  /** False to return at once while the run goes on. */
+  /** False to return immediately while the run continues. */
   readonly wait: boolean;
   /** True to print text as it arrives. */
   readonly stream: boolean;

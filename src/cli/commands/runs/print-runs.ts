@@ -18,7 +18,7 @@ import { startProgress } from '../../terminal/spinner.ts';
 import { askOfRun, checkRunsNamed, namedRun, readRun } from './named-run.ts';
 import type { RUNS_GET, RUNS_SAVE, RUNS_WAIT } from './spec.ts';
 
-/** Prints a run as it is: its outputs, or a note that it still goes on. */
+/** Prints the outputs of a run, or a note that it has not ended. */
 export async function runsGet(
   ctx: Context,
   name: string | undefined,

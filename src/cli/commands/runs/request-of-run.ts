@@ -7,7 +7,7 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, isUnknownRun } from './named-run.ts';
 
-/** The request that created a run, as far as it is kept. */
+/** The parts of a run's request that are kept. */
 export interface RequestOfRun {
   readonly runId: string;
   readonly promptVersionId: string;
@@ -75,7 +75,7 @@ function textEntries(value: unknown, where: string): Map<string, string> {
   return new Map(entries as [string, string][]);
 }
 
-/** The address of the embedded service, which nobody can reach; manifests of its runs have it. */
+/** The address in manifests of the embedded service's runs; nothing listens there. */
 const EMBEDDED_URL = 'http://localhost/v1';
 
 function serviceName(baseUrl: string): string {

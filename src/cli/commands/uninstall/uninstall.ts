@@ -73,7 +73,7 @@ async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<
   });
 }
 
-/** Refuses to remove the store under a `serve` or a run, which would go on without it. */
+/** Refuses to remove the store while a `serve` or a run uses it. */
 async function refuseWhileInUse({ dataDir, local }: Context): Promise<void> {
   if (!existsSync(path.join(dataDir, 'workers')) || !(await local.isInUse(dataDir))) return;
   throw usageError(

@@ -1,6 +1,10 @@
 import { usageError } from '../../errors.ts';
 
-/** Returns the bytes of a data URL, or an https URL as it is. @throws {CliError} USAGE_ERROR for any other, and invalid data */
+/**
+ * Returns the bytes of a data URL, or an https URL unchanged.
+ *
+ * @throws {CliError} USAGE_ERROR for any other, and invalid data
+ */
 export function readImageUrl(source: string): Buffer | string {
   if (/^data:/iu.test(source)) return decodeDataUrl(source);
   if (!URL.canParse(source)) throw usageError(`image ${source} is not a valid URL`);

@@ -55,7 +55,7 @@ function readObject(
   }
 }
 
-/** Returns the item of a row of OpenAI's Evals, which may have a recorded answer (`sample`) and an id beside it. */
+/** Returns the item of a row of OpenAI's Evals, which may also have a recorded answer (`sample`) and an id. */
 function unwrapped(value: unknown): unknown {
   if (!isJsonObject(value) || !isJsonObject(value['item']) || value['item'] instanceof Literal) return value;
   const { item, sample: _, id, ...others } = value;

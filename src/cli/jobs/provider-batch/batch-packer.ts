@@ -84,7 +84,7 @@ export class BatchPacker {
     return rows;
   }
 
-  /** Notes the progress, because rows with pictures take a while. */
+  /** Reports the progress, because preparing rows with pictures takes a while. */
   #reportPreparing(): void {
     const { clock, io } = this.#parts.ctx;
     const { rows, reportedAt } = this.#prepared;

@@ -163,7 +163,7 @@ export class BatchSession {
     };
   }
 
-  /** Notes the batches that continue without the command. */
+  /** Reports the batches that continue without the command. */
   reportLeft(ids: readonly string[]): void {
     if (ids.length === 0) return;
     const [what, them] = ids.length === 1 ? ['batch', 'it'] : ['batches', 'them'];

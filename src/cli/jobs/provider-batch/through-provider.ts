@@ -75,7 +75,7 @@ class VersionHandover {
     this.#packer = new BatchPacker(parts, { batches, provider });
   }
 
-  /** Notes the batches that continue without the command. */
+  /** Reports the batches that continue without the command. */
   reportLeft(): void {
     this.#session.reportLeft([...this.#open].flatMap(({ batch }) => batch ?? []));
   }

@@ -14,7 +14,7 @@ export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
   throw new CliError(messageFor(first), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
 }
 
-/** Notes the failed downloads of a run that failed itself, which decides the exit code. */
+/** Reports failed downloads of a run that failed too; the run's failure decides the exit code. */
 export function noteFailures({ io }: Context, failures: readonly SaveFailure[]): void {
   for (const failure of failures) io.note(visible(`note: ${messageFor(failure)}`));
 }

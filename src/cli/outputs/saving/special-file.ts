@@ -9,7 +9,7 @@ import { visible } from '../../terminal/sanitise.ts';
 /** A device or a pipe that is open for writing. */
 export interface SpecialFile {
   readonly isTerminal: boolean;
-  /** Resolves to false once nobody reads it any more. */
+  /** Resolves to false once the reader is gone. */
   write(data: string | Uint8Array): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -135,7 +135,7 @@ function profileAddress({ value: profile }: SourcedValue, { globals, settings }:
 }
 
 /**
- * Returns a base URL with `/v1` at the end; it must be https unless it leads to this machine.
+ * Returns a base URL with `/v1` at the end; it must be https unless the host is this machine.
  *
  * @param source the flag, variable or profile, for messages
  * @throws {CliError} CONFIG_ERROR

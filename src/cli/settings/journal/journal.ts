@@ -87,7 +87,7 @@ export class Journal {
     }
   }
 
-  /** Reads all entries, newest first, and the number of unreadable lines, of which a crash may leave one. */
+  /** Reads all entries, newest first, and the number of unreadable lines; a crash may leave one. */
   async read(): Promise<{ entries: readonly JournalEntry[]; damaged: number }> {
     const fold = new JournalFold();
     const entries: JournalEntry[] = [];

@@ -29,7 +29,7 @@ interface TestFileSource {
   readonly name: string;
   readonly options: Omit<TestFileOptions, 'judge'> &
     Pick<ExpectationsContext, 'judge' | 'judgeRank' | 'isAsPromptfoo'>;
-  /** The target in place of the one that the text names. */
+  /** The target to use instead of the one in the text. */
   readonly target?: string;
 }
 

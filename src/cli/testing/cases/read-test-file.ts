@@ -68,7 +68,7 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
   return files;
 }
 
-/** Groups cases that are asked of the same models, in order. */
+/** Groups cases that run with the same models, in order. */
 function byModels(models: readonly TestedModel[], cases: readonly CaseOfModels[]): CasesOfModels[] {
   const groups: (CasesOfModels & { readonly key: string; readonly cases: TestCase[] })[] = [];
   for (const { models: indices, ...testCase } of cases) {
@@ -116,7 +116,7 @@ function casesOfPrompt(
   return placed.filter((_, index) => only?.has(index) !== false);
 }
 
-/** Notes the default judge if an expectation uses it. */
+/** Reports the default judge if an expectation uses it. */
 function noteDefaultJudge(ctx: Context, files: readonly TestFile[], judge: string | undefined): void {
   if (judge !== undefined || ctx.settings.get('judge') !== undefined) return;
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));

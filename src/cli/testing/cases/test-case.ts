@@ -8,7 +8,7 @@ import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { Expectation } from '../expectations/expectation.ts';
 import type { PassRule } from './pass-rule.ts';
 
-/** A case that is asked after others, because its prompt may depend on their answers. */
+/** A case that runs after others, because its prompt may depend on their answers. */
 export interface Turn extends ConvertedTurn {
   /** The number of its prompt in the configuration. */
   readonly prompt: number;
@@ -52,7 +52,7 @@ export function withChosenCases(file: TestFile, isChosen: (testCase: TestCase) =
 export interface TestedModel {
   /** undefined for the prompt's own model. */
   readonly model: string | undefined;
-  /** The config in place of the prompt's. */
+  /** The config to use instead of the prompt's. */
   readonly config?: JsonObject;
   /** Code that transforms the model's answers before any other code. */
   readonly transform?: JavaScript;
@@ -96,7 +96,7 @@ export interface TestCase {
   /** The text of the case in the test file if the tests are watched; an equal text means an unchanged case. */
   readonly written?: string;
   readonly leftOut?: number;
-  /** Set if its prompt may depend on the answers of earlier cases, or theirs on its own. */
+  /** Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer. */
   readonly turn?: Turn;
   /** The fault that keeps this case alone from running. */
   readonly fault?: CliError;

@@ -100,8 +100,8 @@ ${answer}
 }
 
 /**
- * Returns a judge's reply without the thoughts that some local models write before it. A second end of thoughts may come
- * from the answer that is judged, so such a reply stays as it is.
+ * Returns a judge's reply without the thoughts that some local models write before it. A second end of thoughts may
+ * come from the answer that is judged, so such a reply is not changed.
  */
 function withoutThoughts(reply: string): string {
   const [thoughts = '', verdict, ...more] = reply.split('</think>');

@@ -50,7 +50,7 @@ const [file, name, text] = self.argv.slice(1);${nodeLoader()}${VERDICT}
   await endWithVerdict(name === '' ? all : (loaded[name] ?? all[name]));
 })().catch(error => end(2, String(error?.message ?? error)));`.trim();
 
-/** Runs an expression or the body of a function, which promptfoo gives `process.mainModule.require`. */
+/** Runs an expression or a function body. As in promptfoo, it sees `process.mainModule.require`. */
 const CODE_CHECK = `
 const self = require('node:process');
 const [code, text] = self.argv.slice(1);${VERDICT}

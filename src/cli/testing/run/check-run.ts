@@ -121,7 +121,7 @@ function failedRun(run: Run, testCase: TestCase): UnmetExpectation {
   return mismatchOfCase(testCase, { message: `the run failed${reasons}` });
 }
 
-/** Returns a run with the output of a provider's result in place of the result. */
+/** Returns a run whose text is the output in a provider's result, not the whole result. */
 function providerResult(run: Run): { readonly run: Run; readonly response: JsonValue } {
   const response = parseJson(textOfOutputs(run.outputs)) ?? null;
   const data = valueText(ownValue(response, 'output') ?? '', { isAsPromptfoo: true });

@@ -19,7 +19,7 @@ export interface CheckTools {
   readonly budget: Budget;
   /** The log of the judge's questions about this repetition. */
   readonly log: JudgeLog;
-  /** Asks the questions of several repetitions together; if undefined, each is asked alone. */
+  /** Collects the questions of several repetitions into one round; if undefined, each is sent alone. */
   readonly rounds?: QuestionRounds | undefined;
   /** Called with the answer before and after its transforms; undefined if these fail. */
   readonly onAnswer?: (output: JsonValue, transformed: JsonValue | undefined) => void;

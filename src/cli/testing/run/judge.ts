@@ -48,8 +48,8 @@ export interface JudgeLog {
   /** True to repeat a question whose run failed in an earlier invocation. */
   readonly asksAgain: boolean;
   /**
-   * Takes the result of a question from an earlier invocation, each result once: its run, or a creation to send again under
-   * its key. Returns undefined if the question must be asked anew.
+   * Takes the result of a question from an earlier invocation, each result once: its run, or a creation to send again
+   * under its key. Returns undefined if the question must be asked again.
    *
    * @param declarationDigest a digest of how a configuration declares the judge
    * @throws {CliError} if a creation may have made a run of unknown id
@@ -132,7 +132,7 @@ export class Judge {
   }
 
   /**
-   * Answers a question, with the answer of an earlier invocation if that asked it for the same repetition.
+   * Answers a question. Uses the answer of an earlier invocation that asked it about the same repetition.
    *
    * @param rounds asks it together with questions about other repetitions
    * @throws {CliError} if the model does not exist, or the run failed

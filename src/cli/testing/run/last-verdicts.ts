@@ -36,8 +36,8 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
 }
 
 /**
- * Returns a function from a case to whether it failed when it was last run, as it is or before an edit; undefined if it was
- * not run. It looks at runs of the same kind, live or recorded, unless told otherwise.
+ * Returns a function that says if a case, even before an edit, failed when it last ran; undefined if it never ran. It
+ * considers runs of the same kind, live or recorded, by default.
  */
 export async function lastFailures(
   ctx: Context,

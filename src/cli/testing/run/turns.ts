@@ -75,7 +75,7 @@ export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): reado
   );
 }
 
-/** Notes the number of cases that run although they were not chosen. */
+/** Reports how many cases run although they were not chosen. */
 export function noteEarlierTurns({ io }: Context, count: number): void {
   if (count === 0) return;
   io.note(`note: also running ${counted(count, 'case')} whose answers the selected ones use`);

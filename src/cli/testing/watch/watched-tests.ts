@@ -27,7 +27,7 @@ const TEST_FILES_SETTLE_MS = 150;
 
 interface WatchedTestsOptions {
   readonly budget: Budget;
-  /** Called with the files to watch, at each look at them. */
+  /** Called with the files to watch, each time that they are read. */
   readonly watch: (files: Snapshot['files']) => void;
 }
 
@@ -134,7 +134,7 @@ function withFormer(read: readonly TestFile[], former: readonly TestFile[]): Tes
   return [...read, ...former.filter(isLost)];
 }
 
-/** Notes the changed files and the number of cases that they concern. */
+/** Reports the changed files and the number of cases that they affect. */
 function noteChange(
   { cwd, io }: Context,
   changed: ReadonlySet<string>,

@@ -70,7 +70,7 @@ const PALETTES = [
   { high: 22, low: 48, far: 350, near: 335 },
 ] as const;
 
-/** Returns a landscape derived from the text: the same text gives the same picture. */
+/** Returns a landscape derived from the text: equal texts give equal pictures. */
 function scene(text: string, { width, height }: Box): string {
   const { palette, sunX, lift } = traits(text);
   const far = height * (0.62 - lift * 0.08);

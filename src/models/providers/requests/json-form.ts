@@ -12,7 +12,7 @@ export interface JsonForm {
   readonly strict: boolean;
   /** Words to add to the prompt. */
   readonly words?: string;
-  /** Fields of the request in place of `responseFormat`. */
+  /** Fields to send instead of `responseFormat`. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 

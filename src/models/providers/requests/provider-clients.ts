@@ -37,15 +37,15 @@ export interface ProviderInterface {
   answerFormat(modelId: ModelId): AnswerFormat;
   /** Loads the client of this interface only. */
   language(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
-  /** Undefined if image models are asked by chat, or there are none. */
+  /** Undefined if image models use the chat interface, or there are none. */
   readonly image?: (settings: ClientSettings, modelId: ModelId) => Promise<ImageModelV4>;
-  /** Returns the extra fields for an image model that is asked by chat; undefined if it is not. */
+  /** Returns the extra fields for an image model that uses the chat interface; undefined for any other. */
   drawsByChat?(modelId: ModelId, aspectRatio: unknown): Readonly<Record<string, unknown>> | undefined;
   /** Returns which model to name instead if this one can't draw; undefined if it can. */
   insteadOf?(modelId: ModelId): string | undefined;
   /** Returns true if the provider draws asynchronously, so that the result has to be polled. */
   drawsLater?(modelId: ModelId): boolean;
-  /** Returns `size` to send the nearest size in place of an aspect ratio; default `ratio`. */
+  /** Returns `size` to send the nearest size instead of an aspect ratio; default `ratio`. */
   ratioAs?(modelId: ModelId): 'size' | 'ratio';
   options(extras: Extras): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
   /** The field for keys of `config` that are not options; default the body itself, in snake case. */
@@ -60,7 +60,7 @@ export interface ProviderInterface {
   readonly count?: string;
   /** True if the client adds words about JSON to the prompt, even if the prompt has them already. */
   readonly saysJson?: true;
-  /** Returns how a model is asked for JSON; default `schema`. */
+  /** Returns how to ask a model for JSON; default `schema`. */
   json?(modelId: ModelId): 'schema' | 'object' | 'words';
 }
 

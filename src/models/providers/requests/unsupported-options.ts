@@ -168,7 +168,7 @@ export function providerMaximum(
   return isOpenAiAtBedrock ? undefined : MAX_TEMPERATURE[engine];
 }
 
-/** Returns true for a reasoning model, false for another one, undefined if its name does not tell. */
+/** Returns true for a reasoning model, false for another one, undefined if its name doesn't show it. */
 export function isReasoningModel({ id, reasoning }: ModelTarget): boolean | undefined {
   if (reasoning !== undefined) return reasoning;
   const name = bareName(id);

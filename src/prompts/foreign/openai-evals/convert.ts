@@ -84,7 +84,7 @@ const EVAL_SETTINGS: Readonly<Record<string, string>> = {
   reasoning_effort: 'reasoningEffort',
 };
 
-/** Returns the run of a definition, which stands in the definition itself or in its data source. */
+/** Returns the run of a definition, which is in the definition itself or in its data source. */
 function readEvaluationRun(whole: JsonValue): EvaluationRun {
   const places = [
     whole,
@@ -126,7 +126,7 @@ function referencePiece(part: TextPart): Piece {
     : { tag: `{{this.${part.path.map(step => `[${step}]`).join('.')}}}` };
 }
 
-/** Returns the inputs of which the body uses only parts. */
+/** Returns the inputs that the body uses only in part. */
 function nestedInputs(body: readonly Piece[]): string[] {
   return body.flatMap(piece =>
     'tag' in piece ? (/^\{\{this\.\[([^\]]+)\]\.\[/u.exec(piece.tag)?.[1] ?? []) : [],

@@ -73,7 +73,7 @@ function answerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
   return `(value => typeof value === 'string' ? value : JSON.stringify(value) ?? '')(${value})`;
 }
 
-/** Returns the transform that gives a part of the answer; nothing for the whole answer. */
+/** Returns the transform that selects a part of the answer; nothing for the whole answer. */
 function answerTransform(answer: AnswerPart): { readonly transform?: string } {
   const code = answerCode(answer) ?? 'output';
   return code === 'output' ? {} : { transform: code };

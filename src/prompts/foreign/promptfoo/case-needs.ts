@@ -8,7 +8,10 @@ import type { PromptText } from './prompt-text.ts';
 import type { CaseNeeds } from './tests/test-cases.ts';
 import type { JsonVariables } from './tests/tests.ts';
 
-/** Returns the inputs that the prompt, its programs and its addresses read, and notes those that they can't tell apart. */
+/**
+ * Returns the inputs that the prompt, its programs and its addresses read, and reports those whose values they can't
+ * distinguish.
+ */
 export function caseNeeds(
   {
     prompt,

@@ -4,7 +4,10 @@ import type { PromptText } from './prompt-text.ts';
 import type { PromptfooProvider } from './providers/provider.ts';
 import type { ConfiguredTests } from './tests/tests.ts';
 
-/** Notes lines such as `user: Hi`, which promptfoo takes for messages in a text for Claude. Returns true if there are any. */
+/**
+ * Reports lines such as `user: Hi`, which promptfoo reads as messages in a text for Claude. Returns true if there are
+ * any.
+ */
 export function noteClaudeLines(
   { at, text }: PromptText,
   { asked, tests }: { readonly asked: readonly PromptfooProvider[]; readonly tests: ConfiguredTests },

@@ -8,7 +8,10 @@ export function warnOfRedTeam(entries: ReadonlyMap<string, YamlValue>, conversio
   conversion.warn(redTeam, '`redteam` without `tests`: nothing is attacked, and each prompt is asked once');
 }
 
-/** Notes variables of `env` that could change an answer: keys of the environment serve as well, and are never taken from a file. */
+/**
+ * Reports variables of `env` that could change an answer. Keys don't count: they come from the environment, never
+ * from a file.
+ */
 export function noteEnvironment(env: YamlValue | undefined, conversion: Conversion): void {
   for (const [name, value] of env && !env.isEmpty ? valuesByKey(env, 'env') : []) {
     if (conversion.isForTest && SECRET_VARIABLE.test(name)) {
@@ -19,7 +22,7 @@ export function noteEnvironment(env: YamlValue | undefined, conversion: Conversi
   }
 }
 
-/** Notes extensions, except those that promptfoo calls only after a verdict. */
+/** Reports extensions, except those that promptfoo calls only after a verdict. */
 export function noteExtensions(extensions: YamlValue | undefined, conversion: Conversion): void {
   if (!extensions || extensions.isEmpty) return;
   for (const extension of extensions.isList ? extensions.items('extensions') : [extensions]) {

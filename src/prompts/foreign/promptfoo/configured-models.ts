@@ -22,7 +22,7 @@ export interface ConfiguredModels {
   readonly areAsked: boolean;
 }
 
-/** Reads the models that a prompt is asked of, with those that tests add. */
+/** Reads the models that a prompt runs with, including those that tests add. */
 export function convertedModels(
   entries: ReadonlyMap<string, YamlValue>,
   {
@@ -54,7 +54,9 @@ export function convertedModels(
   };
 }
 
-/** Notes models with another answer format, and leaves them out of a test: a prompt has one format for all models. */
+/**
+ * Reports models with another answer format and leaves them out of a test: a prompt has one format for all models.
+ */
 function withOneOutput(
   providers: readonly PromptfooProvider[],
   conversion: Conversion,

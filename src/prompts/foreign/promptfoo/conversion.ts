@@ -74,13 +74,13 @@ export class Conversion {
     this.files = new SourceFiles(options, file, this.budget);
   }
 
-  /** Notes what is left out or differs. */
+  /** Reports a part that is left out or differs. */
   note(at: Located, message: string): void {
     this.leftOut += 1;
     this.#note(at, message, {});
   }
 
-  /** Notes a program or an address unless it may be run; returns true if it is left out. */
+  /** Reports a program or an address unless it may run; returns true if it is left out. */
   noteProgram(at: Located, what: string): boolean {
     if (!this.isForTest || this.#options.allowCommands === true) return false;
     this.leftOut += 1;
@@ -88,7 +88,7 @@ export class Conversion {
     return true;
   }
 
-  /** Notes a transform that its engine can't run. */
+  /** Reports a transform that its engine can't run. */
   noteTransform(code: string | undefined, at: Located): void {
     const used = code === undefined ? undefined : nodeOnlyName(code);
     if (used !== undefined) this.note(at, `a transform uses \`${used}\`, which its engine does not have`);
@@ -126,12 +126,12 @@ export class Conversion {
     return this.#options.taken ?? [];
   }
 
-  /** Notes a difference that changes no test. */
+  /** Reports a difference that changes no test. */
   tell(at: Located, message: string): void {
     this.#note(at, message, { isHarmless: true });
   }
 
-  /** Notes what changes no test, but matters to whoever runs them. */
+  /** Reports a difference that changes no test but that the user should know. */
   warn(at: Located, message: string): void {
     this.#note(at, message, { isHarmless: true, isWarning: true });
   }

@@ -61,7 +61,7 @@ const CONFIGURATION_KEYS: KnownKeys = {
   unsupported: ['nunjucksFilters'],
 };
 
-/** The cases of a prompt that no provider is asked. */
+/** The cases of a prompt that no provider gets. */
 const NO_CASES: ReturnType<typeof casesForPrompt> = { cases: [], leftOut: 0 };
 
 /** The prompt of a configuration that has none. */

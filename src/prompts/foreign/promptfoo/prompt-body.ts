@@ -36,7 +36,7 @@ export function promptBody(prompt: PromptText, conversion: Conversion): PromptBo
   }
 }
 
-/** Returns a template in place of messages that promptfoo would render otherwise from the variables of the tests. */
+/** Returns a template instead of messages if promptfoo would render the tests' variables in a different way. */
 export function renderedBody(
   prompt: PromptText,
   written: PromptBody,

@@ -23,7 +23,9 @@ export function readPromptJson({ at, text }: PromptText, conversion: Conversion)
 /** Matches a variable that Nunjucks writes as JSON. */
 const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
 
-/** Returns a chat in JSON, of which variables are whole values, as `{{ name | dump }}`, with them as texts; undefined for others. */
+/**
+ * Returns a JSON chat with whole values such as `{{ name | dump }}` replaced by texts; undefined for any other text.
+ */
 export function dumpedChat(text: string): { readonly text: string; readonly names: string[] } | undefined {
   const quoted = text.replaceAll(DUMPED, '"{{$1}}"');
   if (quoted === text || !isJsonList(parseJson(quoted))) return undefined;

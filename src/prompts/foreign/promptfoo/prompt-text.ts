@@ -9,7 +9,7 @@ export interface PromptText extends PromptNames {
   readonly text: string;
   /** Why it can't be expressed, regardless of its text. */
   readonly fault?: string;
-  /** The settings that go with it, in place of the providers' own. */
+  /** The settings that go with it and replace the providers' own. */
   readonly config?: YamlValue | undefined;
   /** The program that makes it from a case's variables on standard input. */
   readonly program?: readonly [string, ...string[]];

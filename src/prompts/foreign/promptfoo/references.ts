@@ -77,7 +77,7 @@ class References {
     return made;
   }
 
-  /** Returns the node that a reference points to, with the reference's other keys; another node as it is. */
+  /** Returns the node that a reference points to, with the reference's other keys; any other node unchanged. */
   #target(node: YamlNode, step = 0): YamlNode | null {
     if (node.kind !== 'map' || step > MAX_STEPS) return node;
     const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;

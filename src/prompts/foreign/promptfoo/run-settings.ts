@@ -12,7 +12,7 @@ export interface RunSettings {
 /** Settings that select some of the tests. */
 const SELECTIONS = ['filterRange', 'filterSample'];
 
-/** Reads `evaluateOptions`, over which `commandLineOptions` win. Notes those that leave out tests. */
+/** Reads `evaluateOptions`, over which `commandLineOptions` win. Reports those that leave out tests. */
 export function readRunSettings(
   entries: ReadonlyMap<string, YamlValue>,
   conversion: Conversion,

@@ -7,7 +7,7 @@ import { readPromptfooProvider } from './providers/read-provider.ts';
 import type { ConfiguredTest } from './tests/configured-test.ts';
 import type { ConfiguredTests } from './tests/tests.ts';
 
-/** The tests, each with the models that are asked, and the providers that only tests name. */
+/** The tests, each with the models that it runs with, and the providers that only tests name. */
 interface TestedProviders {
   readonly tests: ConfiguredTests;
   /** They come after those of the configuration. */
@@ -18,7 +18,7 @@ interface TestedProviders {
  * Chooses the models of tests that name providers.
  *
  * @param listed all providers of the configuration
- * @param asked those that are asked the prompt
+ * @param asked those that get the prompt
  * @param settings the settings of the prompt and of all tests
  */
 export function withTestedProviders(
@@ -48,12 +48,12 @@ export function withTestedProviders(
   return { tests: { ...tests, all }, added: [...known.values()].slice(asked.length) };
 }
 
-/** Returns a test for providers that references include and that are asked the prompt, unless they are left out. */
+/** Returns a test for providers that references include and that get the prompt, unless they are left out. */
 function isAskedBy(references: readonly string[] | undefined): (provider: PromptfooProvider) => boolean {
   return ({ names, isAsked }) => isAsked !== false && includesName(references, names);
 }
 
-/** Notes references to no provider, which promptfoo refuses. */
+/** Reports references to no provider, which promptfoo refuses. */
 function noteUnknownProvider(
   { at = { line: 1, column: 1 }, providers = [] }: ConfiguredTest,
   listed: readonly PromptfooProvider[],

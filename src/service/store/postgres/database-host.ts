@@ -11,7 +11,7 @@ const QUEUE_TIMEOUT_MS = 8000;
 const QUERY_TIMEOUT_MS = 60_000;
 /** The driver's message if a server does not accept a connection in time. */
 const CONNECT_TIMEOUT = 'timeout expired';
-/** The driver's message if TLS is asked for and the server has none. */
+/** The driver's message if TLS is required and the server has none. */
 const NO_TLS = 'The server does not support SSL connections';
 /** Time without an answer after which the server is probed. */
 const SUSPICIOUS_MS = 2000;

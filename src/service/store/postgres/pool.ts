@@ -125,7 +125,7 @@ function noPrimary(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavaila
   return new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
 }
 
-/** Maximum time that a request waits until a lost server is found again. The search goes on without it. */
+/** Maximum time that a request waits until a lost server is found again. The search continues without it. */
 const LOST_WAIT_MS = 1000;
 /** Interval of attempts at a server that accepts no writes. */
 const RETRY_EVERY_MS = 250;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noSqlite } from '../store-errors.ts';
 
-/** The common interface of both SQLite bindings, as far as it is used here. */
+/** The part of both SQLite bindings' common interface that is used here. */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;

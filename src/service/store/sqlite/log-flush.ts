@@ -15,8 +15,8 @@ interface Log {
 }
 
 /**
- * Flushes the log that SQLite commits to, in a thread of its own, so that this process goes on while the disk works. SQLite
- * itself would keep the process waiting for each commit.
+ * Flushes the log that SQLite commits to, in a thread of its own, so that this process continues while the disk
+ * works. SQLite itself would keep the process waiting for each commit.
  */
 export class LogFlush {
   readonly #log: FileHandle;

@@ -10,7 +10,7 @@ interface CasePrompt {
   /** The text of a prompt file. */
   readonly prompt: string;
   readonly only: ReadonlySet<number>;
-  /** The index of the model that it was made for, if only one is asked. */
+  /** The index of the model that it was made for, if it is for one model only. */
   readonly model?: number;
   readonly line: number;
   /** The reason that it can't be sent. */

@@ -31,7 +31,7 @@ export interface ConvertedTests {
   readonly cases: readonly ConvertedCase[];
   /** The indices of the cases for this prompt; all if undefined. */
   readonly only?: ReadonlySet<number>;
-  /** The index of the model that these cases ask, in place of their own. */
+  /** The index of the model to run these cases with, instead of their own. */
   readonly model?: number;
   /** The template that makes the prompt of each case, if there is one. */
   readonly template?: PromptTemplate | undefined;

@@ -62,7 +62,7 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   for (const part of parts.filter(isTextPart)) answer.addText(textAt(part, 'text'), index);
 }
 
-/** Returns the calls of a message as JSON, or the whole message if it has a text beside them. */
+/** Returns the calls of a message as JSON, or the whole message if it also has text. */
 function callsText(message: unknown): string {
   const hasText = Boolean(valueAt(message, 'content'));
   const calls = valueAt(message, 'function_call') ?? valueAt(message, 'tool_calls');

@@ -149,7 +149,7 @@ function listExpectation(
   return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 
-/** Returns what expects JSON outside a code fence, in which promptfoo takes no JSON. */
+/** Returns an expectation of JSON outside a code fence, because promptfoo reads no JSON inside one. */
 function bareJson(schema: JsonValue): JsonObject {
   return { all: [{ schema }, { not: { matches: '^\\s*```' } }] };
 }

@@ -2,7 +2,7 @@ import type { Located } from '../source-files.ts';
 import type { Assertion } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
-/** The types that promptfoo finds in cells besides those with an equivalent, without `not-`. */
+/** The types without an equivalent that promptfoo finds in cells, without `not-`. */
 const OTHER_TYPES = [
   'agent-rubric answer-relevance classifier contains-sql contains-xml context-faithfulness context-recall',
   'context-relevance conversation-relevance factuality finish-reason g-eval guardrails is-html is-sql',

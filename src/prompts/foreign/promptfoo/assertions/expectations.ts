@@ -47,7 +47,10 @@ export function toExpectations(
   return (type === positive ? all : negated(all)).map(expectation => ({ ...expectation, ...shared }));
 }
 
-/** Notes code of an assertion that can't be run here, or may not be; returns true if the assertion is left out for it. */
+/**
+ * Reports code of an assertion that can't or mustn't run here; returns true if the assertion is left out because of
+ * it.
+ */
 function noteUnusableCode(assertion: Assertion, positive: string, conversion: Conversion): boolean {
   const { at, type, value } = assertion;
   if (positive === 'javascript') {

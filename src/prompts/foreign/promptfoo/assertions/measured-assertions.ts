@@ -1,7 +1,7 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 
-/** A type of assertion that code of ours measures, as promptfoo does. */
+/** A type of assertion that our own code measures, as promptfoo does. */
 interface Measure {
   /** Code that returns `pass` and `found`, the words for a failed case. It sees `text`, `value` and `least`. */
   readonly code: string;
@@ -178,10 +178,10 @@ return { pass: score >= least, found: 'a score of ' + score.toFixed(2) };`,
   },
 };
 
-/** The types of assertions that code of ours measures, without `not-`. */
+/** The types of assertions that our own code measures, without `not-`. */
 export const MEASURED_TYPES = Object.keys(ASSERTION_MEASURES);
 
-/** Returns the expectation of an assertion that code of ours measures; undefined if it fails every case. */
+/** Returns the expectation for an assertion that our own code measures; undefined if it fails every case. */
 export function measuredExpectation(
   type: string,
   value: JsonValue | undefined,
@@ -201,7 +201,7 @@ return { pass, score: pass ? 1 : 0, reason: 'the answer has ' + found };`,
   };
 }
 
-/** Explains why promptfoo fails every case with an assertion that code of ours measures; undefined if it measures the answer. */
+/** Explains why promptfoo fails every case with an assertion that our own code measures; undefined if it doesn't. */
 export function measuredFault(type: string, value: JsonValue | undefined): string | undefined {
   return ASSERTION_MEASURES[type]?.faultOf?.(value);
 }

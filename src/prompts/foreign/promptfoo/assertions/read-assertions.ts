@@ -60,7 +60,7 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
   };
 }
 
-/** Notes the keys of an assertion that have no equivalent, and change something. */
+/** Reports the keys of an assertion that have no equivalent and would change a verdict. */
 function noteAssertionKeys(
   entries: ReadonlyMap<string, YamlValue>,
   type: string,

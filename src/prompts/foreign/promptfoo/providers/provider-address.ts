@@ -52,7 +52,7 @@ export function takesAddress(id: string): boolean {
   return id.startsWith('ollama:') || ADDRESSED.some(({ prefix }) => prefix.test(id));
 }
 
-/** Returns the provider for a models file, if its address is none of ours. */
+/** Returns the provider for a models file, if its address is not one that we know. */
 export function ownAddress(
   id: string,
   config: YamlValue | undefined,

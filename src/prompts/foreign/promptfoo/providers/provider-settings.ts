@@ -92,7 +92,7 @@ function ownSettings(
   return typeof effort === 'string' ? { reasoningEffort: effort } : undefined;
 }
 
-/** Notes a key that is not converted, unless a test needs nothing of it. */
+/** Reports a key that is not converted, unless the tests don't need it. */
 function noteLostSetting(source: ConfigSource, key: string, entry: YamlValue, conversion: Conversion): void {
   const setting = `\`${key}\` of a provider's config`;
   if (conversion.isForTest) {
@@ -133,7 +133,7 @@ function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string
 const SENDS_KNOWN_KEYS =
   /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
 
-/** Providers that promptfoo asks at their own address, whatever a `config` says. */
+/** Providers whose address promptfoo takes from no `config`. */
 const AT_ONE_ADDRESS = /^(?:deepseek|groq|xai):/u;
 
 /** Keys of a `config` that promptfoo never sends to some providers. */
@@ -149,7 +149,7 @@ const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 const TAKES_PASSTHROUGH =
   /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|xai|perplexity|github|ollama|(?:huggingface|hf):chat):/u;
 
-/** Providers that are asked by Chat Completions, here as in promptfoo. */
+/** Providers that get Chat Completions requests, here as in promptfoo. */
 const ASKED_BY_CHAT =
   /^(?:openai|openrouter|groq|deepseek|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 

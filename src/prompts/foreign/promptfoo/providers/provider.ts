@@ -11,7 +11,10 @@ export interface PromptfooAddress {
 export interface PromptfooProvider {
   /** The model's name in promptrun. */
   readonly model: string;
-  /** True if promptfoo asks it by OpenAI's Responses, so that it asks the same model by Chat Completions as well. */
+  /**
+   * True if promptfoo sends it Responses requests, so that a provider for Chat Completions of the same model is
+   * another one.
+   */
   readonly usesResponses?: boolean;
   /** The names by which tests refer to it: its label, and its id if that is known. */
   readonly names: readonly string[];
@@ -25,7 +28,7 @@ export interface PromptfooProvider {
   readonly givesResults?: boolean;
   /** The entry for a models file, if it is a program or an address. */
   readonly entry?: JsonObject;
-  /** The provider for a models file, if its address is none of ours. */
+  /** The provider for a models file, if its address is not one that we know. */
   readonly address?: PromptfooAddress | undefined;
   readonly at: YamlValue;
   /** False if the chosen prompt is not one of its prompts; default true. */
@@ -48,7 +51,7 @@ export interface WrittenProvider {
   readonly id: string;
   readonly label?: string | undefined;
   readonly config?: YamlValue | undefined;
-  /** True if it judges answers, of which only the text counts. */
+  /** True if it judges answers; only the text of its own answers counts. */
   readonly isJudge?: boolean | undefined;
   readonly at: YamlValue;
 }

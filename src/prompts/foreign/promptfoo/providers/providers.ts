@@ -6,7 +6,11 @@ import type { PromptfooProvider } from './provider.ts';
 import { KEEPS_ID, providerParts, writtenParts } from './provider-parts.ts';
 import { readPromptfooProvider } from './read-provider.ts';
 
-/** Reads the models of a configuration. @param promptConfig the settings of the prompt and of all tests, which win over theirs */
+/**
+ * Reads the models of a configuration.
+ *
+ * @param promptConfig the settings of the prompt and of all tests, which win over the providers' own
+ */
 export function readPromptfooProviders(
   node: YamlValue | undefined,
   prompts: {
@@ -70,7 +74,7 @@ export function hasOtherOutput(
 
 export const OTHER_OUTPUT = 'an answer format other than that of the first provider has no equivalent';
 
-/** Notes that a test file has no place for the prompts of a provider: it is written for one prompt. */
+/** Reports that a test file can't list the prompts of a provider, because it is for one prompt. */
 function tellOfPrompts(item: YamlValue, conversion: Conversion): void {
   const listed = item.scalar === undefined ? providerParts(item).entries.get('prompts') : undefined;
   if (listed === undefined) return;
@@ -94,7 +98,9 @@ function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly st
   return listed;
 }
 
-/** Returns the references to the prompts of a provider; undefined for every prompt. Notes those to no prompt. */
+/**
+ * Returns the references to the prompts of a provider; undefined for every prompt. Reports references to no prompt.
+ */
 function listReferences(
   item: YamlValue,
   listed: ReadonlyMap<string, readonly string[] | undefined>,

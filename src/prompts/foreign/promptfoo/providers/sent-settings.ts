@@ -24,7 +24,7 @@ const AZURE_REASONING: JsonObject = { reasoningEffort: 'medium', maxOutputTokens
 /** Messages refuses a temperature for these. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
 
-/** Returns settings with the defaults of promptfoo, which sends Messages no temperature beside `top_p`. */
+/** Returns settings with the defaults of promptfoo, which sends Messages no temperature together with `top_p`. */
 export function withDefaults(id: string, model: string, settings: JsonObject): JsonObject {
   const { temperature, ...others } = { ...defaultSettings(id, model), ...settings };
   const hasTemperature = temperature !== undefined && !(id.startsWith('anthropic:') && 'topP' in others);

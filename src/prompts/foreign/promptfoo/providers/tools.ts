@@ -4,7 +4,7 @@ import { isJsonObject, textAt } from '../../../../utils/bounded-json.ts';
 import type { Conversion } from '../conversion.ts';
 import { TAG } from '../template.ts';
 
-/** Providers whose calls of tools promptfoo gives as the answer. */
+/** Providers whose tool calls promptfoo returns as the answer. */
 const TAKES_TOOLS = /^(?:(?:openai|openrouter|groq|deepseek|github):(?!responses:)|anthropic:)/u;
 
 /** Returns our settings for the key of a `config` about tools; undefined if they have no equivalent. */
@@ -26,7 +26,10 @@ export function convertTools(
   return isKnown ? { [key]: converted } : undefined;
 }
 
-/** Returns code that gives the calls in an answer with their types; undefined without tools, and for Claude, whose calls are text. */
+/**
+ * Returns code that returns the calls in an answer with their types; undefined without tools, and for Claude, whose
+ * calls are text.
+ */
 export function callsTransform(id: string, settings: JsonObject): string | undefined {
   const hasTools = 'tools' in settings || 'functions' in settings;
   if (!hasTools || id.startsWith('anthropic:')) return undefined;

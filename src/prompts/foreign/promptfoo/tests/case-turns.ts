@@ -5,7 +5,7 @@ import type { ConfiguredTest } from './configured-test.ts';
 /** A turn before it is known whose answers it takes. */
 export type WrittenTurn = Omit<ConvertedTurn, 'after'>;
 
-/** The cases that give answers to later ones. */
+/** The cases whose answers later cases use. */
 export class CaseAnswers {
   /** The index of the last case by what it answers; -1 for one that is left out. */
   readonly #last = new Map<string, number>();
@@ -40,7 +40,10 @@ function takenFrom(conversation: string | undefined): string[] {
   return conversation === undefined ? [] : [`conversation ${conversation}`];
 }
 
-/** Returns the place of a test among those that are asked one after another; undefined if none depends on another. */
+/**
+ * Returns the place of a test in a sequence of tests that run one after another; undefined if none depends on
+ * another.
+ */
 export function writeTurn(
   { options, metadata, vars }: ConfiguredTest,
   test: number,

@@ -18,11 +18,11 @@ export interface ConfiguredTest {
   readonly scenario?: number | undefined;
   /** References to its prompts; undefined for every prompt. */
   readonly prompts?: readonly string[] | undefined;
-  /** References to the configuration's providers that are asked; undefined for all of them. */
+  /** References to the configuration's providers that it runs with; undefined for all of them. */
   readonly providers?: readonly string[] | undefined;
-  /** The provider that is asked in their place. */
+  /** The provider to use instead of them. */
   readonly provider?: YamlValue | undefined;
-  /** The indices of the models that are asked; undefined for all. */
+  /** The indices of the models to run it with; undefined for all. */
   readonly models?: readonly number[];
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
@@ -90,7 +90,7 @@ export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): Configur
   };
 }
 
-/** Returns a test of a scenario in a conversation of its own, as promptfoo has it; another one as it is. */
+/** Returns a scenario's test with a conversation of its own, as in promptfoo; any other test unchanged. */
 export function withConversation(test: ConfiguredTest): ConfiguredTest {
   const { scenario, metadata } = test;
   if (scenario === undefined || (metadata['conversationId'] ?? null) !== null) return test;

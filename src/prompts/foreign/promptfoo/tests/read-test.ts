@@ -142,7 +142,7 @@ function metadataIn(entries: ReadonlyMap<string, YamlValue>): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
 }
 
-/** Keys of which promptfoo needs one in a test. */
+/** Keys, at least one of which promptfoo requires in a test. */
 export const NEEDED = ['assert', 'vars', 'options', 'metadata', 'provider', 'providerOutput', 'threshold'];
 
 /** Returns true if a test has nothing that promptfoo takes for one. */

@@ -20,7 +20,7 @@ export function bodyText(
   return json === undefined ? text : JSON.stringify(json);
 }
 
-/** Returns what Nunjucks makes of a body; empty as long as that is not known. */
+/** Returns the body that Nunjucks renders; empty until it is rendered. */
 function rendered({ at, template }: BodyTemplate, vars: JsonObject, conversion: Conversion): string {
   const name = JSON.stringify({ template, vars });
   const printed = conversion.printedBy({ name, template, vars, line: conversion.ownLine(at) ?? 1 });

@@ -162,7 +162,7 @@ function* casesOfTest(
   }
 }
 
-/** Notes an assertion with a variable that is known only once an earlier case has its answer. */
+/** Reports an assertion with a variable whose value is known only after an earlier case has been answered. */
 function noteStored({ at, value, transform }: Assertion, conversion: Conversion): boolean {
   const written = JSON.stringify([value ?? null, transform ?? null]);
   const stored = conversion.variables.stored.find(name => namesVariable(written, name));

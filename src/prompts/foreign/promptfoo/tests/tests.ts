@@ -198,17 +198,17 @@ export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly st
   return values.some(({ text, at }) => at !== undefined && renderVar(text, known) === undefined);
 }
 
-/** Variables that not all tests give a text. */
+/** Variables that are not a text in every test. */
 export interface JsonVariables {
   readonly names: readonly string[];
-  /** Those with values that their text does not tell apart. */
+  /** Those with different values that are the same as text. */
   readonly mixed: readonly string[];
 }
 
 /**
- * Returns the variables that not all tests give a text: programs get another value, or none.
+ * Returns the variables that are not a text in every test: programs get another value, or none.
  *
- * @param missable those that a program doesn't get if a test doesn't give them; it gets others as an empty text
+ * @param missable those that a program doesn't get if a test lacks them; it gets any other as an empty text
  */
 export function jsonVariables({ all }: ConfiguredTests, missable: readonly string[]): JsonVariables {
   const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();

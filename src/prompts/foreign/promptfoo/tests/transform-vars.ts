@@ -8,7 +8,10 @@ import type { Located } from '../source-files.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 import { variableValues } from './test-variables.ts';
 
-/** Returns tests with the variables that the code in `transformVars` makes of theirs, beside those that it leaves. */
+/**
+ * Returns tests with the variables that the code in `transformVars` returns, in addition to those that it doesn't
+ * change.
+ */
 export function withTransformedVars(
   tests: readonly ConfiguredTest[],
   conversion: Conversion,
@@ -57,7 +60,7 @@ function transformedVars(
   });
 }
 
-/** Returns the value of a variable as promptfoo gives it to the code: before lists make cases and files are read. */
+/** Returns the value that the code gets in promptfoo: before lists become cases and files are read. */
 function written(values: readonly Variable[]): JsonValue {
   const [{ json, file } = { json: null }] = values;
   const isOne = values.length === 1 || (file !== undefined && values.every(value => value.file === file));
@@ -79,8 +82,8 @@ return Promise.all(output.map(async vars => {
 }
 
 /**
- * Notes the variables with an id of one run that something uses, and returns true if there are any: with a new id, a resumed
- * test would pay again.
+ * Reports used variables that contain an id of one run; returns true if there are any. With a new id, a resumed test
+ * would pay again.
  */
 export function noteFreshIds(
   { all }: { readonly all: readonly ConfiguredTest[] },

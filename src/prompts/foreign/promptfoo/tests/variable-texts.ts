@@ -39,7 +39,7 @@ export function namesUnknown(text: string, vars: Readonly<Record<string, unknown
   });
 }
 
-/** Returns the first words of tags that promptfoo takes for variables: for a loop, the list in place of its items. */
+/** Returns the first words of tags that promptfoo reads as variables: for a loop, the list instead of its items. */
 function namesInTags(text: string): Set<string> {
   const blocks = text.split('{%').slice(1);
   const inserted = text.split('{{').map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
