@@ -3,7 +3,8 @@ import vm from 'node:vm';
 import { assetText, FILE_VARIABLE, hasAsset, sharedAssetBytes } from './files/installed/single-file.ts';
 import { packedInExecutable, useUnpacked } from './files/installed/unpacked-file.ts';
 
-// The main script of the single executable: runs the files of the build from memory, as `require` runs them from disk.
+// The main script of the single executable. It runs the files of the build from memory, as `require` runs them from
+// disk.
 
 /** The native modules by the ids that require them. */
 const NATIVE = new Map([

@@ -124,7 +124,7 @@ export class TimeIsUp extends CliError {
       waitMs === undefined
         ? 'the time of --timeout ran out'
         : `the next attempt is due in ${wait}, after the time of --timeout`;
-    // A command waits for no longer one, whatever its time.
+    // No command waits longer than that.
     const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
     super(`gave up: ${why}`, {
       status: 'WAIT_TIMEOUT',

@@ -5,7 +5,10 @@ import type { Runs } from './nouns/runs.ts';
 import type { ReadOptions } from './request-options.ts';
 
 const SECOND_MS = 1000;
-/** How much earlier the search starts while the service's clock is unknown, so that rounding needs no second search. */
+/**
+ * Seconds that the search adds at its start while the service's clock is unknown, so that rounding needs no second
+ * search.
+ */
 const MARGIN_S = 2;
 /** A run created later than this after its request was sent belongs to another request. */
 const WINDOW_S = 600;
@@ -23,8 +26,8 @@ export interface LostCreation {
   /** The local time at which it was sent, in milliseconds since the Unix epoch. */
   readonly sentAt: number;
   /**
-   * How far the service's clock was ahead of the local one at that time (`ServiceClock.offsetMs`). Wins over today's
-   * offset, because the local clock may have been corrected since.
+   * Milliseconds by which the service's clock was ahead of the local one at that time (`ServiceClock.offsetMs`). Wins
+   * over today's offset, because the local clock may have been corrected since.
    */
   readonly clockOffsetMs?: number | undefined;
 }

@@ -9,7 +9,7 @@ const LAST_INTERVAL_MS = 9000;
 const GROWTH = 1.5;
 // Each interval grows by up to this share, so that many waiting clients don't poll in step.
 const JITTER = 0.1;
-/** How long a run that the service itself named may be missing: a replica may lag behind the one that created it. */
+/** Time for which a run that the service itself named may be missing, because a replica may lag behind. */
 const MISSING_MS = 60_000;
 
 /** The part of a client that `waitForRun` needs; `PromptService` has it. */
@@ -25,7 +25,7 @@ export interface PollEvent {
   readonly run?: Run;
   /** A fault that did not end the wait. */
   readonly error?: Error;
-  /** How long polls have failed without a break, in milliseconds; 0 if this one succeeded. */
+  /** Milliseconds since the first of the last polls that all failed; 0 if this one succeeded. */
   readonly failingMs: number;
   /** The number of this poll, from 1. */
   readonly polls: number;

@@ -77,7 +77,7 @@ export interface ModelEntry {
   readonly runOptions: readonly RunOption[];
   /** Set if models.yaml doesn't describe it: its provider follows from a `prefix`, or from the only `key`. */
   readonly guessed?: 'prefix' | 'key';
-  /** How to ask it for JSON; default with the prompt's schema, if there is one. */
+  /** The way to request JSON from it; default: with the prompt's schema, if there is one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
   /** Options never to send. */
   readonly leaveOut?: readonly OptionName[];

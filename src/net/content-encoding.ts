@@ -7,7 +7,7 @@ const MAX_ENCODINGS = 2;
 class EncodingFault extends Error {}
 
 /**
- * Undoes the content encodings of an answer as it arrives.
+ * Decodes an answer as it arrives.
  *
  * @throws the error that `createFault` makes, while reading, for an unknown encoding or broken data
  */

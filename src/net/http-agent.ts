@@ -8,7 +8,7 @@ export interface AgentOptions {
   readonly proxy?: URL | undefined;
   /** Maximum time to connect, tunnel and TLS included, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** How long idle connections are kept; default: undici's. */
+  /** The time for which idle connections are kept; default: undici's. */
   readonly keepAlive?: Pick<
     Agent.Options,
     'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'

@@ -1,4 +1,4 @@
-/** How often a request is retried, and at what intervals. */
+/** The number and the intervals of a request's retries. */
 export interface RetryPolicy {
   /** Maximum number of attempts, the first included. */
   readonly attempts: number;

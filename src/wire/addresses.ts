@@ -25,7 +25,7 @@ const CLOSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const LOOPBACK_V4 = /^127(?:\.\d{1,3}){3}$/;
 
-/** Returns true for the plain IP address of a host on the public internet, and false for anything else. */
+/** Returns true only for the plain IP address of a host on the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {
     case 4:

@@ -4,7 +4,7 @@ export const DEFAULT_LIST_LIMIT = 10;
 export const MAX_LIST_LIMIT = 50;
 /** Maximum number of entries that `GET /prompts/:promptId/versions` returns. */
 export const MAX_VERSIONS = 10;
-/** How long the service waits for a new run to end before it answers 504, in milliseconds. */
+/** The time for which the service waits for a new run to end before it answers 504, in milliseconds. */
 export const SYNC_WINDOW_MS = 120_000;
 /** Lifetime of the URL of a generated image or video, in milliseconds. */
 export const MEDIA_LIFETIME_MS = 24 * 60 * 60 * 1000;

@@ -109,7 +109,7 @@ export interface RunInputs {
 export interface CreateRunRequest {
   promptVersionId: string;
   inputs: RunInputs;
-  /** Omitted: the model's defaults. */
+  /** Omitted options get the model's defaults. */
   runOptions?: Record<string, string>;
 }
 

@@ -76,7 +76,7 @@ export function plannedRow(
   return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
 }
 
-/** Names the candidate runs of a row whose creation an earlier invocation got no answer to. */
+/** Names the candidate runs of a row whose creation was never answered in an earlier invocation. */
 function reportDoubt(
   { ctx, source, tally, batch: { connection } }: RunningBatch,
   row: SourceRow,

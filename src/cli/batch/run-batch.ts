@@ -184,7 +184,9 @@ function spillRow(spilled: SpillFile, row: SourceRow, journal: string): RowJob['
   }
 }
 
-/** Removes the files of a batch that a fault ended before its first row, because the corrected command needs their names. */
+/**
+ * Removes the files of a batch that failed before its first row, so that the corrected command can use their names.
+ */
 async function removeUnusedFiles(ctx: Context, { options, journal, results }: OpenBatch): Promise<void> {
   const { out, resume, stream } = options;
   if (resume || journal.hasJobs) return;

@@ -147,9 +147,11 @@ function changeKind({ added, removed }: { added: boolean; removed: boolean }): '
   return removed ? 'removed' : 'same';
 }
 
-/** Above this number, differing lines are counted, not shown: finding the fewest takes quadratic time. */
+/**
+ * Maximum number of differing lines to show; more are only counted, because finding the fewest takes quadratic time.
+ */
 const MAX_COMPARED_LINES = 2000;
-/** Longer texts are compared by lines. */
+/** Maximum length of a text to compare by words; longer texts are compared by lines. */
 const MAX_LENGTH_BY_WORDS = 50_000;
 
 type SchemaDialect = 'draft-07' | '2020-12';

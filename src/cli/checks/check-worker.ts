@@ -6,7 +6,7 @@ import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './check-
 const loadedChecks = new Map<CheckName, (...args: readonly unknown[]) => unknown>();
 
 performOrders(async ({ name, args }: CheckWork, begun) => {
-  // The compiler can't relate a task to its arguments through a table.
+  // TypeScript can't relate a task to its arguments through a table.
   const task =
     loadedChecks.get(name) ?? ((await loadTask[name]()) as (...args: readonly unknown[]) => unknown);
   loadedChecks.set(name, task);

@@ -48,14 +48,14 @@ const STACK_BYTES = 128 * 1024;
 export async function loadJavaScript(): Promise<
   (script: JavaScript, input: JavaScriptInput) => JavaScriptResult
 > {
-  // V8 would spend a tenth of a second on optimising the engine for code that is done in a millisecond.
+  // V8 would spend a tenth of a second optimising the engine for code that runs for a millisecond.
   setFlagsFromString('--wasm-tiering-budget=50000000');
   const engine = await newQuickJSWASMModuleFromVariant(variant as unknown as typeof variant.default);
   return (script, input) => {
     try {
       return runInContext(engine.newRuntime(), script, input);
     } catch {
-      // The engine failed in its own code and can't be used again; PastBound ends its process.
+      // The engine failed in its own code and can't be used again. PastBound ends its process.
       throw new PastBound('the JavaScript takes more than its engine can hold');
     }
   };

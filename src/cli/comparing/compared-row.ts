@@ -26,8 +26,8 @@ export interface ComparedRow {
 }
 
 /**
- * Returns `failed` if a run failed or could not be created, else `not run` if a run was left undone, else `changed` if the
- * outputs differ.
+ * The verdict: `failed` if a run failed or could not be created, else `not run` if a run was not made, else `changed`
+ * if the outputs differ.
  */
 export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
 
@@ -39,7 +39,7 @@ export function rowVerdict({ results }: ComparedRow): RowVerdict {
   return others.every(content => content === first) ? 'same' : 'changed';
 }
 
-/** Returns true if the cap, or a fault that every row would meet, left the run undone. */
+/** Returns true if the run was not made because of the cap, or a fault that every row would meet. */
 export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
   return isLeft || fault?.exitCode === EXIT.capReached;
 }

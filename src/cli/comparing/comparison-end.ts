@@ -7,7 +7,7 @@ import { type ComparedRow, isNotRun, rowVerdict } from './compared-row.ts';
 import { judgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
-/** Refuses a comparison that reached a cap, left rows or judgements, or asked models that never answered. */
+/** Throws if a comparison reached a cap, has rows that were not run or judged, or none of its models answered. */
 export function refuseUnfinishedComparison({
   budget,
   compared,
@@ -20,7 +20,7 @@ export function refuseUnfinishedComparison({
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
 }
 
-/** Returns the error of a comparison that reached the cap, with the rows that were left. */
+/** Returns the error of a comparison that reached the cap, with the number of rows that were not run. */
 function capError(reached: CliError, rows: readonly ComparedRow[]): CliError {
   const { status, exitCode, data } = reached;
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
@@ -28,7 +28,7 @@ function capError(reached: CliError, rows: readonly ComparedRow[]): CliError {
   return new CliError(message, { status, exitCode, data, hints: [resumeAtCapHint(reached)] });
 }
 
-/** Refuses a comparison with rows left. @throws {CliError} the fault that stopped them, with their number */
+/** Throws if rows of a comparison were not run. @throws {CliError} the fault that stopped them, with their number */
 function refusePostponed(rows: readonly ComparedRow[]): void {
   const left = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
   const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;

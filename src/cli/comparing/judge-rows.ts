@@ -96,7 +96,7 @@ export function judgedExpectations({ byRow }: ExpectedCases): Expectation[] {
 /** The verdicts of a case on the answers to a row, one for each variant. */
 export interface ComparedRowJudgement {
   readonly case: string;
-  /** undefined if there is no answer, or it could not be judged. */
+  /** Undefined if there is no answer, or it could not be judged. */
   readonly passes: readonly (boolean | undefined)[];
   /** The messages of failed expectations. */
   readonly messages: readonly (readonly string[])[];

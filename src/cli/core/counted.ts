@@ -1,6 +1,6 @@
 const DAY_S = 86_400;
 
-/** Formats a wait; a service may ask for one of many years, and a figure of that size says nothing. */
+/** Formats a wait. A service may ask for years, so a long wait gets no exact figure. */
 export function waitInWords(seconds: number): string {
   return seconds > DAY_S ? 'more than a day' : counted(seconds, 'second');
 }

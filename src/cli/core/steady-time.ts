@@ -1,7 +1,4 @@
-/**
- * Returns a function that measures time like a clock, but never goes back if the clock is set back, so that a wait does not
- * become longer by it.
- */
+/** Returns a function that gives the time but never goes back, so that setting the clock back prolongs no wait. */
 export function steadyTime(clock: { now(): number }): () => number {
   let latest = clock.now();
   let lost = 0;

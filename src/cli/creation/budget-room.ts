@@ -43,7 +43,7 @@ export class BudgetRoom {
   }
 
   /**
-   * Takes room for a creation, unless it does not fit.
+   * Takes room for a creation if it fits.
    *
    * @param entryId the journal id of a creation of an earlier invocation that is sent again
    * @returns the unit whose cap it exceeds; undefined if the room was taken

@@ -114,7 +114,7 @@ export class Budget {
     this.#room.keepForEarlier(lost);
   }
 
-  /** Counts an earlier invocation's creations no more: they have made no run. */
+  /** Stops counting creations of an earlier invocation that made no run. */
   release(ids: Iterable<string>): void {
     this.#room.releaseEarlier(ids);
   }

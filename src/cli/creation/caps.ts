@@ -85,7 +85,7 @@ export function capReached(
 ): CliError {
   const { flag, withUnit, withoutUnit } = CAP_UNITS[unit];
   const isKnown = spent !== undefined && estimate !== undefined;
-  // Rounded, an estimate that is a little too high would look as if it fits.
+  // If amounts were rounded, an estimate that is slightly too high would seem to fit.
   const isClose = isKnown && withUnit(estimate) === withUnit(cap - spent);
   const estimated = (amount: number): string =>
     isClose && unit === 'cost' ? `$${plainNumber(unit, amount)}` : withUnit(amount);

@@ -24,8 +24,8 @@ interface CreateAndWaitOptions extends CreateRunOptions {
   /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
   /**
-   * Waits until the request may be sent, and returns the connection to send it by. The journal names the creation only
-   * afterwards, so that a kill leaves none in doubt that was never sent.
+   * Waits until the request may be sent, and returns the connection for it. The creation is journaled only
+   * afterwards: if the process is killed, one that was never sent is not in doubt.
    */
   readonly takeTurn?: (() => Promise<Connection>) | undefined;
   /** False to return a running run at once. Default true. */
@@ -111,7 +111,10 @@ interface WaitProgress {
   readonly silence?: { readonly reason: string; readonly since: number } | undefined;
 }
 
-/** A poll of a service on this machine costs next to nothing, and the run may be another command's. */
+/**
+ * Interval of polls of a service on this machine, in milliseconds. Such polls are cheap, and the run may be another
+ * command's.
+ */
 const EMBEDDED_INTERVAL_MS = 50;
 
 interface RunWaitOptions {

@@ -191,7 +191,7 @@ class RunCreation {
       io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
       return this.#running(run.runId, { runStatus: run.runStatus, recovered: true });
     }
-    // The list's answer may have shown that the service keeps keys.
+    // The answer to the list request may have shown that the service keeps keys.
     if (!keptKeys && this.#keepsKeys) return this.run();
     throw new CreationInDoubt(error, candidates, entry, connection);
   }

@@ -5,7 +5,7 @@ import { configError } from '../errors.ts';
 import { SETTINGS } from '../settings/config/setting-keys.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 
-/** A run created later than this after a request, in milliseconds, can't be that request's. */
+/** Maximum time between a request and its run, in milliseconds; a later run belongs to another request. */
 export const CREATION_WINDOW_MS = 600_000;
 /** The facts about a creation in doubt that a search for its run needs. */
 export type UnansweredCreation = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
@@ -24,7 +24,7 @@ export interface SearchOptions {
   readonly signal: AbortSignal;
   /** Maximum number of pages of 50 rows to read. */
   readonly maxPages?: number | undefined;
-  /** Runs known to be others', in addition to those in the journal. */
+  /** Runs that are known to belong to other creations, in addition to those in the journal. */
   readonly knownRunIds?: ReadonlySet<string>;
   /** Creations that may have made a run, in addition to those in the journal. */
   readonly otherDoubts?: readonly UnansweredCreation[];

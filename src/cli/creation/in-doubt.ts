@@ -9,7 +9,7 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 type Advising = Pick<Connection, 'advise' | 'client'>;
 
-/** The error of a creation that may have made a run, or whose run is not known. Exit 1. */
+/** A creation may have made a run, or its run is not known. Exit 1. */
 export class CreationInDoubt extends CliError {
   override readonly name = 'CreationInDoubt';
   readonly candidates: readonly RunRow[];
@@ -82,7 +82,7 @@ export function listSince(
   return advise('runs', 'list', '--since', since.replace('.000', ''));
 }
 
-/** Returns a line for each run that may be the one, with the command that waits for it. */
+/** Returns a line for each candidate run, with the command that waits for it. */
 function describeCandidates({ advise }: Pick<Advising, 'advise'>, candidates: readonly RunRow[]): string[] {
   const named = candidates
     .slice(0, MAX_CANDIDATES)

@@ -32,7 +32,7 @@ export async function lastRun(ctx: Context, connection: Connection): Promise<Las
   return (await findRunByKey(ctx, connection, entry)) ?? findInList(ctx, connection, entry);
 }
 
-/** How long a service keeps idempotency keys, in milliseconds. */
+/** The time for which a service keeps idempotency keys, in milliseconds. */
 const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
 
 /** Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps this one. */

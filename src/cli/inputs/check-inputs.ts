@@ -11,7 +11,7 @@ interface Inputs<Value = string> {
 /** The hint of commands that can leave out the check. */
 export const UNCHECKED: readonly string[] = ['To send it anyway, add --no-validate.'];
 
-/** How an input is given, as the end of `Give it …`. */
+/** Texts that complete `Give it …` in a hint. */
 export interface InputWay {
   text(key: string): string;
   image(name: string): string;

@@ -91,13 +91,13 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
   const several = valueAt(variable, 'multiple');
   const isMultiple = isJsonObject(several) || several === true;
   const defaults = scalarTexts(valueAt(variable, 'defaultValues')).filter(text => text !== '');
-  // Such keys only number the variables, whose names are inside.
+  // Such keys only number the variables; the names are inside.
   const name = /^\d+$/u.test(key) || isUuid(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
   return textField(name, {
     required: valueAt(variable, 'allowEmpty') !== true,
     listed: valueAt(variable, 'options'),
     description: textUnder(variable, 'description', 'label', 'title'),
-    // A list of only empty texts is a blank form, not a default.
+    // A list of empty texts is a form to fill in, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
     multiple: isMultiple ? readBounds(several) : undefined,
   });

@@ -43,7 +43,7 @@ export function readsStandardInput(keyValue: string): boolean {
 /** Returns the models of `-m`, which is repeatable and takes several separated by commas, without duplicates. */
 export function modelList(values: readonly string[]): string[] {
   const models = values.flatMap(value => value.split(',')).map(model => model.trim());
-  // A variable that is not set must not run the prompt's own model.
+  // An empty shell variable must not run the prompt's own model.
   if (values.some(value => /^[\s,]*$/u.test(value)))
     throw usageError('--model: the name of the model is empty');
   return [...new Set(models.filter(model => model !== ''))];

@@ -86,7 +86,7 @@ type TextFieldFacts = {
 /** Returns a field without the properties that the config omits. */
 export function textField(key: string, { required, listed, ...facts }: TextFieldFacts): TextField {
   const { choices = [], labels } = readOptional(listed, readFieldChoices) ?? {};
-  // A choice is asked as a choice, whatever type it represents.
+  // A field with choices is asked as a choice, even if its values represent numbers.
   const isChoice = choices.length > 0;
   const all = {
     ...facts,

@@ -119,7 +119,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
         ...rows.map(promptChoice),
       ];
     } catch (error) {
-      // Other words would not help, so the question ends with this error.
+      // Other search words would not help, so the question ends with this error.
       if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) refused.abort(error);
       throw error;
     }

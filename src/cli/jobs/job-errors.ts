@@ -47,7 +47,7 @@ export function isRefusalOfAll(error: unknown): boolean {
   return error instanceof UnauthorizedError || error instanceof PaymentRequiredError || isLongPause(error);
 }
 
-/** Returns true if nothing of the creation was sent to a service, or to the provider behind it. */
+/** Returns true if no part of the creation was sent to a service, or to the provider behind it. */
 export function hasReachedNobody(error: unknown): boolean {
   if (error instanceof ProviderRunError) return error.kind === 'unreachable';
   return error instanceof NetworkError && error.nothingSent;

@@ -134,7 +134,7 @@ export class BatchJournal implements JobJournal {
     for (const id of [...this.#states.keys()].filter(isForgotten)) this.#states.delete(id);
     for (const [key, record] of this.#handovers) {
       const rows = record.handover.rows.map(([id, digest], index) =>
-        // Keep its place, because the names of the requests after it count the rows.
+        // Keep its place, because later requests are named by their position.
         isForgotten(id) ? ([`${FORGOTTEN}${index + 1}`, digest] as const) : ([id, digest] as const),
       );
       if (rows.every(([id]) => id.startsWith(FORGOTTEN))) this.#handovers.delete(key);

@@ -13,7 +13,7 @@ export const FORGOTTEN = 'forgotten ';
 /** Rows are handed over to a provider as one of its batches. */
 export interface HandoverEvent {
   readonly kind: 'handover';
-  /** When they were about to be handed over, as ISO 8601; undefined if an earlier version did it. */
+  /** The time of the handover as ISO 8601; undefined if an earlier version made it. */
   readonly time?: string | undefined;
   /** The name of the batch, and the prefix of its requests' names. */
   readonly key: string;
@@ -171,7 +171,7 @@ function handoverEvent(
   if (rows === undefined) {
     return { kind: 'handover progress', key, file: asString(file), batch: asString(batch) };
   }
-  // Skipping a row would give the rows after it each other's answers.
+  // If a row were skipped, later rows would get each other's answers.
   if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isRow)) {
     return { kind: 'damaged' };
   }

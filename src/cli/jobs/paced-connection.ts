@@ -4,7 +4,7 @@ import { RequestPace } from './request-pace.ts';
 
 /** Default numbers of open creations; more on the embedded service, which needs no connections for them. */
 const DEFAULT_CONCURRENCY = { elsewhere: 4, here: 16 };
-/** Shorter pauses are not reported. */
+/** Minimum length of a pause to report, in milliseconds. */
 const MIN_REPORTED_PAUSE_MS = 5000;
 
 /**
@@ -30,7 +30,7 @@ export function pacedConnection(ctx: Context, connection: Connection, rate: numb
   return { ...connection, client: connection.client.withPace(pace), pace };
 }
 
-/** Waits for a request's turn and returns a connection whose first request has had it. */
+/** Waits for a request's turn and returns a connection whose first request uses that turn. */
 export async function withTurn(connection: Connection, signal: AbortSignal): Promise<Connection> {
   const { client, pace } = connection;
   if (pace === undefined) return connection;

@@ -5,16 +5,16 @@ import { steadyTime } from '../core/steady-time.ts';
 import type { Clock } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
 
-/** Turns closer together than this, in milliseconds, catch up after a late timer; wider gaps never shrink. */
+/** Gaps up to this length, in milliseconds, may shrink to make up for a late timer; longer gaps never do. */
 const CATCH_UP_MS = 20;
 /** The first pause after a 429 without a Retry-After, in milliseconds; each consecutive one doubles it. */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PACE_PAUSE_MS = 60_000;
-/** The smallest gap between requests after a 429, in milliseconds, before it is multiplied. */
+/** Minimum gap between requests after a 429, in milliseconds, before the slowdown multiplies it. */
 const MIN_SLOW_GAP_MS = 20;
 /** Maximum factor by which 429s slow the requests down. */
 const MAX_SLOWDOWN = 64;
-/** Each good answer multiplies the slowdown by this. */
+/** Factor by which each good answer reduces the slowdown. */
 const RECOVERY = 0.95;
 
 /** Requests per second until the service names a limit. */
@@ -107,7 +107,7 @@ export class RequestPace implements Pace {
       this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
     const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), MAX_PACE_PAUSE_MS) : 0;
-    // Nobody waits out a longer one: a creation gives up, and each poll waits by itself.
+    // A longer pause affects nobody else: a creation gives up, and each poll waits on its own.
     const ms = askedMs === undefined || askedMs > MAX_RETRY_AFTER_MS ? usual : askedMs;
     if (now + ms > this.#pausedUntil) {
       this.#pausedUntil = now + ms;

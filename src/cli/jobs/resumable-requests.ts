@@ -141,7 +141,10 @@ export class ResumableRequests {
     if (!this.handsOver) noteSecondPayments(this.#ctx, length);
   }
 
-  /** Has an earlier run recorded for its job once its answer is read. Returns false if nothing is recorded. */
+  /**
+   * Requests that an earlier run is recorded for its job once its answer is read. Returns false if nothing is
+   * recorded.
+   */
   async #adopt(job: Job, runId: string): Promise<boolean> {
     const { recorder } = this.#connection;
     if (recorder?.adopt === undefined) return false;

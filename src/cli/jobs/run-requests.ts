@@ -81,7 +81,7 @@ export async function runRequests<J extends Job>(
 ): Promise<void> {
   const ended = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-    // It gets the fault that stopped it, with the jobs that did not start.
+    // It gets the fault that stopped it, like the jobs that did not start.
     if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreWanted) return;
     ended.add(job.id);
     if (!ctx.signal.aborted) await onResult(job as J, requestResult(outcome), outcome);

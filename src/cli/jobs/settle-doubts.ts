@@ -9,7 +9,7 @@ import {
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
-/** Keys are trusted for 23 hours, because a service that keeps idempotency keys does so for a day. */
+/** Maximum age of an idempotency key to rely on, in milliseconds: an hour less than services keep keys. */
 const TRUSTED_KEY_AGE_MS = 23 * 3_600_000;
 
 /** The way to settle a creation in doubt. */
@@ -48,7 +48,7 @@ export async function settleDoubts<D extends UnansweredCreation>(
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
   const settlements = new Map(toSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]));
-  // The list's answer may have shown that the service keeps keys.
+  // The answer to the list request may have shown that the service keeps keys.
   return doubts.map(doubt => [
     doubt,
     isKept(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? toSettlement(undefined)),

@@ -85,12 +85,12 @@ export class StopControl {
   listen(ctx: Context, tally: { readonly runningRows: number }): () => void {
     const onAbort = (): void => {
       const reason = ctx.signal.reason as Error;
-      // A signal from before this call ended the whole command.
+      // A signal before this call would have ended the command.
       if (reason instanceof Interrupted) this.#interruptedBy ??= reason.signal;
       this.drop(reason);
     };
     ctx.signal.addEventListener('abort', onAbort, { once: true });
-    // An abort before this call fires no event.
+    // No event follows if the signal was aborted before this call.
     if (ctx.signal.aborted) onAbort();
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {

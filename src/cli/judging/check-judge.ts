@@ -30,7 +30,7 @@ export interface JudgeCheckOptions extends ResumeOptions {
 }
 
 export interface JudgeCheck {
-  /** The rows for which every answer came. */
+  /** The rows for which every question was answered. */
   readonly judged: readonly JudgedRow[];
   /** The faults of the other rows, in order. */
   readonly faults: readonly { readonly id: string; readonly fault: Failure }[];
@@ -121,7 +121,7 @@ function verdictIn(result: RequestResult | undefined): ReturnType<typeof rubricV
   throw fault ? new CliError(fault.message, fault) : new Error('a question was not answered');
 }
 
-/** Returns the fault that ends the command, a timeout or cap before others; undefined if there is none. */
+/** Returns the fault that ends the command, first a timeout or a cap; undefined if there is none. */
 export function worstFault({ faults }: JudgeCheck): CliError | undefined {
   const first = faults[0]?.fault;
   if (first === undefined) return undefined;

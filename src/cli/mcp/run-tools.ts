@@ -118,7 +118,7 @@ async function createAndFollow(
     lastHint = hint;
   };
   return await withProgress(ctx, connection, identity, call, async ended => {
-    // The run of a cancelled call goes on until the session ends, whose signal has any number of calls.
+    // The run of a cancelled call continues until the session ends. All calls of a session listen to its signal.
     for (const signal of [call.signal, withoutListenerLimit(ctx.signal)]) {
       signal.addEventListener('abort', () => void noteRun(), { signal: ended });
     }

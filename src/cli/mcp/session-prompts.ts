@@ -232,7 +232,7 @@ function hasLabel(name: string): boolean {
   return at > 0 && labelFault(name.slice(at + 1)) === undefined;
 }
 
-/** Returns the answer of a look-up; undefined if the prompt is withdrawn or its label removed. */
+/** Returns the result of a look-up; undefined if the prompt is withdrawn or its label removed. */
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await unlessNotFound(answer);

@@ -45,7 +45,7 @@ export async function applyQuery(
 }
 
 function refused(error: unknown): Error {
-  // The error that ended the command explains itself.
+  // The command has already failed with a clearer error.
   if (error instanceof CliError) return error;
   return usageError(`--query: ${errorMessage(error)}`, HINT);
 }

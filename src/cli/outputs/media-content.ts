@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 
-/** Larger pictures and videos are left out of pages, in bytes. */
+/** Maximum size of a picture or video on a page, in bytes. */
 export const MAX_PAGE_MEDIA_BYTES = 8 * 1024 * 1024;
 
 /** The content of a picture or video output. */

@@ -2,7 +2,7 @@ import type { Connection } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 
-/** A run and the service that made it. */
+/** A run with the service that created it. */
 export interface PaidRun {
   readonly runId: string;
   /** The connection to the service that made it; undefined if that service can't be asked. */

@@ -79,7 +79,7 @@ async function readSchemaFlag(
 }
 
 export interface PresentOptions {
-  /** Set to save the outputs to files too. */
+  /** Options for saving the outputs to files; undefined saves none. */
   readonly save?: SaveOptions;
   /** True to write only the bytes of the single output. */
   readonly bytes?: boolean;
@@ -161,7 +161,10 @@ async function presentBytes(
   return EXIT.ok;
 }
 
-/** A length that a pipe takes whole or not at all. Of more it may take a part and report only that its reader has gone. */
+/**
+ * Number of bytes that a pipe accepts completely or not at all. Of a longer write it may accept a part and then
+ * report only that its reader is gone.
+ */
 const ACCEPTED_BYTES = 4000;
 
 /**

@@ -30,7 +30,7 @@ async function formatJson(ctx: PrintContext, value: unknown, indent: number): Pr
  */
 export async function toJson(value: unknown, { isTerminal = false, indent = 2 } = {}): Promise<string> {
   let isExact = true;
-  // Only `parseKeepingNumbers` adds symbols: they say how numbers that JavaScript can't hold are written.
+  // Only `parseKeepingNumbers` adds symbols. They keep the source text of numbers that JavaScript can't hold.
   function noteNumbers(this: object, _: string, part: unknown): unknown {
     if (typeof part === 'number' && Object.getOwnPropertySymbols(this).length > 0) isExact = false;
     return part;

@@ -99,7 +99,7 @@ export function command<const S extends CommandSpec>(
     ...spec,
     async run(ctx, input, command) {
       const action = await load();
-      // Commander parsed the line with this declaration.
+      // Commander parsed the line by this declaration, so the types match.
       return (await action(ctx, ...(input as InputOf<S>), command)) ?? undefined;
     },
   };

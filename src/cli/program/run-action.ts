@@ -81,7 +81,7 @@ async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Pro
   });
   return Promise.race([running, stuck]).finally(() => {
     clearTimeout(timer);
-    // Node keeps a signal that follows others, and all that its listeners refer to, for as long as it has any.
+    // Node keeps a signal that follows others, and everything that its listeners refer to, as long as it has listeners.
     signal.removeEventListener('abort', onAbort);
   });
 }

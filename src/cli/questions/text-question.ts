@@ -28,7 +28,7 @@ export interface TextConfig {
   readonly edit?: (text: string, signal: AbortSignal) => Promise<string>;
   /** Completes the typed text: the unambiguous part, and the candidates. */
   readonly complete?: (typed: string) => { readonly text: string; readonly candidates: readonly string[] };
-  /** Once aborted, the line is closed and must not be touched. */
+  /** Aborts the question; the closed line must not be used afterwards. */
   readonly signal: AbortSignal;
   readonly theme: QuestionTheme;
 }

@@ -4,7 +4,7 @@ interface Key {
   readonly sequence?: string;
 }
 
-/** The keys that were read together with the Enter of an answer. They answer the next question. */
+/** Keys that were typed after the Enter of an answer and read together with it. They answer the next question. */
 export class TypedAhead {
   #keys: string[] = [];
   #isAfterEnter = false;
@@ -16,7 +16,7 @@ export class TypedAhead {
     else if (!this.#isPasting && (name === 'return' || name === 'enter')) this.#start(sequence);
   };
 
-  /** Returns the keys to the input once the next question listens: it drops what is there before. */
+  /** Returns the keys to the input once the next question listens, because it drops earlier input. */
   giveBack(input: NodeJS.ReadStream): void {
     const [enter, ...keys] = this.#keys;
     this.#keys = [];

@@ -196,7 +196,7 @@ async function sendAndKeep(
   }
 }
 
-/** Returns true for a fault that says more about the moment than about the request. */
+/** Returns true for a temporary fault, which the same request might not meet again. */
 function isPassingAnswer({ httpStatus }: RecordedAnswer): boolean {
   return [429, 502, 503].includes(httpStatus);
 }

@@ -30,7 +30,7 @@ function fieldOrNull(check: FieldCheck): FieldCheck {
   return (value, name) => (value === null ? undefined : check(value, name));
 }
 
-/** Accepts null too: a fact that is not known may be written so. */
+/** Also accepts null, which stands for an unknown fact. */
 function optional(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }

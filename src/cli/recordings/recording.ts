@@ -35,7 +35,7 @@ export interface Recording {
   readonly media: readonly RecordedMedia[];
   /** URLs of media that were too large to keep. */
   readonly notKept: readonly string[];
-  /** Why the run failed before a model answered; omitted for any other end. */
+  /** The reason that the run failed before a model answered; omitted for any other end. */
   readonly fault?: EngineFault;
   /** The cost in US dollars; omitted if unknown. */
   readonly cost?: number;
@@ -94,7 +94,7 @@ export const MAX_MEDIA = 64;
 /** Maximum total size of the media of a run, in bytes. */
 export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
-/** Larger than the largest answer together with its request. */
+/** Limits of a recording's file: enough for the largest answer together with its request. */
 const MAX_FILE_BYTES = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
 const TOO_LARGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 

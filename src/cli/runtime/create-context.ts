@@ -182,7 +182,7 @@ function createConnections(sources: ConnectionSources) {
   const opened: Promise<OpenConnection>[] = [];
   let isClosed = false;
   const opening = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
-    // A command that was abandoned goes on after this, and nobody would close what it opens.
+    // An abandoned command continues after this, and nothing would close the connections that it opens.
     if (isClosed) throw new Error('the command has ended');
     const connecting = open();
     opened.push(connecting);

@@ -5,7 +5,7 @@ import { oneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
 import type { NamedPromptFile } from './prompt-file.ts';
 
-/** Says how to use the provider whose key is set, since it may have been expected to answer. */
+/** Shows how to use the provider whose key is set, because the user may have expected its answer. */
 async function noteUsableProvider({ env, io }: Context): Promise<void> {
   const { knownProviders, keyVariable } = await import('../../models/providers/providers.ts');
   const usable = knownProviders(env).find(provider => keyVariable(provider, env) !== undefined);

@@ -31,7 +31,7 @@ export async function withLikelyFile(
     revision !== undefined &&
     (await (await import('./git/revision.ts')).isRevision(ctx, found, revision));
   const hint = `Did you mean ${isCommitted ? `${file}${REVISION_MARK}${revision}` : `the file ${file}`}?`;
-  // The file exists, but the name goes on after it.
+  // The file exists, but the name continues after it.
   const what = file === name ? `the prompt "${oneLine(target)}" does not exist` : message;
   return new CliError(what, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
 }

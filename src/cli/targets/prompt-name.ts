@@ -163,7 +163,7 @@ export async function versionByBeginning(
   return versionListedOrOlder(connection, { ...prompt, versions }, beginning, signal);
 }
 
-/** Does the same with the list of the versions at hand, which need not be asked for again. */
+/** Like `versionByBeginning`, for a list of versions that was already fetched. */
 export async function versionListedOrOlder(
   connection: Connection,
   prompt: {

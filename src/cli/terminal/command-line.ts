@@ -28,7 +28,7 @@ export function shellWord(word: string, shell: Shell = detectShell()): string {
   if (shell === 'posix') return posixWord(word);
   if (PLAIN_ON_WINDOWS.test(word)) return word;
   if (shell === 'cmd') return cmdWord(oneLine(word));
-  // Both shells read such a word alike.
+  // Both shells parse such a word in the same way.
   if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(oneLine(word))) return `"${oneLine(word)}"`;
   return isUnshowable(word) ? powerShellExpression(passedBy(shell, word)) : powerShellWord(word, shell);
 }
@@ -71,8 +71,8 @@ function octal(character: string): string {
 }
 
 /**
- * Returns a word for cmd.exe, which reads it twice if npm installed promptrun, as a batch file. Quotes protect everything but
- * `%` and `!`; a quote is written as two, so that what follows it is still quoted.
+ * Returns a word for cmd.exe, which parses it twice if npm installed promptrun as a batch file. Quotes protect
+ * everything but `%` and `!`; a quote is written as two, so that what follows it is still quoted.
  */
 function cmdWord(word: string): string {
   const parts = word.split(/([%!])/u).map((part, index) => {
@@ -102,7 +102,7 @@ function passedBy(shell: Shell, word: string): string {
   if (shell !== 'windows-powershell') return word;
   if (word === '') return '""';
   const escaped = withQuotesEscaped(word);
-  // It quotes only words with a blank.
+  // Windows PowerShell quotes only words that contain a blank.
   return /\s/u.test(word) ? escaped : escaped.slice(0, escaped.length - backslashesAtEnd(word));
 }
 

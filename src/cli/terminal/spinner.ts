@@ -85,7 +85,7 @@ function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
   };
 }
 
-/** Returns true if standard error may show something that moves. */
+/** Returns true if standard error may show animations. */
 export function mayMove({ io, globals, env }: TerminalContext): boolean {
   const { isTerminal, stream } = io.stderr;
   // Terminals without a size, such as those of some CI systems, report a width of 0, by which `ora` clears lines for ever.

@@ -22,7 +22,7 @@ export interface TableColumn {
 /** The text of a cell, which is sanitised here, and its colour. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
 
-// The layout takes time that grows with the square of the rows.
+// The time for the layout grows with the square of the number of rows.
 const ROWS_AT_A_TIME = 100;
 const COLUMN_GAP = '  ';
 const MIN_COLUMN_WIDTH = 4;

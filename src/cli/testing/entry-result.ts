@@ -100,7 +100,7 @@ export function entryResult(entry: TestEntry, all: readonly Repetition[]): Entry
 }
 
 /**
- * Reads answers in order until they decide about a required rate.
+ * Reads answers in order until they decide if a required rate is met.
  *
  * @returns the number of answers it took; undefined if they don't decide, or the next answer is missing
  */
@@ -171,7 +171,7 @@ function countsNowAndBefore(results: readonly EntryResult[], status: EntryStatus
   return before === 0 ? `${own.length} ${status}` : `${own.length - before} ${status} now, ${before} before`;
 }
 
-/** Returns true if a cap left a repetition undone. */
+/** Returns true if a repetition was not run because of a cap. */
 export function isUndoneByCap({ repetitions }: EntryResult): boolean {
   return repetitions.some(({ fault }) => fault?.exitCode === EXIT.capReached);
 }

@@ -28,7 +28,7 @@ export async function readFiles(
     const read = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
     files.push(...(read ?? []));
   }
-  // The models that any of the files declares are known now.
+  // By now, the models that any of the files declares are known.
   for (const file of files) {
     await faulty.collect(file.file, () => refuseUncheckable(file, judge, options));
   }

@@ -19,7 +19,7 @@ export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): v
   });
 }
 
-/** Reports the cases that a cap left undone, and the way to continue. */
+/** Reports the cases that were not run because of a cap, and how to continue. */
 export function reportCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
   const undone = results.filter(isUndoneByCap).length;
   if (undone === 0) return;
@@ -35,7 +35,7 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
   reportTestFault(ctx, failure);
 }
 
-/** Reports once the fault that put cases off. */
+/** Reports the fault that postponed cases, once. */
 export function reportPostponed(ctx: Context, results: readonly EntryResult[]): void {
   const left = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
   const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;

@@ -120,7 +120,7 @@ interface FinishedRound {
   readonly comparison: BaselineComparison | undefined;
 }
 
-/** Reports the results of a round, its spending, and what it left undone. */
+/** Reports the results of a round, its spending, and the cases that did not run. */
 async function reportRound(
   ctx: Context,
   options: TestOptions,

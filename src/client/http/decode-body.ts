@@ -6,7 +6,7 @@ import { firstHeader } from './parse-response.ts';
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Undoes the content encodings of an answer and limits it to `maxBytes`, counted after decoding.
+ * Decodes an answer and limits it to `maxBytes`, counted after decoding.
  *
  * @throws {ProtocolError} while reading, for an unknown encoding, broken data, or more bytes than allowed
  */

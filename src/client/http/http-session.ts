@@ -282,7 +282,7 @@ function announcesIdempotency(headers: AnswerHeaders): boolean {
 export class ServiceClock {
   #offsetMs: number | undefined;
 
-  /** How far the service's clock is ahead of the local one, in milliseconds; undefined until an answer had a `Date`. */
+  /** Milliseconds by which the service's clock is ahead of the local one; undefined until an answer had a `Date`. */
   get offsetMs(): number | undefined {
     return this.#offsetMs;
   }

@@ -29,7 +29,7 @@ export interface FileBelow {
   readonly name: string;
 }
 
-/** Something in the way of a file to write, which must not be changed. */
+/** A file can't be written because its path leads to something that must not be changed. */
 export class PathFault extends Error {
   override readonly name: string = 'PathFault';
 

@@ -27,7 +27,7 @@ interface ProviderReport {
   readonly baseUrl: string;
   /** The variables for its key, if it requires one and none is set. */
   readonly missingKey?: string;
-  /** Why the provider does not answer, or can't be asked. */
+  /** The reason that the provider does not answer, or can't be reached. */
   readonly fault?: string;
   /** The number of its models, if it answered. */
   readonly models?: number;

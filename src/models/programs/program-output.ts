@@ -7,7 +7,7 @@ export interface ProgramOutput {
   /** The beginning of standard error. */
   readonly complaint: string;
   readonly isTooLong: boolean;
-  /** How it ended; undefined if this process ended it. */
+  /** The way it ended; undefined if this process ended it. */
   readonly end: ProgramEnd | undefined;
 }
 

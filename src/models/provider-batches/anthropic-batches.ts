@@ -120,7 +120,7 @@ async function beginsWith(results: RequestResults, key: string): Promise<boolean
   return false;
 }
 
-/** How far the provider's clock and this machine's may be apart, in milliseconds. */
+/** Maximum difference between the provider's clock and this machine's, in milliseconds. */
 const CLOCKS_APART_MS = 24 * 60 * 60 * 1000;
 
 /** Returns true unless a batch was certainly created before a time. */

@@ -47,7 +47,7 @@ export interface BatchState {
   readonly ended: boolean;
   readonly done: number;
   readonly failed: number;
-  /** Why the provider refused the batch as a whole. */
+  /** The reason that the provider refused the batch as a whole. */
   readonly fault?: string;
 }
 

@@ -12,7 +12,7 @@ export interface ProviderAddress {
   readonly variable?: string;
   /** Variables that would complete the address; any one of them is enough. */
   readonly missing?: readonly string[];
-  /** Why the address can't be used; names the variable that sets it. */
+  /** The reason that the address can't be used; names the variable that sets it. */
   readonly fault?: string;
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
 import { PastBound } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
-/** Why a value does not match its schema, or could not be checked. */
+/** The reason that a value does not match its schema, or could not be checked. */
 export interface ValueFault {
   /** A predicate to follow the name of the value. */
   readonly what: string;

@@ -61,7 +61,7 @@ export async function perform<N extends TaskName>(
   work: Work<N>,
   context: TaskContext,
 ): Promise<Result<N>> {
-  // The compiler can't relate the task to its work through a table.
+  // TypeScript can't relate a task to its arguments through a table.
   const task = TASKS[name] as (work: Work<N>, context: TaskContext) => Promise<unknown>;
   return (await task(work, context)) as Result<N>;
 }

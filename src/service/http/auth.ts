@@ -27,7 +27,7 @@ export interface AuthOptions {
   noteUse: (keyId: string, lastUsedAt: number | null) => void;
 }
 
-/** How long a caller is cached, in milliseconds. */
+/** The time for which a caller is cached, in milliseconds. */
 const CACHED_MS = 10_000;
 const MAX_CACHED_CALLERS = 10_000;
 

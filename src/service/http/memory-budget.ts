@@ -7,7 +7,7 @@ const DEFAULT_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
 /** Seconds until a retry may succeed. */
 const RETRY_S = 1;
 
-/** Smaller answers are not counted. */
+/** Minimum size of an answer to count, in bytes. */
 const COUNTED_ANSWER_BYTES = 64 * 1024;
 
 /** The memory that a request reserves until it is answered. */

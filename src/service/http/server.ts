@@ -40,7 +40,7 @@ interface HttpServerOptions {
   readonly onNotice?: ((line: string) => void) | undefined;
   /** Maximum bytes of all requests in memory; default 256 MiB. */
   readonly maxRequestBytes?: number | undefined;
-  /** How long an answer waits for its caller to read on, in milliseconds; default two minutes. */
+  /** The time for which an answer waits for its caller to continue reading, in milliseconds; default two minutes. */
   readonly stalledMs?: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface HttpServer {
 
 /** Maximum time for a request to arrive, in milliseconds; its answer may take longer. */
 const REQUEST_TIMEOUT_MS = 300_000;
-/** How long an idle connection is kept, in milliseconds: longer than proxies keep theirs. */
+/** The time for which an idle connection is kept, in milliseconds: longer than proxies do. */
 const KEEP_ALIVE_MS = 72_000;
 const STALLED_MS = 120_000;
 /** Length of an answer that takes milliseconds to encode. */

@@ -16,7 +16,7 @@ import {
 } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
-/** How often a command checks if its run was cancelled elsewhere, in milliseconds. */
+/** Interval at which a command checks if its run was cancelled elsewhere, in milliseconds. */
 const WATCH_EVERY_MS = 100;
 
 /** Carries out the runs of a command: stores each run, carries it out immediately, and stores its end. */

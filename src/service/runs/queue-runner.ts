@@ -54,7 +54,7 @@ export class QueueRunner implements Runner {
     return this.#work.running.length;
   }
 
-  /** Picks up what earlier or dead processes left, now and from time to time. */
+  /** Takes over the runs that earlier or dead processes left, now and at intervals. */
   start(): void {
     void this.#keepLooking();
   }
@@ -94,7 +94,7 @@ export class QueueRunner implements Runner {
     return this.#stop.signal.aborted;
   }
 
-  /** Puts a run on disk, to be carried out now or later. */
+  /** Stores a run, to be carried out now or later. */
   async #create(run: NewlyMade): Promise<AcceptedRun> {
     const { store } = this.#options;
     const isStarted = !this.#closing && this.#takeTurn(run);

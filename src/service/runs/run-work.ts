@@ -31,7 +31,7 @@ export interface AcceptedRun {
   readonly ending?: Promise<RunOutcome | undefined>;
 }
 
-/** Takes new runs: a command carries its own out immediately, `serve` queues them. */
+/** Accepts new runs: a command carries out its own immediately, `serve` queues them. */
 export interface Runner {
   /** Stores a run and has it carried out. @throws {CreationRefused} */
   create(run: NewlyMade): Promise<AcceptedRun>;

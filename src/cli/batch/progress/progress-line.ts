@@ -6,8 +6,8 @@ import type { Tally } from './row-tally.ts';
 const LINE_EVERY_MS = 10_000;
 
 /**
- * Shows the progress of a batch: a bar on a terminal, otherwise, or if motion is unwanted, a line every 10 s. Shows nothing
- * with `--quiet`.
+ * Shows the progress of a batch: as a bar on a terminal, else, or if motion is unwanted, as a line every 10 s. Shows
+ * nothing with `--quiet`.
  *
  * @param hasLines false if a provider's batches report their own progress
  * @returns a function that resolves once nothing more is shown

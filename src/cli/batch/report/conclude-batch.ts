@@ -137,7 +137,7 @@ function countRows({ before, now, done }: Tally, rows: number | undefined) {
   };
 }
 
-/** Returns the counts as text: first of this invocation, then of earlier ones. */
+/** Formats the counts: first those of this invocation, then those of earlier ones. */
 function summaryText(
   { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
   before: Tally['before'],
@@ -171,7 +171,7 @@ function reportCounts(
   io.note(`note: ${counts.rows === 0 ? none : summaryText(counts, tally.before)}`);
   if (out === undefined) return;
   const { failed, inDoubt, goingOn, notDone } = counts;
-  // A replay gives the same answers again.
+  // A replay would return the same answers.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
     // Corrected rows are new ones to the results: their ids or columns may differ.
     io.note(tally.faulty > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT);

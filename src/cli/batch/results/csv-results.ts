@@ -90,7 +90,7 @@ export class CsvResults implements ResultsFile {
         isTableRow(result) ? [[id, result] as const] : [],
       );
       const read = resume ? await readResultsTable(file, excel) : [];
-      // A crash can damage only the header of a table that the journal has every result of.
+      // If the journal has every result, a crash can have damaged only the table's header.
       if (read === undefined && before.size === 0) {
         throw usageError(
           `${out}: this is not a table of batch results`,
@@ -120,7 +120,7 @@ export class CsvResults implements ResultsFile {
     this.#size = (await this.#handle.stat()).size;
   }
 
-  /** Matches a row that the journal has no result of with its earlier result, by its own columns. */
+  /** Finds the earlier result of a row that the journal has no result for, by the row's own columns. */
   recognise({ id, row, cells = {} }: SourceRow): void {
     if (this.states.has(id)) return;
     const at = this.#unclaimed.findIndex(kept => sameCells(kept.cells, cells));
@@ -232,7 +232,7 @@ export class CsvResults implements ResultsFile {
   }
 }
 
-/** Returns the whole rows of a table whose runs the journal does not know: those from before the batch that wrote it. */
+/** Returns the complete rows whose runs are not in the journal: those written before its batch began. */
 function onlyInTable(table: readonly TableRow[], journaled: Iterable<TableRow>): TableRow[] {
   const known = new Set(
     [...journaled].flatMap(({ values, earlierRunIds = [] }) => [values[0], ...earlierRunIds]),

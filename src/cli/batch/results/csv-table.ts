@@ -66,7 +66,10 @@ function tableRows([header = [], ...records]: readonly (readonly string[])[]): T
   }));
 }
 
-/** Changes line ends as the reader of rows does, so that a row's cells are recognised; those of outputs stay as they are. */
+/**
+ * Changes line ends as the reader of rows does, so that a row's cells are recognised; cells of outputs stay
+ * unchanged.
+ */
 function withLf(cell: string): string {
   return cell.replaceAll('\r\n', '\n');
 }

@@ -151,7 +151,7 @@ export function resultState(
   };
 }
 
-/** Returns true if a row failed before a run could be made of it. */
+/** Returns true if a row failed before a run was created for it. */
 export function neverRan({ runId, runStatus, mayHaveRun }: ResultState): boolean {
   return runId === undefined && runStatus === 'failed' && !mayHaveRun;
 }
@@ -188,9 +188,9 @@ export interface ResultsFile {
   readonly existed: boolean;
   /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
   recognise?(row: SourceRow): void;
-  /** Drops results, and those that no row was matched with. */
+  /** Drops the results with these ids, and the results that match no row. */
   drop?(ids: ReadonlySet<string>): void;
-  /** Returns the id of a run that no row was matched with, if any. */
+  /** Returns the id of a run that matches no row, if there is one. */
   unmatchedRun?(): string | undefined;
   /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
   journalPart?(line: ResultsLine, row: SourceRow): unknown;

@@ -120,7 +120,7 @@ function put(into: NestedFields, [first = '', ...rest]: readonly string[], value
 /**
  * Returns the call for the next page, in the direction of the first call; undefined at the end.
  *
- * @throws {ProtocolError} if a cursor is in `cursors` already, to which each one is added, or if the list never ends
+ * @throws {ProtocolError} if a cursor is in `cursors`, which collects them, or if the list never ends
  */
 export function nextPage(
   call: ApiCall,

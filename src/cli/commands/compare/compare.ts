@@ -160,7 +160,7 @@ function refuseInputsBesideRows({ from, input, image }: CompareFlags): void {
   }
 }
 
-/** Returns the verdict that fails the command. @throws {CliError} USAGE_ERROR if the flags don't go together */
+/** Returns the verdict that fails the command. @throws {CliError} USAGE_ERROR if the flags can't be combined */
 function verdictGate({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
   if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
   if (failOn !== 'worse' && failOn !== 'unsure') return undefined;

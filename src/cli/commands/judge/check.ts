@@ -53,7 +53,7 @@ function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boole
   return kappa.value < least || (sure && kappa.interval[0] < least);
 }
 
-/** Returns the reason why the gate isn't passed. */
+/** Returns the reason that the gate isn't passed. */
 function kappaMissText(kappa: Kappa | undefined, { least }: KappaGate): string {
   if (kappa === undefined) return `Cohen's kappa is not defined, and --min-kappa requires ${least}`;
   const isValueBelow = kappa.value < least;

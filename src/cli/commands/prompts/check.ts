@@ -53,7 +53,7 @@ function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
 /** The result of a check. A missing file is not a finding but a usage error. */
 interface CheckedFiles {
   readonly findings: readonly Finding[];
-  /** Why files could not be read. */
+  /** The reasons that files could not be read. */
   readonly unread: readonly CliError[];
 }
 

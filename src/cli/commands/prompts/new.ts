@@ -53,7 +53,7 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
 /** Returns a command line that runs a prompt file with its required inputs, so that it works in a pipe too. */
 async function runCommandFor(ctx: Context, file: string): Promise<string> {
   const { promptConfig } = await import('../../../prompts/definition.ts');
-  // The check, which the note before names, reports the faults of a file that can't be read.
+  // `prompts check`, which the note above names, reports the faults of a file that can't be read.
   const definition = await definitionOfFile(ctx, path.resolve(ctx.cwd, file)).catch(() => undefined);
   const fields = definition && describeConfig(promptConfig(definition));
   return exampleCommand(adviseWith({}, ctx.env), file, fields ?? { text: [], images: [] });

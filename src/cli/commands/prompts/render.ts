@@ -65,7 +65,7 @@ async function createPreview(
   const isValue = ([key]: readonly [string, unknown]): boolean => !locations.has(key);
   const values = Object.entries(supplied.values).filter(isValue);
   const text = new Map(Object.entries(supplied.texts).filter(isValue));
-  // The values of --inputs are taken as they are.
+  // Values of --inputs keep their types.
   const fault =
     suppliedInputFault(fields, { text, images: named }, []) ??
     missingInput(fields, { text: new Map([...values, ...text]), images });

@@ -29,10 +29,10 @@ export async function runsCancel(
   if (ctx.globals.json) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
 }
 
-/** A run that costs money is cancelled soon, even if the service can't show it. */
+/** Maximum time to read a run before it is cancelled anyway, in milliseconds, because it may cost money. */
 const LOOK_TIMEOUT_MS = 2000;
 
-/** Returns true if a run is known to have ended before it is cancelled: a fault of reading must not keep it running. */
+/** Returns true if a run is known to have ended. A run that can't be read is cancelled anyway. */
 async function isKnownToHaveEnded(
   { signal }: Context,
   { client }: Connection,

@@ -145,7 +145,7 @@ async function findVersions(
   });
 }
 
-// On narrower terminals ages omit "ago".
+// Ages omit "ago" on narrow terminals.
 const MIN_COLUMNS_FOR_DETAILS = 80;
 
 function runColumns(ctx: Context): ListColumn<RunRow>[] {

@@ -66,7 +66,7 @@ export async function runsRerun(
   });
 }
 
-/** Says how to run a model of a models file again if the file is not named. */
+/** Adds a hint to name the models file again to a refusal of its model. */
 function withModelsFlag({ globals }: Context, { embedded }: Connection, error: unknown): unknown {
   const isMissing = error instanceof ValidationError && error.message.includes('` does not exist');
   if (!isMissing || !embedded || globals.models !== undefined) return error;

@@ -14,7 +14,7 @@ import type { TEST } from './spec.ts';
 
 export type TestFlags = FlagsOf<typeof TEST.flags>;
 
-/** Checks the flags against each other. @throws {CliError} USAGE_ERROR if they don't go together */
+/** Checks the flags. @throws {CliError} USAGE_ERROR if they can't be combined */
 export function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
   const { resume = false, failed = false, retryUnknown = false } = flags;
   if (resume && failed) {
@@ -52,7 +52,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
   };
 }
 
-/** Refuses flags that a batch can't follow. @throws {CliError} USAGE_ERROR */
+/** Refuses flags that can't be combined with a provider's batch. @throws {CliError} USAGE_ERROR */
 function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure = false }: TestFlags): void {
   if (providerBatch && watch)
     throw usageError("--provider-batch doesn't go with --watch: it takes up to a day");

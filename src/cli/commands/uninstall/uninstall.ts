@@ -65,7 +65,7 @@ async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<
   const value = { items: items.map(({ place, holds }) => ({ place, holds })), left };
   const nothing = 'promptrun keeps nothing on this machine.\n';
   await present(ctx, value, {
-    // A table would cut long places, and whoever confirms has to see them whole.
+    // A table would cut long paths, and the user has to see what to confirm.
     terminal: () =>
       items.map(({ place, holds }) => `${oneLine(place)}\n  ${oneLine(holds)}\n`).join('') || nothing,
     plain: () => plainRows(items.map(({ place, holds }) => [place, holds])),
@@ -206,7 +206,7 @@ function folderItems(
   }
   const removeFolders = (): void => {
     for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);
-    // On Windows, one more folder contains the program's folders.
+    // On Windows, the program's folders are inside one more folder.
     if (process.platform === 'win32' && !isNamed) removeIfEmpty(path.dirname(folder));
   };
   const items = [...groups].map(([place, files]) => ({

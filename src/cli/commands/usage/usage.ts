@@ -136,7 +136,7 @@ function plainUsageCells({ key, runs, failed, credits, tokens, cost, estimated }
   return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];
 }
 
-// Fits into 80 columns beside all figures.
+// Fits into 80 columns together with all figures.
 const USAGE_BAR_WIDTH = 10;
 
 function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {

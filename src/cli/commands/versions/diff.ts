@@ -107,7 +107,7 @@ async function chosenVersions(
   return { promptId, entries, pair };
 }
 
-/** Returns the version after the version asked for, or else after the latest. */
+/** Returns the file's version with the requested version, or else with the latest. */
 function pairWithFile(
   entries: readonly PromptVersionEntry[],
   [asked]: readonly string[],
@@ -117,7 +117,9 @@ function pairWithFile(
   return older === undefined ? undefined : [older, ofFile];
 }
 
-/** Returns both versions asked for, one and that of the prompt's name or the latest, or the latest two. */
+/**
+ * Returns the two requested versions, or one with the version in the prompt's name or the latest, or the latest two.
+ */
 function publishedPair(
   entries: readonly PromptVersionEntry[],
   [first, second]: readonly string[],

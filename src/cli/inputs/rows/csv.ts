@@ -118,7 +118,7 @@ function parseRecords(
     // Otherwise rows that were already parsed would be lost with the faulty one.
     skip_records_with_error: true,
   } as Options);
-  // The reader of the parser sees faults of either end.
+  // Faults of either stream reach the reader of the parser.
   pipeline(Readable.from(text), parser, () => {});
   return { records: parser as AsyncIterable<CsvRecord>, broken: () => broken };
 }

@@ -6,7 +6,7 @@ import { FORGOTTEN } from '../journal-events.ts';
 export interface BatchHandover {
   /** The prefix of its requests' names, by which the batch can be found. */
   readonly key: string;
-  /** When it was made, as ISO 8601; undefined if an earlier version made it. */
+  /** The time at which it was made, as ISO 8601; undefined if an earlier version made it. */
   readonly time?: string | undefined;
   readonly promptVersionId: string;
   /** The provider interface of its requests; undefined if an earlier version made them. */

@@ -39,7 +39,7 @@ export interface AwaitedRow {
 /** The interval of progress notes while rows are prepared, in milliseconds. */
 const REPORT_EVERY_MS = 10_000;
 
-/** More than a provider adds to the parameters of a row: its id, method and path. */
+/** Upper bound of what a provider adds to the parameters of a row: its id, method and path. */
 const ROW_OVERHEAD_BYTES = 200;
 
 /** Prepares rows for a provider and groups as many as fit into one of its batches. */

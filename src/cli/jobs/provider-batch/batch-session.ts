@@ -18,7 +18,7 @@ const FIRST_POLL_MS = 1000;
 const MAX_POLL_MS = 30_000;
 /** Maximum time of consecutive 404s before the command gives up, in milliseconds. */
 const MAX_MISSING_MS = 60_000;
-/** How long a batch must be missing from the provider's list, which may lag behind a creation, in milliseconds. */
+/** Time for which a batch must be missing from the provider's list, which may lag behind, in milliseconds. */
 const LIST_LAG_MS = 5000;
 /** The interval of notes about an unchanged batch, in milliseconds. */
 const NOTE_EVERY_MS = 30_000;

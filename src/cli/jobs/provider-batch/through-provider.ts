@@ -158,7 +158,7 @@ class VersionHandover {
   async #send(handover: BatchHandover, prepared: readonly PreparedRow[]): Promise<AwaitedRow[]> {
     const { ctx, journal, settle } = this.#parts;
     await journalHandover(journal, handover);
-    // A row that failed before counts as open again.
+    // A row that failed earlier counts as open again.
     const earlier = prepared.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
     ctx.io.note(`note: uploading ${counted(prepared.length, 'row')} to ${this.#provider.name} as a batch`);
@@ -195,7 +195,7 @@ class VersionHandover {
   async *#sendAgain(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
     this.#parts.budget.release(Array.from(handover.rows.values(), ({ customId }) => customId));
     const prepared = await this.#prepareAll(rows);
-    // An uploaded file of requests is useless for another interface.
+    // An uploaded file of requests can't be used with another interface.
     const isSame = prepared.length === handover.rows.size && handover.interface === this.#provider.interface;
     const again = isSame ? handover : this.#newHandover(prepared);
     if (prepared.length > 0) yield* this.#answers(again, await this.#send(again, prepared));
@@ -228,7 +228,7 @@ class VersionHandover {
     for (const [customId, row] of open) yield* this.#answered(row, { handover, customId, answer: { fault } });
   }
 
-  /** Gives up results that the provider no longer has. They were paid for, so only `--retry-unknown` pays again. */
+  /** Abandons results that the provider no longer has. They were paid for, so only `--retry-unknown` pays again. */
   async *#giveUp(
     handover: BatchHandover,
     id: string,

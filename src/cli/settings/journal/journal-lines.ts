@@ -14,7 +14,7 @@ export interface JournalOutcome {
   readonly runStatus?: string;
   /** True if the run was found in the list, because the answer was lost. */
   readonly recovered?: true;
-  /** How far the service's clock is ahead of this machine's, in milliseconds, if known. */
+  /** Milliseconds by which the service's clock is ahead of this machine's, if known. */
   readonly clockOffsetMs?: number;
 }
 

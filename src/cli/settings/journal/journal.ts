@@ -26,7 +26,7 @@ const LOOK_AFTER_BYTES = 1024 * 1024;
 export type JournalStart = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'> & {
   /** The base URL, or `local` for the embedded service. */
   readonly service: string;
-  /** How far the service's clock is ahead of this machine's, in milliseconds; undefined if unknown. */
+  /** Milliseconds by which the service's clock is ahead of this machine's; undefined if unknown. */
   readonly clockOffsetMs?: number | undefined;
 };
 

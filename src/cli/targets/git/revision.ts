@@ -34,7 +34,7 @@ export async function withPromptFile<T>(
   try {
     return await use(await checkOut(ctx, file, file.revision, checkout));
   } catch (error) {
-    // The message names a file that is about to be removed.
+    // The message would name a file that is about to be removed.
     const isInCheckout = error instanceof Error && error.message.startsWith(checkout);
     throw isInCheckout ? usageError(`${file.name}: ${error.message.slice(checkout.length + 1)}`) : error;
   } finally {

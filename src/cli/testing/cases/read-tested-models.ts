@@ -16,7 +16,7 @@ export async function readTestedModels(
   if (several === undefined) return [{ model: undefined }];
   const models = new Map<string, TestedModel>();
   for (const [index, value] of several.value.items('models').entries()) {
-    // Equal ones of promptfoo are asked by different interfaces there.
+    // In promptfoo, equal names with different interfaces are different models.
     const key = JSON.stringify(ctx.isAsPromptfoo ? [value.json(), index] : value.json());
     models.set(key, await readTestedModel(ctx, value));
   }

@@ -26,7 +26,7 @@ export function repeatCases(file: TestFile, options: RepeatOptions): TestFile {
 function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: RepeatOptions): TestCase {
   const { pass, passPlace } = testCase;
   if (sure && pass.kind === 'rate') {
-    // Any answer meets a rate of 0 %: more, side by side, would be paid for nothing.
+    // One answer is enough for a rate of 0 %; more answers would cost money for nothing.
     return { ...testCase, repeat: pass.rate === 0 ? 1 : maxRepeat, untilDecided: true };
   }
   const runs = repeat ?? testCase.repeat;

@@ -64,7 +64,7 @@ export interface TestedModel {
 
 export interface TestCase {
   readonly name: string;
-  /** True if its name is its place in the file, which changes with cases before it. */
+  /** True if its name is only its position in the file, which changes if cases are inserted before it. */
   readonly isNumbered?: true;
   /** The case's line in the test file. */
   readonly line: number;

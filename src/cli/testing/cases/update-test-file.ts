@@ -43,7 +43,7 @@ interface Updated {
  */
 export function checkUpdatable(ctx: Context, file: string): void {
   checkBelow(fileIn(file));
-  // Not whether this user may write: root may always.
+  // This checks the mode, not if the user can write, because root always can.
   const isReadOnly = (statSync(file).mode & 0o222) === 0;
   if (isReadOnly) {
     const shown = shownPath(ctx, file);
@@ -78,7 +78,7 @@ export async function updateTestFile(file: string, results: readonly EntryResult
   const before = await readFile(file, 'utf8');
   let source = before;
   const expected = new Map<number, NewValue>();
-  // From the end, so that a change does not move the places before it.
+  // Starts at the end, so that a change does not move the places before it.
   for (const { at, text } of failedAnswers(results)) {
     const change = changeAt(source, at, text);
     if (change === undefined) continue;

@@ -21,7 +21,7 @@ export async function readScript(
 ): Promise<JavaScript> {
   const written = textIn(value, key);
   if (written.startsWith('file://')) return readScriptFile(value, written, key, ctx, { isAsPromptfoo });
-  // Found now, because the answer would be paid for first. promptfoo reports it with the case.
+  // Reported before the answer is paid for. promptfoo reports it with the case.
   const fault = isAsPromptfoo ? undefined : javascriptFault(written);
   if (fault !== undefined) throw faultIn(value, `${key}: ${fault}`);
   return { code: written, isFile: false };

@@ -11,7 +11,7 @@ export async function transformedOutput(
 ): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: Unmet }> {
   const result = await answer.javascript(script, answer.value);
   const value = 'fault' in result ? undefined : result.value;
-  // promptfoo takes null for no value.
+  // promptfoo treats null as no value.
   if (value === undefined || (answer.isAsPromptfoo && value === null)) {
     const why = 'fault' in result ? result.fault : 'it gives nothing';
     return {

@@ -72,7 +72,7 @@ function undecidedText({ status, counted, entry }: EntryResult): string[] {
   return [`not enough runs to say: ${runs} would probably decide`];
 }
 
-/** Names a fault that put several results off only once, in the first of them. */
+/** Names a fault that postponed several results only once, in the first of them. */
 function faultOnce(results: readonly EntryResult[]): EntryResult[] {
   let isReported = false;
   return results.map(result => ({

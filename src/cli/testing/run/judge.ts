@@ -161,7 +161,7 @@ export class Judge {
     const run = await read();
     if (run.runStatus !== 'succeeded' && log.asksAgain) return undefined;
     if (connection.recorder?.adopt === undefined) return run;
-    // Read once more, because only an answer that counts must be recorded.
+    // The run is read once more, because only answers that are used may be recorded.
     connection.recorder.adopt(runId, body.recorded);
     return await read();
   }

@@ -128,7 +128,7 @@ export class QuestionRounds {
 export function createJournaledRounds(requests: ResumableRequests): QuestionRounds {
   const counts = new Map<string, number>();
   const questionId = (asker: string, request: RunRequest): string => {
-    // The version differs with the judge, whose answer must not be taken for another's.
+    // The version depends on the judge, so that one judge's answer is never used as another's.
     const content = `${request.promptVersionId}-${requestDigest(request)}`;
     const question = `${asker}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
     counts.set(question, (counts.get(question) ?? 0) + 1);

@@ -43,7 +43,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
     if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
   }
   const needed = new Set(chosen);
-  // Those that are added are visited too.
+  // Cases that are added during the loop are visited too.
   for (const one of needed) {
     const { turn } = one.testCase;
     for (const index of turn?.after ?? []) {

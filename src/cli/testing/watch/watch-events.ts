@@ -44,7 +44,7 @@ export class WatchEvents {
       if (this.#watchers.has(folder)) continue;
       try {
         const watcher = watch(folder, () => this.#wake());
-        // The scans find the files of a folder that disappears and comes back.
+        // If a folder disappears and comes back, the scans find its files.
         watcher.on('error', () => watcher.close());
         this.#watchers.set(folder, watcher);
       } catch {

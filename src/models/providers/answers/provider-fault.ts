@@ -25,7 +25,7 @@ export class ProviderFault extends Error {
       readonly hasExpired?: boolean;
       /** The parameter that the provider complains about. */
       readonly param?: string | undefined;
-      /** Why no model answered, if the command has its own exit code or hint for it. */
+      /** The reason that no model answered, if it has its own exit code or hint. */
       readonly fault?: EngineFault | undefined;
       /** True if the request was sent and nothing came back. */
       readonly isUnanswered?: boolean;

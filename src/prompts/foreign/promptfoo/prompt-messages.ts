@@ -32,7 +32,7 @@ export function dumpedChat(text: string): { readonly text: string; readonly name
   return { text: quoted, names: [...text.matchAll(DUMPED)].map(([, name = '']) => name) };
 }
 
-/** How promptfoo reads a prompt. */
+/** The way promptfoo reads a prompt. */
 interface PromptReading {
   /** The JSON that it reads it as, which it writes over lines. */
   readonly json?: JsonValue | undefined;

@@ -7,7 +7,7 @@ import type { Located } from './source-files.ts';
 export interface PromptText extends PromptNames {
   readonly at: Located;
   readonly text: string;
-  /** Why it can't be expressed, regardless of its text. */
+  /** The reason that it can't be expressed, regardless of its text. */
   readonly fault?: string;
   /** The settings that go with it and replace the providers' own. */
   readonly config?: YamlValue | undefined;

@@ -1,7 +1,7 @@
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
 
-/** How a configuration wants its tests to be run. */
+/** The settings with which a configuration runs its tests. */
 export interface RunSettings {
   /** The number of repetitions of each case, unless its test sets it. */
   readonly repeat: number | undefined;

@@ -7,7 +7,7 @@ import { ApiError } from '../api-error.ts';
 import { type ParsedBody, parseBodyHere } from '../parse-body.ts';
 import type { Order, ThreadJob, ThreadReply } from './thread-messages.ts';
 
-/** Smaller work is done in the main thread; in bytes. */
+/** Minimum size of work for the thread, in bytes; the main thread does smaller work. */
 const SMALL_BYTES = 64 * 1024;
 
 interface PendingTask {

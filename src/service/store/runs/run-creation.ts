@@ -85,7 +85,7 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
   throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
 }
 
-/** Returns the bytes of media that the user may have for this run to be created. */
+/** Returns the number of media bytes that the user may have if this run is to be created. */
 async function maxMediaBytes(
   db: Db,
   { userId, inputBytes, textBytes, needsSpace }: NewRun,

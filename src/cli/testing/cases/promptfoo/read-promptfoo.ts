@@ -146,7 +146,7 @@ async function convertAllPrompts(
   for (let round = 0; first.testPrograms && first.testPrograms.length > 0; round += 1) {
     if (round === MAX_PROGRAM_ROUNDS)
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
-    // Nothing is started if the rest can't be carried out.
+    // No program starts if the rest of the configuration can't be run.
     reportUnsupported(ctx, [first], skipUnsupported);
     for (const program of first.testPrograms) {
       programOutputs[program.name] ??= await runTestProgram(ctx, program, { file, name });
@@ -156,12 +156,12 @@ async function convertAllPrompts(
   const all = [first];
   const others = Array.from({ length: (first.prompts ?? 1) - 1 }, (_, index) => index + 2);
   while (others.length > 0) {
-    // Lets a signal in.
+    // Lets a signal be handled.
     await setImmediate();
     ctx.signal.throwIfAborted();
     const numbers = others.splice(0, PROMPTS_AT_ONCE);
     const made = await convert.more(numbers, programOutputs);
-    // The bodies of requests may differ from prompt to prompt.
+    // The request bodies of two prompts may differ.
     const programs = made.flatMap(({ testPrograms = [] }) => testPrograms);
     for (const program of programs) {
       programOutputs[program.name] ??= await runTestProgram(ctx, program, { file, name });

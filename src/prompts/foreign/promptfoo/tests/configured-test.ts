@@ -31,7 +31,7 @@ export interface ConfiguredTest {
 }
 
 export interface Variable {
-  /** As promptfoo writes it into texts: an object is `[object Object]`. */
+  /** The text that promptfoo makes of it: an object is `[object Object]`. */
   readonly text: string;
   /** The value for code. */
   readonly json: JsonValue;
