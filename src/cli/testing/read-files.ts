@@ -28,7 +28,7 @@ export async function readFiles(
     const read = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
     files.push(...(read ?? []));
   }
-  // By now, the models that any of the files declares are known.
+  // The models that any of the files declares are known by now.
   for (const file of files) {
     await faulty.collect(file.file, () => refuseUncheckable(file, judge, options));
   }
