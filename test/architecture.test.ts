@@ -11,8 +11,8 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-function sourceFiles(): string[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+function sourceFiles(folder: string): string[] {
+  return readdirSync(path.join(root, '..', folder), { recursive: true, encoding: 'utf8' })
     .filter(file => /\.(ts|d\.ts)$/.test(file))
     .map(file => file.split(path.sep).join('/'));
 }
@@ -22,7 +22,7 @@ function withoutComments(source: string): string {
 }
 
 /** Imports of files of the project, as paths below src/. */
-function importsOf(file: string): Import[] {
+function readImports(file: string): Import[] {
   const source = withoutComments(readFileSync(path.join(root, file), 'utf8'));
   return [...source.matchAll(IMPORT)]
     .filter(match => match[1]?.startsWith('.'))
@@ -33,7 +33,7 @@ function importsOf(file: string): Import[] {
     }));
 }
 
-function houseOf(file: string): string {
+function findHouse(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : file;
 }
 
@@ -117,7 +117,7 @@ function cliRoom(file: string): string | undefined {
   return rest === undefined ? 'top' : room;
 }
 
-function floorOf(house: string, room: string): number {
+function findFloor(house: string, room: string): number {
   return (FLOORS[house] ?? []).findIndex(rooms => rooms.includes(room));
 }
 
@@ -126,8 +126,8 @@ function mayImportFromTop(room: string, target: string): boolean {
   return target === 'cli/errors.ts' || target === 'cli/exit-codes.ts';
 }
 
-const files = sourceFiles();
-const graph = new Map(files.map(file => [file, importsOf(file)]));
+const files = sourceFiles('src');
+const graph = new Map(files.map(file => [file, readImports(file)]));
 const edges = [...graph].flatMap(([from, imports]) => imports.map(edge => ({ from, ...edge })));
 
 function cycleFrom(start: string): string[] | undefined {
@@ -166,11 +166,15 @@ describe('names of functions, types and constants', () => {
   });
 
   it('say what a function does or gives, not whose it is', () => {
-    const genitives = files.flatMap(file => {
-      const source = withoutComments(readFileSync(path.join(root, file), 'utf8'));
-      const names = [...source.matchAll(/\bfunction\*? (\w+Of)\b/g)].map(([, name = '']) => name);
-      // "One of these" and "any of these" aren't genitives.
-      return names.filter(name => !/(?:one|any|all)Of$/i.test(name)).map(name => `${file}: ${name}`);
+    const sources = ['src', 'test'].flatMap(folder => sourceFiles(folder).map(file => path.join(folder, file)));
+    const genitives = sources.flatMap(file => {
+      const source = withoutComments(readFileSync(path.join(root, '..', file), 'utf8'));
+      const names = [...source.matchAll(/\b(?:function\*? (\w+Of)\b|const (\w+Of) = (?:async )?\(.*=>$)/gm)];
+      // "One of these" and "a list of these" aren't genitives.
+      return names
+        .map(([, ofFunction, ofArrow]) => ofFunction ?? ofArrow ?? '')
+        .filter(name => !/(?:one|any|all|list)Of$/i.test(name))
+        .map(name => `${file}: ${name}`);
     });
     expect(genitives).toEqual([]);
   });
@@ -191,9 +195,9 @@ describe('imports between folders', () => {
 
   it('are only those that a folder may have; the command line imports only types of the service', () => {
     const isServiceType = ({ from, target, typeOnly }: Import & { from: string }): boolean =>
-      typeOnly && houseOf(from) === 'cli' && houseOf(target) === 'service';
+      typeOnly && findHouse(from) === 'cli' && findHouse(target) === 'service';
     const wrong = edges.filter(
-      edge => !ALLOWED[houseOf(edge.from)]?.includes(houseOf(edge.target)) && !isServiceType(edge),
+      edge => !ALLOWED[findHouse(edge.from)]?.includes(findHouse(edge.target)) && !isServiceType(edge),
     );
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -201,7 +205,7 @@ describe('imports between folders', () => {
   it('lets models/ import nothing but types of prompts/', () => {
     const values = edges.filter(
       ({ from, target, typeOnly }) =>
-        houseOf(from) === 'models' && houseOf(target) === 'prompts' && !typeOnly,
+        findHouse(from) === 'models' && findHouse(target) === 'prompts' && !typeOnly,
     );
     expect(values.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -209,14 +213,14 @@ describe('imports between folders', () => {
   it('loads prompts/ and models/ late in the command line, which seldom needs them', () => {
     const early = edges.filter(
       ({ from, target, lazy, typeOnly }) =>
-        houseOf(from) === 'cli' && ['prompts', 'models'].includes(houseOf(target)) && !lazy && !typeOnly,
+        findHouse(from) === 'cli' && ['prompts', 'models'].includes(findHouse(target)) && !lazy && !typeOnly,
     );
     expect(early.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
   it('lets main.ts import the service only when it is needed', () => {
     const eager = edges.filter(
-      edge => edge.from === 'main.ts' && houseOf(edge.target) === 'service' && !edge.lazy && !edge.typeOnly,
+      edge => edge.from === 'main.ts' && findHouse(edge.target) === 'service' && !edge.lazy && !edge.typeOnly,
     );
     expect(eager).toEqual([]);
   });
@@ -232,7 +236,7 @@ describe('imports between folders', () => {
       if (own === undefined || other === undefined || own === other) return false;
       return other === 'top'
         ? !mayImportFromTop(own, target)
-        : own !== 'top' && floorOf('cli', other) >= floorOf('cli', own);
+        : own !== 'top' && findFloor('cli', other) >= findFloor('cli', own);
     });
     expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -240,12 +244,14 @@ describe('imports between folders', () => {
   it.each(['client', 'files', 'prompts', 'models', 'service'])(
     'lets each room of %s/ import only rooms below it',
     house => {
-      const roomOf = (file: string): string => file.split('/')[1] ?? '';
-      const inside = edges.filter(({ from, target }) => houseOf(from) === house && houseOf(target) === house);
+      const findRoom = (file: string): string => file.split('/')[1] ?? '';
+      const inside = edges.filter(
+        ({ from, target }) => findHouse(from) === house && findHouse(target) === house,
+      );
       const isTopFile = (room: string): boolean => room.endsWith('.ts');
       const upward = inside.filter(({ from, target }) => {
-        const [own, other] = [roomOf(from), roomOf(target)];
-        const [floor, to] = [floorOf(house, own), floorOf(house, other)];
+        const [own, other] = [findRoom(from), findRoom(target)];
+        const [floor, to] = [findFloor(house, own), findFloor(house, other)];
         if (own === other || (floor === to && isTopFile(own) && isTopFile(other))) return false;
         return to >= floor;
       });
@@ -260,7 +266,9 @@ describe('imports between folders', () => {
     const without = [...rooms].filter(name => {
       const [house = '', room = ''] = name.split('/');
       return (
-        FLOORS[house] !== undefined && !(house === 'cli' && room.endsWith('.ts')) && floorOf(house, room) < 0
+        FLOORS[house] !== undefined &&
+        !(house === 'cli' && room.endsWith('.ts')) &&
+        findFloor(house, room) < 0
       );
     });
     expect(without).toEqual([]);

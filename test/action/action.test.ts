@@ -96,7 +96,7 @@ function notBuilt(npm: string): Record<string, string> {
   return { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 }
 
-const responseOf = ({ outputs }: Step): string => readFileSync(outputs['response-file'] ?? '', 'utf8');
+const readResponse = ({ outputs }: Step): string => readFileSync(outputs['response-file'] ?? '', 'utf8');
 const HELLO = { prompt: 'hello.prompt', input: 'name=Ada' };
 const FILES = { 'hello.prompt': '---\nmodel: echo\n---\nHi {{name}}' };
 const ECHO = '---\nmodel: echo\n---\n{{text}}';
@@ -113,7 +113,7 @@ describe.runIf(isPosix)('the action', () => {
   it('runs a prompt and returns its answer, its JSON and its id', async () => {
     const step = await runStep(HELLO, FILES);
     expect([step.code, step.log.includes('::error')]).toEqual([0, false]);
-    expect(responseOf(step)).toContain('Ada');
+    expect(readResponse(step)).toContain('Ada');
     expect(JSON.parse(step.outputs['json'] ?? '')).toMatchObject({ runId: step.outputs['run-id'] });
   });
 
@@ -145,7 +145,7 @@ describe.runIf(isPosix)('the action', () => {
     const absolute = path.join(home, 'workspace/absolute.txt');
     const step = await runStep({ ...HELLO, 'response-file': absolute }, FILES, workspace);
     expect([step.code, step.outputs['response-file']]).toEqual([0, absolute]);
-    expect(responseOf(step)).toBe(step.outputs['response']);
+    expect(readResponse(step)).toBe(step.outputs['response']);
     for (const file of ['../answer.txt', 'a/../../answer.txt', path.join(home, 'link.txt')]) {
       if (path.isAbsolute(file)) symlinkSync('absolute.txt', file);
       const refused = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
@@ -160,7 +160,7 @@ describe.runIf(isPosix)('the action', () => {
       { prompt: 'say.prompt', 'file-input': 'text=hostile.txt' },
       { 'say.prompt': ECHO, 'hostile.txt': hostile },
     );
-    expect(responseOf(step)).toContain(hostile.trimEnd());
+    expect(readResponse(step)).toContain(hostile.trimEnd());
     expect(Object.keys(step.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     expect(step.outputs['run-id']).toMatch(/^[0-9a-f-]{36}$/u);
     expect(commandsIn(step.log).filter(line => !line.startsWith('::stop-commands::'))).toEqual([]);
@@ -187,7 +187,7 @@ describe.runIf(isPosix)('the action', () => {
       { prompt: 'say.prompt', input: 'text=@/etc/passwd "; touch owned; $(touch owned) --json' },
       { 'say.prompt': ECHO },
     );
-    expect(responseOf(step)).toContain('@/etc/passwd "; touch owned; $(touch owned) --json');
+    expect(readResponse(step)).toContain('@/etc/passwd "; touch owned; $(touch owned) --json');
   });
 
   it('takes what actions/ai-inference takes: a file of GitHub Models, variables as YAML, its own model first', async () => {
@@ -339,7 +339,7 @@ describe.runIf(isPosix)('the action', () => {
     const first = await runStep({ ...HELLO, record: 'recordings' }, FILES);
     const recordings = path.join(first.home, 'recordings');
     const again = await runStep({ ...HELLO, replay: recordings }, FILES);
-    expect([again.code, responseOf(again)]).toEqual([0, responseOf(first)]);
+    expect([again.code, readResponse(again)]).toEqual([0, readResponse(first)]);
     const other = await runStep({ ...HELLO, input: 'name=Grace', replay: recordings }, FILES);
     expect(other.code).toBe(2);
   });

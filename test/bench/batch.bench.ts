@@ -59,10 +59,10 @@ interface Cost {
 
 /** Batches at concurrency 16 on answers that take 50 ms, each beside a bare loop of as many rows. */
 export default async function batchBench(): Promise<void> {
-  for (const rows of ROWS) await benchOf(rows);
+  for (const rows of ROWS) await benchBatch(rows);
 }
 
-async function benchOf(rows: number): Promise<void> {
+async function benchBatch(rows: number): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
   const server = answering();
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));

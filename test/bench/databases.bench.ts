@@ -49,10 +49,10 @@ async function measureAll(directory: string, cluster: PostgresCluster, start: St
   report('the same, PostgreSQL, 1 instance', await measure(one, '/runs', creation(version)), created);
   const three = [one, await start('two', cluster.url), await start('three', cluster.url)];
   const together = await Promise.all(three.map(server => measure(server, '/runs', creation(version))));
-  report('the same, PostgreSQL, 3 instances', sumOf(together), created);
+  report('the same, PostgreSQL, 3 instances', addUp(together), created);
 }
 
-function sumOf(measured: readonly Measured[]): Measured {
+function addUp(measured: readonly Measured[]): Measured {
   return {
     perSecond: measured.reduce((sum, { perSecond }) => sum + perSecond, 0),
     p99: Math.max(...measured.map(({ p99 }) => p99)),

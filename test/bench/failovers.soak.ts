@@ -57,7 +57,7 @@ async function failOver(how: 'kill' | 'freeze') {
     children.push(...instances.map(({ child }) => child));
     const headers = { authorization: `Bearer ${first.key}` };
     const urls = instances.map(({ url }) => url);
-    const version = await versionOf(urls[0] ?? '', headers);
+    const version = await findVersion(urls[0] ?? '', headers);
     const acknowledged = new Map<string, string>();
     const over = new AbortController();
     const callers = Array.from({ length: CALLERS }, async () => {
@@ -130,13 +130,13 @@ async function startInstance(directory: string, prompts: string, database: strin
     if (child.exitCode !== null) throw new Error('an instance could not be started');
     await sleep(20);
   }
-  const valueOf = (name: RegExp): string => name.exec(said)?.[1] ?? '';
-  return { child, url: valueOf(/^listening on (\S+)$/m), key: valueOf(/^key: (\S+)$/m) };
+  const printedValue = (name: RegExp): string => name.exec(said)?.[1] ?? '';
+  return { child, url: printedValue(/^listening on (\S+)$/m), key: printedValue(/^key: (\S+)$/m) };
 }
 
 type Headers = Record<string, string>;
 
-async function versionOf(url: string, headers: Headers): Promise<string> {
+async function findVersion(url: string, headers: Headers): Promise<string> {
   for (;;) {
     const answer = await fetch(`${url}/prompts/publish?q=ask`, { headers });
     const { data } = (await answer.json()) as { data: { rows: { slug: string; promptVersionId: string }[] } };

@@ -7,7 +7,7 @@ import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
 import { CREATE } from '../../src/service/store/postgres/create-runs.ts';
 import { postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
-import { cpuOf, postmasterOf } from './processor-time.ts';
+import { findPostmaster, readCpuTimes } from './processor-time.ts';
 import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const SECONDS = 5;
@@ -26,7 +26,7 @@ export default async function benchLoad(): Promise<void> {
     const dataDir = path.join(directory, name);
     const server = await startServer('service', dataDir, database);
     servers.push(server);
-    return { server, keys: await keysOf(dataDir, database) };
+    return { server, keys: await createKeys(dataDir, database) };
   };
   try {
     await measureNeighbour('SQLite', await start('sqlite'));
@@ -47,7 +47,7 @@ interface Users {
 }
 
 /** Keys of users beside the first. */
-async function keysOf(dataDir: string, database: string | undefined): Promise<string[]> {
+async function createKeys(dataDir: string, database: string | undefined): Promise<string[]> {
   const store = await openStore({ dataDir, database });
   try {
     const keys: string[] = [];
@@ -61,12 +61,12 @@ async function keysOf(dataDir: string, database: string | undefined): Promise<st
 /** Measures how long `GET /me` takes a user while another user creates runs. */
 async function measureNeighbour(store: string, { server, keys: [neighbour = ''] }: Users): Promise<void> {
   const body = creation(await sampleVersion(server));
-  const quiet = await timesOf(server, neighbour, sleep(SECONDS * 1000));
-  const busy = await timesOf(server, neighbour, creations(server, server.key, body, { apart: true }));
+  const quiet = await typicalAnswerMs(server, neighbour, sleep(SECONDS * 1000));
+  const busy = await typicalAnswerMs(server, neighbour, creations(server, server.key, body, { apart: true }));
   line(`GET /me of a neighbour, ${store}`, `p95 ${busy.toFixed(1)} ms, ${quiet.toFixed(1)} ms without load`);
 }
 
-async function timesOf(server: Server, key: string, load: Promise<unknown>): Promise<number> {
+async function typicalAnswerMs(server: Server, key: string, load: Promise<unknown>): Promise<number> {
   const times: number[] = [];
   const over = new AbortController();
   const ended = load.finally(() => over.abort());
@@ -95,7 +95,7 @@ interface Round {
 /** Creations a second over those that pgbench makes with the same statement, and what one costs: medians of rounds. */
 async function measureStatements(users: Users, database: string): Promise<void> {
   const body = creation(await sampleVersion(users.server));
-  const postmaster = await postmasterOf(database);
+  const postmaster = await findPostmaster(database);
   const rounds: Round[] = [];
   while (rounds.length < ROUNDS) rounds.push(await measureRound(users, body, database, postmaster));
   const median = (of: (round: Round) => number): number =>
@@ -127,9 +127,9 @@ async function measureRound(
   postmaster: number,
 ): Promise<Round> {
   const bench = pgbench(database);
-  const before = await cpuOf(server.process.pid, postmaster);
+  const before = await readCpuTimes(server.process.pid, postmaster);
   const one = await creations(server, server.key, body);
-  const after = await cpuOf(server.process.pid, postmaster);
+  const after = await readCpuTimes(server.process.pid, postmaster);
   const findCost = (at: 0 | 1): number => ((after[at] - before[at]) / (one * SECONDS)) * 1000;
   const many = await creations(server, server.key, body, { connections: MANY_AT_ONCE });
   const four = await Promise.all(

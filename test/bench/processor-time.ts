@@ -5,26 +5,29 @@ import pg from 'pg';
 const TICKS = 100;
 
 /** Gives the process that starts a database's others. */
-export async function postmasterOf(database: string): Promise<number> {
+export async function findPostmaster(database: string): Promise<number> {
   const client = new pg.Client(database);
   await client.connect();
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    return (await statOf(String(rows[0]?.pid)))?.parent ?? 0;
+    return (await readStat(String(rows[0]?.pid)))?.parent ?? 0;
   } finally {
     await client.end();
   }
 }
 
 /** Seconds of processor time that a process, and another with those it started, have taken. */
-export async function cpuOf(pid: number | undefined, postmaster: number): Promise<readonly [number, number]> {
+export async function readCpuTimes(
+  pid: number | undefined,
+  postmaster: number,
+): Promise<readonly [number, number]> {
   const names = await readdir('/proc').catch(() => []);
-  const all = await Promise.all(names.filter(name => /^\d+$/.test(name)).map(statOf));
-  const sumOf = (isCounted: (stat: Stat) => boolean): number =>
+  const all = await Promise.all(names.filter(name => /^\d+$/.test(name)).map(readStat));
+  const sumTimes = (isCounted: (stat: Stat) => boolean): number =>
     all.reduce((sum, stat) => sum + (stat && isCounted(stat) ? stat.seconds : 0), 0);
   return [
-    sumOf(stat => stat.pid === pid),
-    sumOf(stat => stat.pid === postmaster || stat.parent === postmaster),
+    sumTimes(stat => stat.pid === pid),
+    sumTimes(stat => stat.pid === postmaster || stat.parent === postmaster),
   ];
 }
 
@@ -34,7 +37,7 @@ interface Stat {
   readonly seconds: number;
 }
 
-async function statOf(name: string): Promise<Stat | undefined> {
+async function readStat(name: string): Promise<Stat | undefined> {
   const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => undefined);
   // The name may hold anything. The state, the parent and, from the 12th field on, the times come after it.
   const fields = text

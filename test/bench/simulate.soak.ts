@@ -6,7 +6,7 @@ import autocannon from 'autocannon';
 import pg from 'pg';
 import { openStore } from '../../src/service/index.ts';
 import { startPostgres } from '../support/databases/postgres.ts';
-import { cpuOf, postmasterOf } from './processor-time.ts';
+import { findPostmaster, readCpuTimes } from './processor-time.ts';
 import { type Costs, predict, predictFleets } from './scale-model.ts';
 import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
 
@@ -50,7 +50,7 @@ export default async function simulate(): Promise<void> {
       while (servers.length < count) await start();
       measurements.set(count, await measure(OPEN));
     }
-    const costs = costsOf(alone, measurements.get(1) ?? alone);
+    const costs = runCosts(alone, measurements.get(1) ?? alone);
     const rows = [...measurements].map(([instances, { perSecond, processors }]) => ({
       instances,
       predicted: Math.round(predict(costs, { ...HERE, instances, processors }).perSecond),
@@ -91,7 +91,7 @@ async function measured(servers: readonly Server[], { key, database, open }: Loa
   const [first] = servers as [Server];
   const body = creation(await sampleVersion({ ...first, key }));
   const used = servers.slice(0, open);
-  const before = await stateOf(used, database);
+  const before = await measureNow(used, database);
   const results = await Promise.all(
     used.map(server =>
       autocannon({
@@ -104,7 +104,7 @@ async function measured(servers: readonly Server[], { key, database, open }: Loa
       }),
     ),
   );
-  const after = await stateOf(used, database);
+  const after = await measureNow(used, database);
   const refused = results.reduce((sum, { non2xx, errors }) => sum + non2xx + errors, 0);
   if (refused > 0) throw new Error(`${refused} creations were refused`);
   const made = results.reduce((sum, result) => sum + result['2xx'], 0);
@@ -121,9 +121,9 @@ async function measured(servers: readonly Server[], { key, database, open }: Loa
 }
 
 /** Milliseconds of processors used so far, and commits. */
-async function stateOf(servers: readonly Server[], database: string) {
-  const postmaster = await postmasterOf(database);
-  const times = await Promise.all(servers.map(server => cpuOf(server.process.pid, postmaster)));
+async function measureNow(servers: readonly Server[], database: string) {
+  const postmaster = await findPostmaster(database);
+  const times = await Promise.all(servers.map(server => readCpuTimes(server.process.pid, postmaster)));
   const { user, system } = process.cpuUsage();
   const client = new pg.Client(database);
   await client.connect();
@@ -155,11 +155,11 @@ async function usedByAll(): Promise<number | undefined> {
 }
 
 /** Returns the costs for the model, from creations one after the other and from many at a time. */
-function costsOf(alone: Measured, together: Measured): Costs {
+function runCosts(alone: Measured, together: Measured): Costs {
   // The cost of a statement shows where fewer runs share one.
   const fewer = alone.statements - together.statements;
-  const node = partsOf(alone.node, together.node, fewer, alone.statements);
-  const database = partsOf(alone.database, together.database, fewer, alone.statements);
+  const node = splitCosts(alone.node, together.node, fewer, alone.statements);
+  const database = splitCosts(alone.database, together.database, fewer, alone.statements);
   const busy = alone.client + alone.node + alone.database;
   return {
     client: together.client,
@@ -174,7 +174,7 @@ function costsOf(alone: Measured, together: Measured): Costs {
 /** Rows that a creation writes in statements: one when it is made, one when it ends. */
 const ROWS = 2;
 
-function partsOf(alone: number, together: number, fewer: number, statements: number) {
+function splitCosts(alone: number, together: number, fewer: number, statements: number) {
   const statement = fewer > 0 ? Math.min(Math.max(0, (alone - together) / fewer), alone / statements) : 0;
   return { statement, run: alone - statement * statements };
 }

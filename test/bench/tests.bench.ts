@@ -42,9 +42,9 @@ export default async function testsBench(): Promise<void> {
     writeCases(home, baseUrl);
     const env = commandEnvironment(home, { OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: baseUrl });
     const command = [process.execPath, path.resolve('bin/promptrun.js'), 'test', 'say.test.yaml'];
-    const own = leastOf([...command, '--concurrency', String(CONCURRENCY)], env, home);
+    const own = leastCost([...command, '--concurrency', String(CONCURRENCY)], env, home);
     write(
-      `test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${textOf(own)}`,
+      `test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${costText(own)}`,
     );
     const { PROMPTFOO_BIN: promptfoo } = process.env;
     if (promptfoo === undefined) return write('  name an installed promptfoo with PROMPTFOO_BIN to compare');
@@ -53,9 +53,9 @@ export default async function testsBench(): Promise<void> {
       PROMPTFOO_DISABLE_UPDATE: '1',
       PROMPTFOO_CONFIG_DIR: home,
     };
-    const other = leastOf([process.execPath, path.resolve(promptfoo), ...EVAL], { ...env, ...quiet }, home);
+    const other = leastCost([process.execPath, path.resolve(promptfoo), ...EVAL], { ...env, ...quiet }, home);
     write(
-      `  promptfoo: ${textOf(other)}; of that ${(own.wall / other.wall).toFixed(2)} wall (at most 0.30), ` +
+      `  promptfoo: ${costText(other)}; of that ${(own.wall / other.wall).toFixed(2)} wall (at most 0.30), ` +
         `${(own.cpu / other.cpu).toFixed(2)} CPU (at most 0.25)`,
     );
   } finally {
@@ -83,12 +83,12 @@ function writeCases(home: string, apiBaseUrl: string): void {
 }
 
 /** Returns the lowest cost of a few rounds, after one that is not counted. */
-function leastOf(argv: readonly string[], env: Record<string, string>, cwd: string): Cost {
+function leastCost(argv: readonly string[], env: Record<string, string>, cwd: string): Cost {
   const costs = Array.from({ length: ROUNDS + 1 }, () => findCost({ argv, env, cwd }));
   return costs.slice(1).reduce(lesser);
 }
 
-function textOf({ wall, cpu }: Cost): string {
+function costText({ wall, cpu }: Cost): string {
   return `${(wall / 1000).toFixed(2)} s, ${(cpu / 1000).toFixed(2)} s CPU`;
 }
 

@@ -55,7 +55,7 @@ export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
   await service.listen();
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-chaos-'));
   try {
-    const names = Array.from({ length: plan.rows }, (_, at) => nameOf(at));
+    const names = Array.from({ length: plan.rows }, (_, at) => rowName(at));
     writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
     const ended = await runToTheEnd(plan, service, home);
     return { ...judge(names, service.ledger, home), ...ended, lists: service.lists };
@@ -66,7 +66,7 @@ export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
 }
 
 /** Returns the name of a row; every tenth row is the same as the one before. */
-function nameOf(at: number): string {
+function rowName(at: number): string {
   return `row ${at % 10 === 9 ? at - 1 : at}`;
 }
 
@@ -112,8 +112,8 @@ type Judgement = Pick<
 >;
 
 function judge(names: readonly string[], ledger: readonly LedgerRun[], home: string): Judgement {
-  const lines = linesOf<Line>(path.join(home, 'results.jsonl'));
-  const steps = linesOf<Step>(path.join(home, 'results.jsonl.journal'));
+  const lines = readJsonLines<Line>(path.join(home, 'results.jsonl'));
+  const steps = readJsonLines<Step>(path.join(home, 'results.jsonl.journal'));
   const byRun = new Map(ledger.map(run => [run.runId, run]));
   const seen = new Set<string>();
   const wrong: string[] = [];
@@ -132,14 +132,14 @@ function judge(names: readonly string[], ledger: readonly LedgerRun[], home: str
     succeeded: lines.filter(({ runStatus }) => runStatus === 'succeeded').length,
     failed: lines.filter(({ runStatus }) => runStatus === 'failed').length,
     inDoubt: inDoubt.length,
-    doubles: doublesOf(names, ledger),
+    doubles: paidTwice(names, ledger),
     wrong: [...wrong, ...(lines.length > byRow.size ? ['a row has two lines'] : [])],
     lost: ids.filter(id => !byRow.has(id) && !open.has(id)),
     unnamed: inDoubt.filter(id => !isNamed(ledger, stepsOfRow(steps, id))),
   };
 }
 
-function doublesOf(names: readonly string[], ledger: readonly LedgerRun[]): string[] {
+function paidTwice(names: readonly string[], ledger: readonly LedgerRun[]): string[] {
   const count = (all: readonly (string | undefined)[]): Map<string | undefined, number> => {
     const counts = new Map<string | undefined, number>();
     for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1);
@@ -167,7 +167,7 @@ function isNamed(ledger: readonly LedgerRun[], steps: readonly Step[]): boolean 
   return keys.size > 0 && made.every(({ runId }) => named.has(runId));
 }
 
-function linesOf<T>(file: string): T[] {
+function readJsonLines<T>(file: string): T[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   return lines.map(line => JSON.parse(line) as T);

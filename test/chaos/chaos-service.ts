@@ -95,7 +95,7 @@ export class ChaosService {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {});
     const url = new URL(request.url ?? '/', this.url);
-    const text = await bodyOf(request);
+    const text = await readBody(request);
     await new Promise(resolve => setTimeout(resolve, ANSWER_MS));
     const place = url.pathname.replace('/v1', '');
     if (request.method === 'POST') return this.#create(request, response, text);
@@ -221,7 +221,7 @@ function badGateway(response: ServerResponse): void {
   response.end('<html>bad gateway</html>');
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   return Buffer.concat(pieces).toString('utf8');

@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/client/errors.ts';
-import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
+import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
 import { failure, html, type PlainAnswer, success } from '../support/scripted-service.ts';
 
 let client: TestClient;
@@ -70,13 +70,13 @@ describe('an error envelope', () => {
     [200, 'SOMETHING_NEW', ServiceError],
   ])('HTTP %i %s is its own kind of error', async (httpStatus, status, type) => {
     await answering(failure(httpStatus, status, 'what is wrong', { field: 'x' }));
-    const error = await errorOf(client.request('GET', '/me', once), type);
+    const error = await rejection(client.request('GET', '/me', once), type);
     expect(error).toMatchObject({ status, httpStatus, message: 'what is wrong', data: { field: 'x' } });
   });
 
   it('needs no message and no data', async () => {
     await answering({ status: 404, body: { status: 'NOT_FOUND_ERROR' } });
-    const error = await errorOf(client.request('GET', '/me'), NotFoundError);
+    const error = await rejection(client.request('GET', '/me'), NotFoundError);
     expect(error).toMatchObject({ data: null });
     expect(error.message).toContain('404');
   });
@@ -84,14 +84,14 @@ describe('an error envelope', () => {
   it('of a creation that takes longer holds the run', async () => {
     await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: 'r-1' }));
     const creation = client.runs.create({ promptVersionId: 'v', inputs: {} });
-    expect(await errorOf(creation, GatewayTimeoutError)).toMatchObject({ runId: 'r-1', httpStatus: 504 });
+    expect(await rejection(creation, GatewayTimeoutError)).toMatchObject({ runId: 'r-1', httpStatus: 504 });
   });
 
   it.each([null, {}, { runId: '' }, { runId: 7 }, { runId: '../me' }])(
     'of a creation with data %j names no run',
     async data => {
       await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
-      const error = await errorOf(client.runs.create({ promptVersionId: 'v', inputs: {} }), ServiceError);
+      const error = await rejection(client.runs.create({ promptVersionId: 'v', inputs: {} }), ServiceError);
       expect(error).not.toBeInstanceOf(GatewayTimeoutError);
     },
   );
@@ -148,20 +148,20 @@ describe('an answer that is not an envelope', () => {
     ],
   ])('%s: says what came', async (_, answer, message) => {
     await answering(answer);
-    const error = await errorOf(client.request('GET', '/me', once), ProtocolError);
+    const error = await rejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(answer.status ?? 200);
   });
 
   it('is quoted in short', async () => {
     await answering(html(502, `<html>${'x'.repeat(100_000)}`));
-    const error = await errorOf(client.request('GET', '/me', once), ProtocolError);
+    const error = await rejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message.length).toBeLessThan(300);
   });
 
   it('but HTTP 429 is still a rate limit', async () => {
     await answering({ ...html(429, 'slow down'), headers: { 'retry-after': '100' } });
-    const error = await errorOf(client.request('GET', '/me'), RateLimitError);
+    const error = await rejection(client.request('GET', '/me'), RateLimitError);
     expect(error).toMatchObject({ httpStatus: 429, retryAfterMs: 100_000 });
   });
 
@@ -171,7 +171,7 @@ describe('an answer that is not an envelope', () => {
     ['http://[', /redirected to http:\/\/\[/],
   ])('a redirect to %s is not followed, the target named', async (location, message) => {
     await answering({ status: 307, headers: { location }, body: 'moved' });
-    const error = await errorOf(client.request('POST', '/runs', { body: {} }), ProtocolError);
+    const error = await rejection(client.request('POST', '/runs', { body: {} }), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(307);
   });
@@ -204,7 +204,7 @@ describe('a payload of another shape than expected', () => {
     ['an account', 'me', c => c.account.get()],
   ])('%s', async (_, data, call) => {
     await answering(success(data));
-    await errorOf(call(client), ProtocolError);
+    await rejection(call(client), ProtocolError);
   });
 
   it('keeps fields that are not known', async () => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { PromptService } from '../../src/client/client.ts';
 import { NetworkError } from '../../src/client/errors.ts';
-import { failure, scriptedService } from '../support/scripted-service.ts';
+import { failure, startScriptedService } from '../support/scripted-service.ts';
 
 it('ends what waits to be tried again when it is closed', async () => {
   const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '60' });
-  const service = await scriptedService({ answer: limited });
+  const service = await startScriptedService([{ answer: limited }]);
   let waits = (): void => {};
   const waiting = new Promise<void>(resolve => {
     waits = resolve;

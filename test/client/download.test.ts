@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, NotFoundError, ProtocolError, RateLimitError } from '../../src/client/errors.ts';
 import type { AnswerHeaders, Transport, TransportResponse } from '../../src/client/transport.ts';
-import { errorOf, scriptedClient, type TestClient, testClient } from '../support/client.ts';
-import { type Exchange, type ScriptedService, scriptedServiceOf } from '../support/scripted-service.ts';
+import { rejection, scriptedClient, type TestClient, testClient } from '../support/client.ts';
+import { type Exchange, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
 
 const picture = Buffer.from('not quite a picture');
 const png = {
@@ -79,7 +79,7 @@ describe('a download', () => {
     ['in chunks', { body: picture, headers: { 'transfer-encoding': 'chunked' } }],
   ])('cut short (%s) is a fault of the network', async (_, answer) => {
     const url = await scripted({ answer: { ...answer, cutAfter: 5 } });
-    const error = await errorOf(saved(url), NetworkError);
+    const error = await rejection(saved(url), NetworkError);
     expect(error.nothingSent).toBe(false);
   });
 
@@ -89,7 +89,7 @@ describe('a download', () => {
       await scripted();
       const transport = new OneAnswer({ 'content-length': '5' }, Buffer.alloc(size));
       client = testClient(service.baseUrl, { transport });
-      const error = await errorOf(saved(`${service.origin}/media/a.png`), NetworkError);
+      const error = await rejection(saved(`${service.origin}/media/a.png`), NetworkError);
       expect(error.message).toContain(`${size} of 5 bytes`);
     },
   );
@@ -98,7 +98,7 @@ describe('a download', () => {
     const url = await scripted({
       answer: { status, headers: { 'content-type': 'image/png' }, body: 'gone' },
     });
-    const error = await errorOf(client.download(url), NotFoundError);
+    const error = await rejection(client.download(url), NotFoundError);
     expect(error.httpStatus).toBe(status);
     expect(error.message).toMatch(/24 hours/);
     expect(error.message).not.toContain('secret');
@@ -106,7 +106,7 @@ describe('a download', () => {
 
   it.each([204, 206, 304, 400, 401])('answered with HTTP %i is refused', async status => {
     const url = await scripted({ answer: { status } });
-    const error = await errorOf(client.download(url), ProtocolError);
+    const error = await rejection(client.download(url), ProtocolError);
     expect(error.httpStatus).toBe(status);
   });
 
@@ -123,7 +123,7 @@ describe('a download', () => {
 
   it('is tried four times at most', async () => {
     const url = await scripted({ answer: { status: 429 }, times: 4 });
-    await errorOf(client.download(url), RateLimitError);
+    await rejection(client.download(url), RateLimitError);
   });
 
   it('is ended by its signal, also while it comes in', async () => {
@@ -140,7 +140,7 @@ describe('a download', () => {
 
 describe('redirects of a download', () => {
   it('are followed, to another origin as well, without the key', async () => {
-    const other = await scriptedServiceOf([
+    const other = await startScriptedService([
       { expect: { path: '/b.png', headers: { authorization: null, 'cli-agent': null } }, answer: png },
     ]);
     const url = await scripted(redirect('/media/next.png'), redirect(`${other.origin}/b.png`));
@@ -156,7 +156,7 @@ describe('redirects of a download', () => {
 
   it('are not followed a sixth time', async () => {
     const url = await scripted({ ...redirect('/again'), times: 6 });
-    await errorOf(client.download(url), ProtocolError);
+    await rejection(client.download(url), ProtocolError);
   });
 
   it.each([
@@ -166,13 +166,13 @@ describe('redirects of a download', () => {
     'http://[',
   ])('to %s are refused', async location => {
     const url = await scripted(redirect(location));
-    await errorOf(client.download(url), ProtocolError);
+    await rejection(client.download(url), ProtocolError);
     expect(client.slept).toEqual([]);
   });
 
   it('without a target are refused', async () => {
     const url = await scripted({ answer: { status: 302 } });
-    await errorOf(client.download(url), ProtocolError);
+    await rejection(client.download(url), ProtocolError);
   });
 });
 

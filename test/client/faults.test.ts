@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../../src/client/errors.ts';
 import type { ClientOptions } from '../../src/client/request-options.ts';
 import type { Transport, TransportRequest } from '../../src/client/transport.ts';
-import { errorOf, scriptedClient, type TestClient, testClient } from '../support/client.ts';
+import { rejection, scriptedClient, type TestClient, testClient } from '../support/client.ts';
 import {
   deadBaseUrl,
   type Exchange,
@@ -52,7 +52,7 @@ describe('a GET', () => {
     ['429', limited, RateLimitError],
   ])('gives up after four requests that ended in %s', async (_, fault, type) => {
     await scripted({ answer: fault, times: 4 });
-    await errorOf<Error>(client.runs.get('r'), type);
+    await rejection<Error>(client.runs.get('r'), type);
   });
 
   it.each<[string, ScriptedAnswer]>([
@@ -62,7 +62,7 @@ describe('a GET', () => {
     ['200 without success', failure(200, 'SERVER_ODD', 'x')],
   ])('is not repeated after %s', async (_, answer) => {
     await scripted({ answer });
-    await errorOf(client.runs.get('r'), Error);
+    await rejection(client.runs.get('r'), Error);
     expect(client.slept).toEqual([]);
   });
 
@@ -73,14 +73,14 @@ describe('a GET', () => {
 
   it('is not repeated if retries are off', async () => {
     await scripted({ answer: limited });
-    await errorOf(client.runs.get('r', { retries: 0 }), RateLimitError);
+    await rejection(client.runs.get('r', { retries: 0 }), RateLimitError);
   });
 
   it('bounds each try', async () => {
     await scripted();
     const transport = new SilentTransport();
     client = testClient(service.baseUrl, { transport });
-    const error = await errorOf(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
+    const error = await rejection(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
     expect(error.message).toContain('in time');
     expect(error.nothingSent).toBe(false);
     expect(transport.requests).toBe(2);
@@ -99,7 +99,7 @@ describe('a POST', () => {
     ['truncated JSON', { body: '{"status":' }],
   ])('is never sent again after %s', async (_, fault) => {
     await scripted({ answer: fault });
-    const error = await errorOf(client.runs.create(POST), Error);
+    const error = await rejection(client.runs.create(POST), Error);
     if (error instanceof NetworkError) expect(error.nothingSent).toBe(false);
     expect(client.slept).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('a port on which nothing listens', () => {
     client = testClient(await deadBaseUrl());
     let sent = 0;
     const onSent = (): number => sent++;
-    const error = await errorOf(client.request(method, '/runs', { onSent }), NetworkError);
+    const error = await rejection(client.request(method, '/runs', { onSent }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true, status: 'NETWORK_ERROR', httpStatus: undefined });
     expect(error.message).toMatch(
       /can't connect to http:\/\/127\.0\.0\.1:\d+: connection refused \(ECONNREFUSED\)/,
@@ -156,7 +156,7 @@ describe('Retry-After', () => {
 
   it.each(['GET', 'POST'])('of more than a minute ends a %s at once', async method => {
     await scripted({ answer: { ...limited, headers: { 'retry-after': '61' } } });
-    const error = await errorOf(client.request(method, '/runs'), RateLimitError);
+    const error = await rejection(client.request(method, '/runs'), RateLimitError);
     expect(error.retryAfterMs).toBe(61_000);
     expect(client.slept).toEqual([]);
   });

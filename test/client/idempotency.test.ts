@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError } from '../../src/client/errors.ts';
-import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
+import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
 import { type Exchange, failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
@@ -43,7 +43,7 @@ describe('a service that announces that it keeps keys', () => {
   it('is not known before it has answered', async () => {
     await scripted({ answer: 'reset-after-body' });
     expect(client.keepsIdempotencyKeys).toBeUndefined();
-    await errorOf(client.runs.create(request), NetworkError);
+    await rejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBeUndefined();
   });
 
@@ -60,7 +60,7 @@ describe('a service that announces that it keeps keys', () => {
 
   it('is known from the headers of an answer that breaks off', async () => {
     await scripted({ answer: { ...success(run, supported), cutAfter: 4 } });
-    await errorOf(client.runs.create(request), NetworkError);
+    await rejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 
@@ -74,8 +74,8 @@ describe('a service that announces that it keeps keys', () => {
     );
     await client.account.get();
     await expect(client.account.get(options)).rejects.toThrow('502');
-    await errorOf(client.account.get(options), ServiceError);
-    await errorOf(client.account.get(options), ServiceError);
+    await rejection(client.account.get(options), ServiceError);
+    await rejection(client.account.get(options), ServiceError);
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 

@@ -6,7 +6,7 @@ import {
   WaitTimeoutError,
 } from '../../src/client/errors.ts';
 import { type PollEvent, waitForRun } from '../../src/client/wait-for-run.ts';
-import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
+import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
 import { type Exchange, failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
 
 const running = success({ runId: 'r', runStatus: 'running', outputs: [], tokens: 0 });
@@ -92,7 +92,7 @@ describe('waitForRun', () => {
 
   it('ends at once if a 429 asks to wait longer than the time left', async () => {
     await scripted({ answer: { ...limited, headers: { 'retry-after': '30' } } });
-    await errorOf(waitForRun(client, 'r', { timeoutMs: 20_000 }), WaitTimeoutError);
+    await rejection(waitForRun(client, 'r', { timeoutMs: 20_000 }), WaitTimeoutError);
     expect(client.slept).toEqual([]);
   });
 
@@ -103,7 +103,7 @@ describe('waitForRun', () => {
     [{ status: 302, headers: { location: 'https://elsewhere.example/' } }, ProtocolError],
   ])('is ended by a fault that does not pass', async (answer, type) => {
     await scripted({ answer: running }, { answer });
-    await errorOf(waitForRun(client, 'r'), type);
+    await rejection(waitForRun(client, 'r'), type);
   });
 
   it('says since when no poll was answered, and why', async () => {
@@ -137,7 +137,7 @@ describe('waitForRun', () => {
 
   it('gives up on a run that is missing for more than a minute', async () => {
     await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'), times: 'any' });
-    await errorOf(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
+    await rejection(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
     const waited = client.slept.reduce((sum, ms) => sum + ms);
     expect(waited).toBeGreaterThan(55_000);
     expect(waited).toBeLessThan(75_000);
@@ -156,7 +156,7 @@ describe('waitForRun', () => {
 
   it('is ended at once by a 401 in the midst of faults that pass', async () => {
     await scripted({ answer: html(502), times: 2 }, { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') });
-    await errorOf(waitForRun(client, 'r', { idFromService: true }), UnauthorizedError);
+    await rejection(waitForRun(client, 'r', { idFromService: true }), UnauthorizedError);
   });
 
   it('gives up in the midst of a poll that is not answered', async () => {
@@ -166,12 +166,12 @@ describe('waitForRun', () => {
       now = now === 0 ? 60_000 : 60_020;
     };
     const asked = waitForRun(client, 'r', { timeoutMs: 60_020, intervalMs: 0, now: () => now, onPoll });
-    await errorOf(asked, WaitTimeoutError);
+    await rejection(asked, WaitTimeoutError);
   });
 
   it('gives up when its time is over, naming the run', async () => {
     await scripted({ answer: running, times: 3 });
-    const error = await errorOf(waitForRun(client, 'r', { timeoutMs: 3000 }), WaitTimeoutError);
+    const error = await rejection(waitForRun(client, 'r', { timeoutMs: 3000 }), WaitTimeoutError);
     expect(error.runId).toBe('r');
     const waited = client.slept.reduce((sum, ms) => sum + ms);
     expect(waited).toBeLessThanOrEqual(3000);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Resources } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { keyOf, storeOf, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createKeyIn, openStoreIn, TestService, temporaryDataDir } from '../support/local-service.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('authentication', () => {
   );
 
   test('a revoked key is refused', async () => {
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     const { id, key } = await store.createKey({ user: 'leaving' });
     expect((await service.get('/me', { key })).http).toBe(200);
     expect(await store.revokeKey(id)).toBe(true);
@@ -76,18 +76,18 @@ describe('authentication', () => {
 
 let lapsedKey: Promise<string>;
 beforeAll(() => {
-  lapsedKey = keyOf(service.dataDir, { user: 'lapsed', plan: 'none' });
+  lapsedKey = createKeyIn(service.dataDir, { user: 'lapsed', plan: 'none' });
 });
 
 describe('account', () => {
   test('GET /me says who the key belongs to', async () => {
-    const key = await keyOf(service.dataDir, { user: 'ann' });
+    const key = await createKeyIn(service.dataDir, { user: 'ann' });
     expect(await service.data('/me', { key })).toEqual({ username: 'ann', displayName: null, userFlags: 0 });
     expect(await service.data('/me')).toMatchObject({ username: 'local' });
   });
 
   test('GET /me/credits says what is left', async () => {
-    const key = await keyOf(service.dataDir, { user: 'bob', credits: 12 });
+    const key = await createKeyIn(service.dataDir, { user: 'bob', credits: 12 });
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 12 });
   });
 });
@@ -141,7 +141,7 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
   test.skipIf(inject('postgres'))('so many requests a second for each key, then Retry-After', async () => {
     const clock = new HandClock();
     const limited = await TestService.start({ clock, rateLimit: 3 });
-    const other = await keyOf(limited.dataDir, { user: 'other' });
+    const other = await createKeyIn(limited.dataDir, { user: 'other' });
     const statuses = async (count: number, key?: string): Promise<number[]> => {
       const all: number[] = [];
       for (let index = 0; index < count; index += 1) all.push((await limited.get('/me', { key })).http);
@@ -170,7 +170,7 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
 describe('keys of the local store', () => {
   test.skipIf(inject('postgres'))('are stored as hashes only', async () => {
     const dataDir = temporaryDataDir();
-    const key = await keyOf(dataDir, {
+    const key = await createKeyIn(dataDir, {
       user: 'secret',
     });
     expect(key).toMatch(/^pr_[A-Za-z0-9_-]{43}$/);
@@ -181,7 +181,7 @@ describe('keys of the local store', () => {
   });
 
   test("a plan and credits are a new user's; one who is there stays as they are", async () => {
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     const first = await store.createKey({ user: 'eve', credits: 5 });
     expect(first).toMatchObject({ plan: 'pro', credits: 5, lastUsedAt: null, isNewUser: true });
     const second = await store.createKey({ user: 'eve', plan: 'none', credits: 9 });
@@ -191,7 +191,7 @@ describe('keys of the local store', () => {
   });
 
   test("a user's plan and credits can be changed, never below zero", async () => {
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     const { key } = await store.createKey({ user: 'zoe', credits: 5 });
     expect(await store.changeUser('zoe', { credits: { by: -2 } })).toMatchObject({ credits: 3 });
     await expect(store.changeUser('zoe', { credits: { by: -4 } })).rejects.toThrow('has 3 credits');
@@ -203,7 +203,7 @@ describe('keys of the local store', () => {
   });
 
   test('the time of the last use is shown', async () => {
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     const { id, key } = await store.createKey({ user: 'used' });
     await service.get('/me', { key });
     const lastUse = async () => (await store.listKeys()).find(shown => shown.id === id)?.lastUsedAt;
@@ -219,13 +219,13 @@ describe('keys of the local store', () => {
     ['credits below 0', { credits: -1 }],
     ['credits with decimals', { credits: 1.5 }],
   ])('refused: %s', async (_, options) => {
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     await expect(store.createKey(options)).rejects.toThrow(/name is|credits are/);
     await store.close();
   });
 
   test('a user has at most 10', async () => {
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     for (let number = 1; number <= 10; number += 1) await store.createKey({ user: 'collector' });
     await expect(store.createKey({ user: 'collector' })).rejects.toThrow('has 10 keys already');
     await store.close();

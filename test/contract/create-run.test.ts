@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../src/wire/index.ts';
-import { keyOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 let service: TestService;
@@ -246,7 +246,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
   });
 
   test('a refused creation creates nothing', async () => {
-    const key = await keyOf(service.dataDir, { user: 'refused' });
+    const key = await createKeyIn(service.dataDir, { user: 'refused' });
     await service.post('/runs', { promptVersionId: hello, inputs: {} }, { key });
     expect(await service.data<RunPage>('/runs', { key })).toEqual({ rows: [], hasMore: false });
   });
@@ -302,7 +302,7 @@ describe('POST /runs: other errors', () => {
   );
 
   test('402 when the balance is lower than the run costs, and nothing is taken', async () => {
-    const key = await keyOf(service.dataDir, { user: 'poor', credits: 1 });
+    const key = await createKeyIn(service.dataDir, { user: 'poor', credits: 1 });
     const place = { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } };
     const refused = await service.post('/runs', place, { key });
     expect(refused).toMatchObject({ http: 402, status: 'PAYMENT_REQUIRED_ERROR', data: null });
@@ -312,7 +312,7 @@ describe('POST /runs: other errors', () => {
   });
 
   test('a run is paid for once if it succeeds, and not at all if it fails', async () => {
-    const key = await keyOf(service.dataDir, { user: 'ada', credits: 3 });
+    const key = await createKeyIn(service.dataDir, { user: 'ada', credits: 3 });
     const { promptVersionId } = await service.publish(
       'numbers',
       '---\ninput:\n schema:\n  text: string\noutput:\n schema:\n  type: number\n---\n{{text}}',

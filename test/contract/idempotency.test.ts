@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { type Answer, keyOf, storeOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, openStoreIn, type ServiceAnswer, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 const WINDOW = 120_000;
@@ -22,7 +22,11 @@ afterEach(() => service.close());
 
 const greet = (name = 'Ann') => ({ promptVersionId: hello, inputs: { textInputs: { name } } });
 const slow = () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '130' } });
-const create = (body: unknown, idempotencyKey: string, key?: string): Promise<Answer<Run & RunReference>> =>
+const create = (
+  body: unknown,
+  idempotencyKey: string,
+  key?: string,
+): Promise<ServiceAnswer<Run & RunReference>> =>
   service.post('/runs', body, { key, headers: { 'idempotency-key': idempotencyKey } });
 const runCount = async () => (await service.data<RunPage>('/runs?limit=50')).rows.length;
 
@@ -93,7 +97,7 @@ describe('the same key with the same body', () => {
     const first = await create(greet(), 'a');
     await service.close();
     service = await TestService.start({ clock, dataDir: service.dataDir });
-    const key = await keyOf(service.dataDir, { user: 'local' });
+    const key = await createKeyIn(service.dataDir, { user: 'local' });
     expect((await create(greet(), 'a', key)).data).toEqual(first.data);
   });
 
@@ -118,7 +122,7 @@ describe('a key', () => {
   });
 
   test('of one user is nothing to another', async () => {
-    const ben = await keyOf(service.dataDir, { user: 'ben' });
+    const ben = await createKeyIn(service.dataDir, { user: 'ben' });
     const ours = await create(greet(), 'a');
     const his = await create(greet(), 'a', ben);
     expect(his.http).toBe(200);
@@ -126,9 +130,9 @@ describe('a key', () => {
   });
 
   test('of a creation that was refused is free again', async () => {
-    const poor = await keyOf(service.dataDir, { user: 'poor', credits: 0 });
+    const poor = await createKeyIn(service.dataDir, { user: 'poor', credits: 0 });
     expect((await create(greet(), 'a', poor)).http).toBe(402);
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     await store.changeUser('poor', { credits: { by: 5 } });
     await store.close();
     expect((await create(greet(), 'a', poor)).http).toBe(200);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LabelMove, PromptPage, PromptVersionList, Run } from '../../src/wire/index.ts';
-import { keyOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 
 let service: TestService;
 let ben: string;
@@ -10,7 +10,7 @@ let promptId: string;
 
 beforeAll(async () => {
   service = await TestService.start();
-  ben = await keyOf(service.dataDir, { user: 'ben' });
+  ben = await createKeyIn(service.dataDir, { user: 'ben' });
   ({ promptVersionId: first, promptId } = await service.publish('summary', 'One {{x}}'));
   ({ promptVersionId: second } = await service.publish('summary', 'Two {{x}}'));
 });

@@ -19,7 +19,7 @@ afterAll(() => service.close());
 
 const page = (query = '') => service.data<Page>(`/prompts?${query}`);
 const slugs = ({ rows }: Page) => rows.map(row => row.slug);
-const idOf = async (slug: string) => (await service.find(slug)).promptId;
+const findPromptId = async (slug: string) => (await service.find(slug)).promptId;
 
 describe('GET /prompts', () => {
   test('returns every published prompt like the search, newest first', async () => {
@@ -42,7 +42,7 @@ describe('GET /prompts', () => {
   });
 
   test('paging backward returns the nearest newer ones, newest first', async () => {
-    const oldest = await idOf(all.at(-1) ?? '');
+    const oldest = await findPromptId(all.at(-1) ?? '');
     const near = await page(`limit=3&endingBefore=${oldest}`);
     expect({ slugs: slugs(near), hasMore: near.hasMore }).toEqual({
       slugs: all.slice(-4, -1),

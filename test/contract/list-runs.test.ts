@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunPage, RunRow } from '../../src/wire/index.ts';
 import { storeRuns } from '../support/databases/stored-runs.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { keyOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 const COUNT = 60;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     await service.post('/runs', { promptVersionId, inputs: {}, runOptions: { outcome } });
     clock.advance(1000);
   }
-  otherKey = await keyOf(service.dataDir, { user: 'somebody-else' });
+  otherKey = await createKeyIn(service.dataDir, { user: 'somebody-else' });
   all = await everything('');
 }, 120_000);
 afterAll(() => service.close());
@@ -244,18 +244,18 @@ test('runs created within one millisecond, or while the clock goes back, keep th
 
 describe('rows with large outputs', () => {
   test('come on pages of few rows, and paging returns each of them once', async () => {
-    const key = await keyOf(service.dataDir, { user: 'writer' });
+    const key = await createKeyIn(service.dataDir, { user: 'writer' });
     const outputs = ['a', 'b'.repeat(6e6), 'c'.repeat(6e6), 'd'.repeat(6e6), 'e'];
     const runs = outputs.map(output => ({ output }));
     const created = await storeRuns({ service, slug: 'hello', user: 'writer' }, runs);
     const [a = '', b = '', c = '', d = '', e = ''] = created;
-    const pageOf = async (query: string): Promise<[string[], boolean]> => {
+    const getPage = async (query: string): Promise<[string[], boolean]> => {
       const { rows, hasMore } = await service.data<RunPage>(`/runs?limit=50${query}`, { key });
       return [ids(rows), hasMore];
     };
-    expect(await pageOf('')).toEqual([[e, d, c], true]);
-    expect(await pageOf(`&startingAfter=${c}`)).toEqual([[b, a], false]);
-    expect(await pageOf(`&endingBefore=${a}`)).toEqual([[c, b], true]);
-    expect(await pageOf(`&endingBefore=${c}`)).toEqual([[e, d], false]);
+    expect(await getPage('')).toEqual([[e, d, c], true]);
+    expect(await getPage(`&startingAfter=${c}`)).toEqual([[b, a], false]);
+    expect(await getPage(`&endingBefore=${a}`)).toEqual([[c, b], true]);
+    expect(await getPage(`&endingBefore=${c}`)).toEqual([[e, d], false]);
   });
 });

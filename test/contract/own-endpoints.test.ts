@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { keyOf, storeOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, openStoreIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 // Endpoints that only this service has: cancelling runs, reading their requests, publishing by authors.
@@ -15,7 +15,7 @@ let ben: string;
 beforeAll(async () => {
   clock = new HandClock();
   service = await TestService.start({ clock, syncWindowMs: 0, parallel: 1 });
-  ben = await keyOf(service.dataDir, { user: 'ben' });
+  ben = await createKeyIn(service.dataDir, { user: 'ben' });
 });
 afterAll(() => service.close());
 
@@ -214,7 +214,7 @@ describe('publishing over HTTP', () => {
   let ada: string;
 
   beforeEach(async () => {
-    const store = await storeOf(service.dataDir);
+    const store = await openStoreIn(service.dataDir);
     ada = (await store.createKey({ user: `ada-${Math.random().toString(36).slice(2)}`, author: true })).key;
     await store.close();
   });
@@ -293,7 +293,7 @@ describe('publishing over HTTP', () => {
 
 test('--hide-templates shows them to the user local alone', async () => {
   const hiding = await TestService.start({ hideTemplates: true });
-  const other = await keyOf(hiding.dataDir, { user: 'ben' });
+  const other = await createKeyIn(hiding.dataDir, { user: 'ben' });
   const { promptId, promptVersionId } = await hiding.find('hello');
   for (const target of [
     `/prompts/${promptId}`,

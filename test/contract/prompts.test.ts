@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PromptSearchResult, PromptVersion, PromptVersionList, RunPage } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { publishPromptFile, storeOf, TestService } from '../support/local-service.ts';
+import { openStoreIn, publishPromptFile, TestService } from '../support/local-service.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
@@ -14,7 +14,7 @@ afterAll(() => service.close());
 const text = (words: string, title = 'Haiku'): string => `---\ntitle: ${title}\n---\n${words}`;
 
 async function unpublish(slug: string): Promise<boolean> {
-  const store = await storeOf(service.dataDir);
+  const store = await openStoreIn(service.dataDir);
   try {
     return await store.unpublish(slug);
   } finally {

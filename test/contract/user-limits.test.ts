@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { keyOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 const DELAY = 130_000;
@@ -35,7 +35,7 @@ test("a user's runs beyond the limit of the queue are refused until some have en
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await statuses()).toEqual(['queued', 'queued', 'running']);
   expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
-  const ben = await keyOf(service.dataDir, { user: 'ben' });
+  const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   expect((await slow(ben)).http).toBe(504);
   await clock.sleeping(DELAY, 2);
   clock.advance(DELAY);
@@ -47,14 +47,14 @@ test("a user's runs beyond the limit of the queue are refused until some have en
 test("one user's queue does not delay another's first run", async () => {
   await start({ parallel: 2 });
   for (let run = 0; run < 20; run += 1) await slow();
-  const ben = await keyOf(service.dataDir, { user: 'ben' });
+  const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   await slow(ben);
   expect(await statuses(ben)).toEqual(['running']);
 });
 
 test("users take turns, and each one's runs go in order", async () => {
   await start({ parallel: 2 });
-  const ben = await keyOf(service.dataDir, { user: 'ben' });
+  const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   for (let run = 0; run < 6; run += 1) await slow();
   for (let run = 0; run < 3; run += 1) await slow(ben);
   expect(await statuses(ben)).toEqual(['queued', 'queued', 'running']);
@@ -86,7 +86,7 @@ test('a user whose media takes up the space gets 507 until it expires, and can r
     inputs: { textInputs: { name: 'A' } },
   });
   expect(greeting.http).toBe(200);
-  expect((await draw(await keyOf(service.dataDir, { user: 'ben' }))).http).toBe(200);
+  expect((await draw(await createKeyIn(service.dataDir, { user: 'ben' }))).http).toBe(200);
   clock.advance(25 * 60 * 60 * 1000);
   await expect.poll(async () => (await draw()).http).toBe(200);
 });
@@ -119,7 +119,7 @@ test('the texts of unfinished runs count until the runs end, in the queue too', 
   const refused = await note(90);
   expect(refused).toMatchObject({ http: 507, status: 'INSUFFICIENT_STORAGE_ERROR' });
   expect(await service.data('/me/credits')).toEqual({ credits: 999_998 });
-  expect((await note(90, await keyOf(service.dataDir, { user: 'ben' }))).http).toBe(504);
+  expect((await note(90, await createKeyIn(service.dataDir, { user: 'ben' }))).http).toBe(504);
   await clock.sleeping(DELAY, 2);
   clock.advance(DELAY);
   await expect.poll(() => statuses()).toContain('succeeded');

@@ -8,12 +8,12 @@ const PATHS = COMMAND_TABLE.commands
   .filter(({ hidden, run, explain }) => !hidden && (run ?? explain) !== undefined)
   .map(({ path }) => path);
 
-async function wholeHelpOf(...argv: string[]): Promise<string> {
+async function printWholeHelp(...argv: string[]): Promise<string> {
   return (await runInProcess([...argv, '--help'])).stdout();
 }
 
-async function helpOf(...argv: string[]): Promise<string> {
-  return (await wholeHelpOf(...argv)).replace(/\n\nFlags of every command .*\n$/u, '\n');
+async function printHelp(...argv: string[]): Promise<string> {
+  return (await printWholeHelp(...argv)).replace(/\n\nFlags of every command .*\n$/u, '\n');
 }
 
 async function topic(name: string): Promise<string> {
@@ -25,7 +25,7 @@ async function reference(): Promise<string> {
   const sections: string[] = [];
   for (const command of PATHS.toSorted()) {
     sections.push(
-      `## promptrun ${command}\n\n\`\`\`text\n${(await helpOf(...command.split(' '))).trimEnd()}\n\`\`\`\n`,
+      `## promptrun ${command}\n\n\`\`\`text\n${(await printHelp(...command.split(' '))).trimEnd()}\n\`\`\`\n`,
     );
   }
   const topics = await Promise.all(['flags', 'environment', 'exit-codes'].map(topic));
@@ -50,10 +50,10 @@ async function manPage(): Promise<string> {
     '.SH SYNOPSIS',
     '.B promptrun\n.I command\n[\n.I arguments\n] [\n.I flags\n]',
     '.SH DESCRIPTION\n.nf',
-    `${roff((await helpOf()).trimEnd())}\n.fi`,
+    `${roff((await printHelp()).trimEnd())}\n.fi`,
   ];
   for (const command of PATHS.toSorted()) {
-    const help = await helpOf(...command.split(' '));
+    const help = await printHelp(...command.split(' '));
     lines.push(`.SH ${roff(command).toUpperCase()}`, '.nf', roff(help.trimEnd()), '.fi');
   }
   for (const name of ['flags', 'environment', 'exit-codes']) {
@@ -68,7 +68,7 @@ const INSTALLS_COMPLETION = /^ {2}\w+: .*promptrun completion \w+/u;
 describe('the command reference', () => {
   it('is at most 80 columns wide, and ends with the flags that matter to every command', async () => {
     for (const command of PATHS) {
-      const help = await wholeHelpOf(...command.split(' '));
+      const help = await printWholeHelp(...command.split(' '));
       expect(help.split('\n').filter(line => line.length > 80 && !INSTALLS_COMPLETION.test(line))).toEqual(
         [],
       );

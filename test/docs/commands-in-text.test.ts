@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../src/cli/program/command-tree.ts';
 import { HelpShown } from '../../src/cli/program/wrong-usage.ts';
-import { commandsIn, commandsMentionedIn, documentText, wordsOf } from '../support/documents.ts';
+import { commandsIn, commandsMentionedIn, documentText, splitCommand } from '../support/documents.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '..', '..', 'docs');
 /** All but the reference, which the commands write themselves. */
@@ -30,10 +30,12 @@ describe.each(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...guides.map(name
       const wrong: string[] = [];
       const text = documentText(file);
       for (const command of commandsIn(text)) {
-        await parse(wordsOf(command)).catch((error: Error) => wrong.push(`${command}: ${error.message}`));
+        await parse(splitCommand(command)).catch((error: Error) =>
+          wrong.push(`${command}: ${error.message}`),
+        );
       }
       for (const command of commandsMentionedIn(text)) {
-        await parse(wordsOf(command)).catch((error: Error) => {
+        await parse(splitCommand(command)).catch((error: Error) => {
           if (!/missing/u.test(error.message)) wrong.push(`${command}: ${error.message}`);
         });
       }
@@ -43,6 +45,6 @@ describe.each(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...guides.map(name
 );
 
 it('would notice a command that does not exist', async () => {
-  await expect(parse(wordsOf('promptrun run hello --no-such-flag'))).rejects.toThrow('--no-such-flag');
-  await expect(parse(wordsOf('promptrun no-such-command'))).rejects.toThrow('no-such-command');
+  await expect(parse(splitCommand('promptrun run hello --no-such-flag'))).rejects.toThrow('--no-such-flag');
+  await expect(parse(splitCommand('promptrun no-such-command'))).rejects.toThrow('no-such-command');
 });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
-import { documentText, shellLines, wordsOf } from '../support/documents.ts';
+import { documentText, shellLines, splitCommand } from '../support/documents.ts';
 import { commandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -44,7 +44,7 @@ describe.runIf(isPosix)('moving here', () => {
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
       const { code, stderr } = line.startsWith('promptrun ')
-        ? await runCommandHere(wordsOf(line), { home: directory })
+        ? await runCommandHere(splitCommand(line), { home: directory })
         : inShell(line);
       expect([line, code, stderr]).toEqual([line, 0, expect.any(String)]);
     }

@@ -7,7 +7,7 @@ import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
 import { makeDatabase } from '../support/databases/test-database.ts';
-import { documentText, shellLines, wordsOf } from '../support/documents.ts';
+import { documentText, shellLines, splitCommand } from '../support/documents.ts';
 
 // The lines of the guide, word for word, but for what docker does: here the container `one` is a process, the container
 // `database` a server of the tests' own, and the address that of the process.
@@ -30,7 +30,7 @@ it.skipIf(programs === undefined)(
 
     const keys: string[] = [];
     for (const line of lines.filter(line => line.startsWith(IN_CONTAINER))) {
-      const { code, stdout } = await server.run(wordsOf(line.slice(IN_CONTAINER.length)));
+      const { code, stdout } = await server.run(splitCommand(line.slice(IN_CONTAINER.length)));
       expect([line, code]).toEqual([line, 0]);
       keys.push(...(/^pr_\S+/.exec(stdout) ?? []));
     }
@@ -40,7 +40,7 @@ it.skipIf(programs === undefined)(
     let person = -1;
     let printed = '';
     for (const line of lines.filter(line => line.startsWith('promptrun '))) {
-      const words = wordsOf(line).map(word => word.replace(ADDRESS, server.url));
+      const words = splitCommand(line).map(word => word.replace(ADDRESS, server.url));
       if (words[0] === 'login') person += 1;
       const stdin = words[0] === 'login' ? `${keys[person]}\n` : '';
       const outcome = await runCommandHere(words, { home: homes[person] ?? '', stdin });

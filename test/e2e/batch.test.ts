@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { lastLines, localService, resultLines } from '../support/batch-command.ts';
+import { lastLines, resultLines } from '../support/batch-command.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { startServiceForTest } from '../support/service-for-test.ts';
 import { isPosix } from '../support/system.ts';
 
 const ROWS = 8;
@@ -35,12 +36,12 @@ function wholeLines(file: string): string[] {
 }
 
 /** Returns the rows that have a run, by the outputs of the runs. */
-function rowsOf(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
+function greetedRows(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
   return runs.map(({ outputs }) => /row-\d+/u.exec(outputs[0]?.data ?? '')?.[0] ?? '?');
 }
 
 test('if a batch is killed and resumed, each row runs once and none is lost', async () => {
-  const { env, runs, settled } = await localService();
+  const { env, runs, settled } = await startServiceForTest();
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1'], { env, home });
   await expect.poll(() => open(home)).toContain('5');
@@ -51,7 +52,7 @@ test('if a batch is killed and resumed, each row runs once and none is lost', as
   const resumed = await runCommand([...ARGS, '-o', 'delaySeconds=1', '--resume'], { env, home });
   expect(resumed).toMatchObject({ code: 0 });
   await settled();
-  const once = rowsOf(await runs());
+  const once = greetedRows(await runs());
   expect(once.toSorted()).toEqual(Array.from({ length: ROWS }, (_, at) => `row-${at + 1}`));
   expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(
     Array.from({ length: ROWS }, () => 'succeeded'),
@@ -60,7 +61,7 @@ test('if a batch is killed and resumed, each row runs once and none is lost', as
 });
 
 test('a second batch on the same results is refused, and not once the first one was killed', async () => {
-  const { env } = await localService();
+  const { env } = await startServiceForTest();
   const home = homeWithRows();
   const delayed = [...ARGS, '-o', 'delaySeconds=1'];
   // One row after the other, so that the first batch goes on until it is killed.
@@ -76,7 +77,7 @@ test('a second batch on the same results is refused, and not once the first one 
 });
 
 test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () => {
-  const { env, runs } = await localService();
+  const { env, runs } = await startServiceForTest();
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], { env, home });
   // A row that was not sent yet would be left for --resume.

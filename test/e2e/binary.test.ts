@@ -51,7 +51,7 @@ function tourLines(): string[] {
   return [...blocks].flatMap(([, block = '']) => block.trim().split('\n'));
 }
 
-function wordsOf(line: string): string[] {
+function splitWords(line: string): string[] {
   return (line.match(/"[^"]*"|[^\s"]+/gu) ?? []).map(word => word.replaceAll('"', ''));
 }
 
@@ -62,7 +62,7 @@ function neededBy(file: string): string[] {
 }
 
 /** Returns everything below a folder, with facts that distinguish a written file from an untouched one. */
-function stateOf(folder: string): string[] {
+function fileStates(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map(name => {
       const { ino, mtimeMs, mode } = statSync(path.join(folder, name));
@@ -136,7 +136,7 @@ describe.skipIf(!canTest())('the single executable', () => {
   });
 
   it('prints version, help, guides and completion like the package, and writes nothing', async () => {
-    const before = stateOf(home);
+    const before = fileStates(home);
     for (const args of [
       ['--version'],
       ['--help'],
@@ -150,14 +150,14 @@ describe.skipIf(!canTest())('the single executable', () => {
       const ofPackage = await runCommand(args);
       expect([args, code, stdout]).toEqual([args, ofPackage.code, ofPackage.stdout]);
     }
-    expect(stateOf(home)).toEqual(before);
+    expect(fileStates(home)).toEqual(before);
   });
 
   it("takes the README's whole tour without Node, /proc, a PATH or anything else", () => {
     const lines = tourLines();
     expect(lines.length).toBeGreaterThanOrEqual(10);
     for (const line of lines) {
-      const [program, ...args] = wordsOf(line);
+      const [program, ...args] = splitWords(line);
       if (program === 'promptrun') {
         const { code, stderr } = promptrun(args);
         expect([line, code, stderr]).toEqual([line, 0, expect.any(String)]);
@@ -194,9 +194,9 @@ describe.skipIf(!canTest())('the single executable', () => {
       expect(folder).toMatch(/^[0-9a-f]{64}$/u);
       expect(statSync(path.join(cache, folder)).mode & 0o777).toBe(0o700);
     }
-    const before = stateOf(cache);
+    const before = fileStates(cache);
     expect(postcard()).toMatchObject({ code: 0 });
-    expect(stateOf(cache)).toEqual(before);
+    expect(fileStates(cache)).toEqual(before);
   });
 
   it.each([

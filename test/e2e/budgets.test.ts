@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { COMMAND, runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { enteredBy } from '../support/entered-files.ts';
-import { type ScriptedService, scriptedService, success } from '../support/scripted-service.ts';
+import { type ScriptedService, startScriptedService, success } from '../support/scripted-service.ts';
 
 const REPORTER = path.resolve(import.meta.dirname, '../support/report-loaded.cjs');
 const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
@@ -109,7 +109,7 @@ describe('what the built command loads', () => {
 
   it('for one call of a service', async () => {
     const run = { runId: RUN, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
-    service = await scriptedService({ expect: { method: 'POST' }, answer: success(run) });
+    service = await startScriptedService([{ expect: { method: 'POST' }, answer: success(run) }]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
@@ -118,7 +118,7 @@ describe('what the built command loads', () => {
 
   it.skipIf(process.env['PROMPTRUN_COMMAND'])('and enters for one run on a service', async () => {
     const run = { runId: RUN, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
-    service = await scriptedService({ expect: { method: 'POST' }, answer: success(run) });
+    service = await startScriptedService([{ expect: { method: 'POST' }, answer: success(run) }]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const { loaded, entered } = await enteredBy(['run', RUN, '-i', 'name=Ada'], env);
     expect(entered).toContain('src/cli/creation/create-run.ts');

@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { localService } from '../support/batch-command.ts';
 import { type CommandOutcome, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider, said } from '../support/providers/fake-provider.ts';
+import { startServiceForTest } from '../support/service-for-test.ts';
 
 /** In hundred-millionths of a dollar: what a token costs by models.yaml. */
 const [INPUT, OUTPUT] = [200, 800];
@@ -206,7 +206,7 @@ describe('a cap on what a command costs', () => {
   });
 
   it('counts credits of another service, runs of killed starts among them', async () => {
-    const service = await localService();
+    const service = await startServiceForTest();
     const names = Array.from({ length: 100 }, (_, at) => `n${at}\n`);
     writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
     const args = ['batch', 'hello', '--from', 'rows.csv', '--out', 'out.jsonl', '--rate', '0'];

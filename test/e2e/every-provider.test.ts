@@ -192,15 +192,15 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
   const { model, dialect = 'local', engine, asks, leftOut } = reached;
   const { home, dataDir } = homeWithPrompt();
   if (engine !== undefined) {
-    const entry = `providers: {${name}: {baseUrl: "${baseUrlOf('/v1', provider)}", engine: ${engine}}}\n`;
+    const entry = `providers: {${name}: {baseUrl: "${urlBelow('/v1', provider)}", engine: ${engine}}}\n`;
     writeFileSync(path.join(dataDir, 'models.yaml'), entry);
   }
   provider.dialect = dialect;
   provider.reset(answering);
-  const address = engine === undefined ? addressOf(name, reached, provider) : {};
+  const address = engine === undefined ? addressVariable(name, reached, provider) : {};
   const { code, stdout, stderr } = await runCommandHere(
     ['run', './all.prompt', '--image', 'picture=house.png', '-m', `${name}/${model}`],
-    { home, env: { PROMPTRUN_DATA_DIR: dataDir, ...OTHER_KEY, ...address, ...keyOf(name) } },
+    { home, env: { PROMPTRUN_DATA_DIR: dataDir, ...OTHER_KEY, ...address, ...keyVariable(name) } },
   );
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('A house');
@@ -228,7 +228,7 @@ it('the built command reaches all of them, and nothing that a client writes reac
     doubles.set(name, double);
     double.dialect = reached.dialect ?? 'local';
     double.reset(answering);
-    Object.assign(env, addressOf(name, reached, double), keyOf(name));
+    Object.assign(env, addressVariable(name, reached, double), keyVariable(name));
   }
   const models = sides.map(([name, { model }]) => `${name}/${model}`).join(',');
   const args = ['compare', './all.prompt', '--image', 'picture=house.png', '-m', models];
@@ -260,19 +260,19 @@ function homeWithPrompt(): { home: string; dataDir: string } {
   return { home, dataDir };
 }
 
-const baseUrlOf = (below: string, at: FakeProvider): string => `${new URL(at.baseUrl).origin}${below}`;
+const urlBelow = (below: string, at: FakeProvider): string => `${new URL(at.baseUrl).origin}${below}`;
 
 /** Returns the variable of a provider's address. */
-function addressOf(
+function addressVariable(
   name: string,
   { variable = name, path: below = '/v1' }: Reached,
   at: FakeProvider,
 ): Record<string, string> {
-  return { [`${variable.toUpperCase()}_BASE_URL`]: baseUrlOf(below, at) };
+  return { [`${variable.toUpperCase()}_BASE_URL`]: urlBelow(below, at) };
 }
 
 /** Returns the variable of a provider's key, if it takes one. */
-function keyOf(name: string): Record<string, string> {
+function keyVariable(name: string): Record<string, string> {
   const [key] = PROVIDERS.find(one => one.name === name)?.keys ?? [];
   return key === undefined ? {} : { [key]: 'a-key-of-the-provider' };
 }

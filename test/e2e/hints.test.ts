@@ -2,9 +2,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startAgent } from '../support/agent.ts';
 import type { CommandOutcome } from '../support/command.ts';
 import { startCommandHere } from '../support/command-here.ts';
-import { wordsOf } from '../support/documents.ts';
+import { splitCommand } from '../support/documents.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
-import { type Exchange, failure, scriptedServiceOf, success } from '../support/scripted-service.ts';
+import { type Exchange, failure, startScriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 
 // These tests run each command that a failed one advises, as printed, in the same environment.
@@ -62,7 +62,7 @@ async function asOperator(line: string): Promise<string> {
 
 /** Configures a scripted service. */
 async function scripted(...script: Exchange[]): Promise<void> {
-  const service = await scriptedServiceOf(
+  const service = await startScriptedService(
     script.map(exchange => ({ times: 'any', ...exchange })),
     { ordered: false },
   );
@@ -286,7 +286,7 @@ it.each(isPosix ? cases : cases.filter(({ name }) => !/SIG|Ctrl-C/.test(name)))(
     expect(advised.filter(line => !advises.test(line))).toEqual([]);
     model.answerAll();
     for (const line of advised) {
-      const { code: ended, stderr } = await command(wordsOf(line), stdin?.());
+      const { code: ended, stderr } = await command(splitCommand(line), stdin?.());
       expect({ line, ended, stderr }).toMatchObject({ line, ended: ends });
     }
     if (afterwards !== undefined) expect(await command(afterwards)).toMatchObject({ code: 0 });
@@ -372,7 +372,7 @@ it.each([
     expect(outcome).toMatchObject({ code: 1 });
     const lines = advisedIn(outcome.stderr);
     expect(lines).toEqual(advises.map(wanted => expect.stringMatching(wanted) as string));
-    for (const line of lines) expect(await command(wordsOf(line))).toMatchObject({ code: 0 });
+    for (const line of lines) expect(await command(splitCommand(line))).toMatchObject({ code: 0 });
   }
   expect((await command(['runs', 'journal'])).stdout).toContain('in doubt');
 });
@@ -422,7 +422,7 @@ it.runIf(isPosix)(
     expect((await command(['runs', 'journal'])).stdout).toContain('in doubt');
     model.answerAll();
     const [line = ''] = advisedIn(outcome.stderr);
-    expect(await command(wordsOf(line))).toMatchObject({ code: 0 });
+    expect(await command(splitCommand(line))).toMatchObject({ code: 0 });
     expect((await command(['runs', 'journal'])).stdout).not.toContain('in doubt');
   },
 );

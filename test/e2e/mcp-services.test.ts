@@ -11,7 +11,7 @@ import {
   type Exchange,
   failure,
   type ScriptedService,
-  scriptedServiceOf,
+  startScriptedService,
   success,
 } from '../support/scripted-service.ts';
 
@@ -94,7 +94,7 @@ const ofList: Exchange = {
 async function scripted(
   ...script: Exchange[]
 ): Promise<{ service: ScriptedService; env: Record<string, string> }> {
-  const service = await scriptedServiceOf(script, { ordered: false });
+  const service = await startScriptedService(script, { ordered: false });
   onTestFinished(async () => {
     await service.close();
     service.verify();

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
-import { scriptedService, success } from '../support/scripted-service.ts';
+import { startScriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 import type { TestTerminal } from '../support/terminals/terminal.ts';
 import { onTerminal } from '../support/terminals/terminal-command.ts';
@@ -30,7 +30,7 @@ async function listing({
     modality: 'text',
     availableRunOptions: [],
   }));
-  const service = await scriptedService({ answer: success({ hash: 'h', resources: { models } }) });
+  const service = await startScriptedService([{ answer: success({ hash: 'h', resources: { models } }) }]);
   onTestFinished(() => service.close());
   if (setting !== undefined) {
     mkdirSync(path.join(home, 'config'));

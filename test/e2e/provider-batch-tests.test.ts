@@ -73,7 +73,7 @@ const startHere = (model: string, ...flags: string[]) =>
 const test = (model: string, ...flags: string[]): Promise<CommandOutcome> => startHere(model, ...flags).ended;
 
 /** Returns the verdict of each case; the judge rejects Bob's runs. */
-function verdictsOf({ stdout }: CommandOutcome): object {
+function reportedVerdicts({ stdout }: CommandOutcome): object {
   const { cases } = JSON.parse(stdout) as {
     cases: { name: string; status: string; passed: number; repetitions: { outputs: { data: string }[] }[] }[];
   };
@@ -118,7 +118,7 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
   it('sends all repetitions as one batch and the questions to the judge as another, at half the price', async () => {
     const outcome = await test(model);
     expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
-    expect(verdictsOf(outcome)).toEqual(VERDICTS);
+    expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
     const { totals, cases } = JSON.parse(outcome.stdout) as {
       totals: { cost: number };
@@ -138,7 +138,7 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
     }
     const outcome = await test(model, '--resume');
     expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
-    expect(verdictsOf(outcome)).toEqual(VERDICTS);
+    expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
     const { totals } = JSON.parse(outcome.stdout) as { totals: { cost: number } };
     expect(totals.cost).toBeCloseTo(ledger.bill, 9);
@@ -163,7 +163,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     expect(anew.code).toBe(2);
     ledger.looksToEnd = 1;
     const outcome = await test('openai', '--resume');
-    expect(verdictsOf(outcome)).toEqual(VERDICTS);
+    expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
     await test('openai');
     expect(sizes()).toEqual([6, 6, 6, 6]);
@@ -180,7 +180,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
     expect(ledger.batches.map(({ cancelled }) => cancelled)).toEqual([true]);
     const expired = expect.stringContaining('has no answer') as string;
-    expect(verdictsOf(outcome)).toEqual([
+    expect(reportedVerdicts(outcome)).toEqual([
       ['Ada', 'passed', 2, 'Ada', 'Ada'],
       ['Bob', 'failed', 0, expired, expired],
       ['Cy', 'failed', 0, expired, expired],
@@ -249,6 +249,6 @@ it('replays recorded answers without a provider', async () => {
   const { stdout } = await test('openai', '--record', 'recorded');
   await provider.close();
   const replayed = await test('openai', '--replay', 'recorded');
-  expect(verdictsOf(replayed)).toEqual(verdictsOf({ ...replayed, stdout }));
+  expect(reportedVerdicts(replayed)).toEqual(reportedVerdicts({ ...replayed, stdout }));
   expect(readFileSync(path.join(home, 'greet.test.yaml'), 'utf8')).toContain('polite');
 });

@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { type CommandOptions, type CommandOutcome, runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere, serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { commandsIn, commandsOfLine, documentText, shellLines, wordsOf } from '../support/documents.ts';
+import { commandsIn, commandsOfLine, documentText, shellLines, splitCommand } from '../support/documents.ts';
 import { hasLinks } from '../support/system.ts';
 
 const README = documentText('README.md');
 const HOSTED = 'https://prompts.example.com/v1';
 
 /** Returns the text under a heading. */
-function sectionOf(heading: string): string {
+function readSection(heading: string): string {
   const [, section = ''] = README.split(`\n## ${heading}\n`);
   return section.split('\n## ')[0] ?? '';
 }
@@ -42,7 +42,7 @@ async function runAll(
   run: (words: readonly string[], options: RunOptions) => Promise<CommandOutcome> = runCommandHere,
 ): Promise<void> {
   for (const command of commands) {
-    const { code, stderr } = await run(wordsOf(command), options);
+    const { code, stderr } = await run(splitCommand(command), options);
     expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' });
   }
 }
@@ -53,7 +53,7 @@ describe('the README', () => {
     async on => {
       const hosted = on === 'alone' ? undefined : await serveHere();
       const env = hosted && { PROMPTRUN_BASE_URL: hosted.baseUrl, PROMPTRUN_API_KEY: hosted.key };
-      const lines = shellLines(sectionOf('The tour'));
+      const lines = shellLines(readSection('The tour'));
       expect(lines.flatMap(line => commandsOfLine(line))).toHaveLength(10);
       const home = temporaryDirectory();
       for (const line of lines) {
@@ -65,7 +65,7 @@ describe('the README', () => {
   );
 
   it('starts with one command, which installs, builds and greets, and one more, which runs all tests', async () => {
-    expect(shellLines(sectionOf('Start'))).toEqual(['npm start', 'npm install-test']);
+    expect(shellLines(readSection('Start'))).toEqual(['npm start', 'npm install-test']);
     const { scripts } = JSON.parse(documentText('package.json')) as { scripts: Record<'start', string> };
     const [install, build, run = ''] = scripts.start.split(' && ');
     expect([install, build]).toEqual([expect.stringMatching(/^npm install /u), 'npm run --silent build']);
@@ -85,7 +85,7 @@ describe('the README', () => {
   });
 
   it('has commands about installing that run', async () => {
-    const commands = commandsIn(sectionOf('Install'));
+    const commands = commandsIn(readSection('Install'));
     expect(commands).toHaveLength(2);
     await runAll(commands, { home: homeWithFiles() });
   });
@@ -185,7 +185,7 @@ describe('the guides', () => {
     const start = commands.find(command => command.startsWith('promptrun serve')) ?? '';
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'prompts'));
-    const words = wordsOf(start).map(word => (word === '8787' ? '0' : word));
+    const words = splitCommand(start).map(word => (word === '8787' ? '0' : word));
     const service = startCommand(words, { home });
     await service.untilStdout(/^listening on \S+\nkey: \S+$/mu);
     service.child.kill('SIGTERM');

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { scriptedService, success } from '../support/scripted-service.ts';
+import { startScriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 
 describe('a run on the embedded service', () => {
@@ -45,7 +45,7 @@ describe('a run whose command is cut off', () => {
     'by %s is in doubt: the run that may be its own is named, and can be waited for',
     async signal => {
       const home = temporaryDirectory();
-      const service = await scriptedService(
+      const service = await startScriptedService([
         {
           expect: { method: 'POST', path: '/runs' },
           answer: () => {
@@ -59,7 +59,7 @@ describe('a run whose command is cut off', () => {
           answer: () => success({ rows: [row(new Date())], hasMore: false }),
         },
         { expect: { path: `/runs/${RUN}` }, answer: success(run) },
-      );
+      ]);
       onTestFinished(() => service.close());
       const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
       const running = startCommand(['run', VERSION], { home, env });

@@ -89,7 +89,7 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
         `${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
       );
       const creations = Array.from({ length: 12 }, () => create(serving.url, serving.key, '5'));
-      await expect.poll(() => runsOf(serving)).toBe(12);
+      await expect.poll(() => countRuns(serving)).toBe(12);
 
       serving.child.kill('SIGTERM');
       await untilClosed(serving.url);
@@ -128,7 +128,7 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
   );
 });
 
-async function runsOf({ url, key }: Serving): Promise<number> {
+async function countRuns({ url, key }: Serving): Promise<number> {
   const answer = await fetch(`${url}/runs?limit=50`, { headers: { authorization: `Bearer ${key}` } });
   return ((await answer.json()) as { data: { rows: unknown[] } }).data.rows.length;
 }

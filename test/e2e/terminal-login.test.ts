@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
-import { scriptedService, success } from '../support/scripted-service.ts';
+import { startScriptedService, success } from '../support/scripted-service.ts';
 import { onTerminal } from '../support/terminals/terminal-command.ts';
 
 const KEY = 'pr_a-key-nobody-may-see';
 
 async function service() {
-  const scripted = await scriptedService({
-    expect: { path: '/resources', headers: { authorization: `Bearer ${KEY}` } },
-    answer: success({ hash: 'h', resources: { models: [] } }),
-    times: 'any',
-  });
+  const scripted = await startScriptedService([
+    {
+      expect: { path: '/resources', headers: { authorization: `Bearer ${KEY}` } },
+      answer: success({ hash: 'h', resources: { models: [] } }),
+      times: 'any',
+    },
+  ]);
   onTestFinished(() => scripted.close());
   return scripted;
 }

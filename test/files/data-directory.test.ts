@@ -6,7 +6,7 @@ import { prepareDataDirectory } from '../../src/files/data-directory.ts';
 import { isPosix } from '../support/system.ts';
 
 let directory: string;
-const modeOf = (file: string): number => statSync(file).mode & 0o777;
+const fileMode = (file: string): number => statSync(file).mode & 0o777;
 const put = (name: string): void => writeFileSync(path.join(directory, name), '');
 
 beforeEach(() => {
@@ -18,7 +18,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 describe.skipIf(process.platform === 'win32')('the data directory', () => {
   test.runIf(isPosix)('is made for its owner alone', async () => {
     await prepareDataDirectory(path.join(directory, 'a', 'b'));
-    expect(modeOf(path.join(directory, 'a', 'b'))).toBe(0o700);
+    expect(fileMode(path.join(directory, 'a', 'b'))).toBe(0o700);
   });
 
   test.runIf(isPosix).each([0o777, 0o775, 0o757, 0o720])(
@@ -28,7 +28,7 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
       const preparing = prepareDataDirectory(directory);
       await expect(preparing).rejects.toThrow(`others can write to the data directory ${directory}`);
       await expect(preparing).rejects.toThrow(`chmod go-w ${directory}`);
-      expect(modeOf(directory)).toBe(mode);
+      expect(fileMode(directory)).toBe(mode);
     },
   );
 
@@ -44,12 +44,12 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
   ])('is closed to others if it holds %s', async (_, names) => {
     names.forEach(put);
     await prepareDataDirectory(directory);
-    expect(modeOf(directory)).toBe(0o700);
+    expect(fileMode(directory)).toBe(0o700);
   });
 
   test.runIf(isPosix)('keeps its mode if it held other things before', async () => {
     put('photo.jpg');
     await prepareDataDirectory(directory);
-    expect(modeOf(directory)).toBe(0o755);
+    expect(fileMode(directory)).toBe(0o755);
   });
 });

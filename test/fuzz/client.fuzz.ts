@@ -61,11 +61,11 @@ const received = fc.record({ method: fc.constantFrom('GET', 'POST'), httpStatus,
 type Answer = Pick<TransportResponse, 'status' | 'headers'> & { readonly text: string };
 
 /** Returns a client whose requests are answered by a function; no time passes while it waits. */
-function clientOf(answer: () => Answer): PromptService {
+function clientAnsweredBy(answer: () => Answer): PromptService {
   const transport = {
     request: (): Promise<TransportResponse> => {
       const { status, headers: named, text: body } = answer();
-      return Promise.resolve({ status, headers: named, body: bytesOf(body) });
+      return Promise.resolve({ status, headers: named, body: streamBytes(body) });
     },
     close: () => Promise.resolve(),
   };
@@ -73,7 +73,7 @@ function clientOf(answer: () => Answer): PromptService {
   return new PromptService({ baseUrl: BASE, apiKey: KEY, transport, sleep, now: () => 0, random: () => 0 });
 }
 
-async function* bytesOf(body: string): AsyncGenerator<Uint8Array> {
+async function* streamBytes(body: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(Buffer.from(body));
 }
 
@@ -121,7 +121,7 @@ export default [
     'every method gives what was asked for or an error of the client',
     fc.tuple(received, fc.nat(10)),
     ([answer, nth]) => {
-      const client = clientOf(() => ({ ...answer, status: answer.httpStatus }));
+      const client = clientAnsweredBy(() => ({ ...answer, status: answer.httpStatus }));
       const call = CALLS[nth % CALLS.length] ?? (() => Promise.resolve());
       return soon(() => endsInAnErrorOfItsOwn(call(client)));
     },
@@ -132,7 +132,7 @@ export default [
     fc.tuple(fc.array(fc.array(fc.nat(5), { maxLength: 3 }), { minLength: 1, maxLength: 9 }), fc.boolean()),
     async ([pages, backwards]) => {
       let asked = 0;
-      const client = clientOf(() => {
+      const client = clientAnsweredBy(() => {
         const ids = pages[asked++ % pages.length] ?? [];
         const rows = ids.map(id => ({ runId: `r${id}`, runStatus: 'queued' }));
         return {
@@ -155,7 +155,7 @@ export default [
     async rows => {
       const listed = rows.map((row, nth) => ({ ...row, runId: `r${nth}`, runStatus: 'queued' }));
       const data = { rows: listed, hasMore: false };
-      const client = clientOf(() => ({
+      const client = clientAnsweredBy(() => ({
         status: 200,
         headers: {},
         text: JSON.stringify({ status: 'SUCCESS', data }),

@@ -81,7 +81,7 @@ const VALUES = [
 ];
 
 /** Returns values that fit a schema, with something that does not in one place or another now and then. */
-function valueOf(schema: Schema, known: Known): fc.Arbitrary<unknown> {
+function anyValue(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 12, arbitrary: fitting(schema, known) },
     { weight: 1, arbitrary: fc.jsonValue() },
@@ -90,18 +90,18 @@ function valueOf(schema: Schema, known: Known): fc.Arbitrary<unknown> {
 
 function fitting(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   const { properties, required = [], additionalProperties, oneOf } = schema;
-  if (oneOf) return fc.oneof(...oneOf.map(variant => valueOf(variant, known)));
+  if (oneOf) return fc.oneof(...oneOf.map(variant => anyValue(variant, known)));
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.format === 'uuid') return fc.oneof(fc.constantFrom(...known.ids), fc.uuid());
   if (additionalProperties) {
-    return fc.dictionary(fc.constantFrom(...KEYS), valueOf(additionalProperties, known), { maxKeys: 4 });
+    return fc.dictionary(fc.constantFrom(...KEYS), anyValue(additionalProperties, known), { maxKeys: 4 });
   }
   if (properties) {
-    const fields = Object.entries(properties).map(([name, field]) => [name, valueOf(field, known)] as const);
+    const fields = Object.entries(properties).map(([name, field]) => [name, anyValue(field, known)] as const);
     return fc.record(Object.fromEntries(fields), { requiredKeys: [...required] });
   }
-  if (schema.type === 'array') return fc.array(valueOf(schema.items ?? {}, known), { maxLength: 3 });
+  if (schema.type === 'array') return fc.array(anyValue(schema.items ?? {}, known), { maxLength: 3 });
   if (schema.type === 'integer') return fc.integer({ min: -1, max: 60 });
   return fc.oneof(fc.constantFrom(...VALUES), anyText());
 }
@@ -120,7 +120,7 @@ function parameterText({ schema }: Parameter, known: Known): fc.Arbitrary<string
   );
 }
 
-function targetOf(path: string, parameters: readonly Parameter[], known: Known): fc.Arbitrary<string> {
+function anyTarget(path: string, parameters: readonly Parameter[], known: Known): fc.Arbitrary<string> {
   const pick = (place: Parameter['in']) => parameters.filter(parameter => parameter.in === place);
   const steps = pick('path').map(parameter => parameterText(parameter, known));
   const query = pick('query').map(parameter =>
@@ -135,7 +135,7 @@ function targetOf(path: string, parameters: readonly Parameter[], known: Known):
     });
 }
 
-function headersOf({ key }: Known): fc.Arbitrary<Record<string, string>> {
+function anyHeaders({ key }: Known): fc.Arbitrary<Record<string, string>> {
   const often = fc.constant(`Bearer ${key}`);
   return fc.record(
     {
@@ -148,9 +148,9 @@ function headersOf({ key }: Known): fc.Arbitrary<Record<string, string>> {
   );
 }
 
-function bodyOf({ requestBody }: Operation, known: Known): fc.Arbitrary<string | undefined> {
+function anyBody({ requestBody }: Operation, known: Known): fc.Arbitrary<string | undefined> {
   if (!requestBody) return fc.option(fc.string(), { nil: undefined, freq: 10 });
-  const json = valueOf(requestBody.content['application/json'].schema, known).map(value =>
+  const json = anyValue(requestBody.content['application/json'].schema, known).map(value =>
     JSON.stringify(value),
   );
   return fc.oneof(
@@ -169,9 +169,9 @@ function requests(description: Description, known: Known): fc.Arbitrary<Sent> {
           { weight: 15, arbitrary: fc.constant(method.toUpperCase()) },
           fc.constantFrom('PUT', 'PATCH', 'DELETE'),
         ),
-        target: targetOf(path, operation.parameters, known),
-        headers: headersOf(known),
-        body: bodyOf(operation, known),
+        target: anyTarget(path, operation.parameters, known),
+        headers: anyHeaders(known),
+        body: anyBody(operation, known),
       }),
     ),
   );

@@ -89,11 +89,11 @@ const RECORDING = {
   },
   media: [{ url: 'https://example.com/a', sha256: '../../../etc/passwd', contentType: null }],
 };
-const PLACES = placesOf(RECORDING);
+const PLACES = listPlaces(RECORDING);
 
-function placesOf(value: unknown, place: readonly string[] = []): string[][] {
+function listPlaces(value: unknown, place: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [[...place]];
-  return [[...place], ...Object.entries(value).flatMap(([key, one]) => placesOf(one, [...place, key]))];
+  return [[...place], ...Object.entries(value).flatMap(([key, one]) => listPlaces(one, [...place, key]))];
 }
 
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {

@@ -46,7 +46,7 @@ async function* inPieces(whole: string, length: number): AsyncGenerator<string> 
 }
 
 /** Returns the rows of a text, or the message of its fault. */
-async function rowsOf(rows: AsyncIterable<unknown>): Promise<string> {
+async function readAllRows(rows: AsyncIterable<unknown>): Promise<string> {
   const all: unknown[] = [];
   try {
     for await (const row of rows) all.push(row);
@@ -77,8 +77,8 @@ export default [
       const readTable = (text: AsyncIterable<string>) =>
         readCsv(text, { name: 'rows', delimiter: undefined });
       for (const read of [readTable, readJsonl]) {
-        const whole = await soon(() => rowsOf(read(inPieces(given, given.length || 1))));
-        const pieces = await soon(() => rowsOf(read(inPieces(given, length))));
+        const whole = await soon(() => readAllRows(read(inPieces(given, given.length || 1))));
+        const pieces = await soon(() => readAllRows(read(inPieces(given, length))));
         if (whole !== pieces) throw new Error(`${whole}\nin pieces: ${pieces}`);
       }
     },

@@ -34,7 +34,7 @@ export interface JobOptions {
 }
 
 /** Returns a job of a template without text inputs. */
-export function jobOf({
+export function createJob({
   template = 'Hello',
   images = [],
   model,
@@ -51,7 +51,7 @@ export function jobOf({
     inputs,
     select: (text, expressions) => perform('select', { text, expressions }, FULL_LIMITS),
     model: { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1, ...model },
-    prompt: promptOf(template, loaded),
+    prompt: renderPrompt(template, loaded),
     runOptions,
     json,
     onText,
@@ -60,7 +60,7 @@ export function jobOf({
   };
 }
 
-function promptOf(template: string, images: readonly LoadedImage[]): RenderedPrompt {
+function renderPrompt(template: string, images: readonly LoadedImage[]): RenderedPrompt {
   const pictures = images.map((image, index) => new Picture(index, describeImage(image)));
   const definition = parsePromptFile(template, 'x.prompt');
   const inputs = Object.fromEntries(definition.imageInputs.map(({ key }, index) => [key, pictures[index]]));

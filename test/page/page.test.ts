@@ -110,7 +110,7 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
     expect(creations).toHaveLength(1);
     expect(creations[0]?.headers()['idempotency-key']).toMatch(/^[\da-f-]{36}$/u);
     const image = page.getByRole('img', { name: 'Output 1' });
-    await expect.poll(() => widthOf(image)).toBeGreaterThan(100);
+    await expect.poll(() => naturalWidth(image)).toBeGreaterThan(100);
     await page.getByText('Oslo <b>harbour</b>').waitFor();
     expect(await page.locator('main').textContent()).toMatch(/Credits4/u);
 
@@ -202,7 +202,7 @@ input:
       await page.goto(`${root}#/${hash}`);
       await page.locator('main table, main dl').first().waitFor();
       for (const image of await page.getByRole('img').all()) {
-        await expect.poll(() => widthOf(image)).toBeGreaterThan(9);
+        await expect.poll(() => naturalWidth(image)).toBeGreaterThan(9);
       }
       await expectToFit(
         name,
@@ -233,11 +233,11 @@ input:
     const { runs } = await work(service);
     const { page, requests, complaints } = await open(root);
     await signIn(page, service.key);
-    const rowOf = (words: string): Locator => page.getByRole('row').filter({ hasText: words });
-    await rowOf('My parcel has been in Hamburg').waitFor();
-    await rowOf('The invoice of May').waitFor();
+    const rowWith = (words: string): Locator => page.getByRole('row').filter({ hasText: words });
+    await rowWith('My parcel has been in Hamburg').waitFor();
+    await rowWith('The invoice of May').waitFor();
     expect(await page.evaluate<boolean>(ON_ONE_LINE)).toBe(true);
-    expect(await rowOf('My parcel').textContent()).toMatch(/\d (?:ms|s)/u);
+    expect(await rowWith('My parcel').textContent()).toMatch(/\d (?:ms|s)/u);
 
     await page.getByRole('link', { name: 'Sandbox' }).first().click();
     const gone = page.locator('dd').nth(1);
@@ -408,7 +408,7 @@ input:
     await page.keyboard.press('Enter');
     const image = page.getByRole('img', { name: 'Output 1' });
     await image.waitFor();
-    await expect.poll(() => widthOf(image)).toBeGreaterThan(100);
+    await expect.poll(() => naturalWidth(image)).toBeGreaterThan(100);
     expect(await image.getAttribute('src')).toMatch(new RegExp(`^${base.url}/team/media/`, 'u'));
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     expect(complaints).toEqual([]);
@@ -471,7 +471,7 @@ const ALIGNED = `(() => {
 const ON_ONE_LINE = `[...document.querySelectorAll('td time')].every(node => node.getClientRects().length === 1)`;
 
 /** Returns the width of the picture that the browser has read; 0 if it has none. */
-function widthOf(image: Locator): Promise<number> {
+function naturalWidth(image: Locator): Promise<number> {
   return image.evaluate((node: object) => Reflect.get(node, 'naturalWidth') as number);
 }
 

@@ -10,7 +10,7 @@ beforeEach(() => {
   for (const name of ['tool.exe', 'batch.cmd']) writeFileSync(path.join(home, name), '');
 });
 
-function lineOf(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
+function windowsLine(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
   const env = { Path: home, SystemRoot: 'C:\\Windows' };
   const { file, args } = programLine({ argv, filled: new Set(filled), directory: '/', env }, 'win32');
   return [file, ...args].join(' ').replaceAll(home + path.sep, 'HOME/');
@@ -18,11 +18,11 @@ function lineOf(argv: readonly [string, ...string[]], filled: readonly number[] 
 
 describe('what starts a program on Windows', () => {
   it('is the program itself, whose arguments nothing reads', () => {
-    expect(lineOf(['tool', 'a b', '%x%'], [1, 2])).toBe('HOME/tool.exe a b %x%');
+    expect(windowsLine(['tool', 'a b', '%x%'], [1, 2])).toBe('HOME/tool.exe a b %x%');
   });
 
   it('is cmd.exe for a batch file, and every character that it reads is escaped', () => {
-    expect(lineOf(['batch', 'a b', '100%', 'say "hi"', 'dir\\'])).toBe(
+    expect(windowsLine(['batch', 'a b', '100%', 'say "hi"', 'dir\\'])).toBe(
       String.raw`C:\Windows\System32\cmd.exe /d /s /c "^"HOME/batch.cmd^" ^"a^ b^" ^"100^%^" ^"say^ \^"hi\^"^" ^"dir\\^""`,
     );
   });
@@ -30,17 +30,17 @@ describe('what starts a program on Windows', () => {
   it.each(['%', '!', '"', '&', '|', '<', '>', '^', '\n', '\r'])(
     'refuses a filled argument with %j for a batch file, and says what to do',
     character => {
-      expect(() => lineOf(['batch', '--', `a${character}b`], [2])).toThrow(UnsafeArgument);
-      expect(() => lineOf(['batch', '--', `a${character}b`], [2])).toThrow('standard input');
+      expect(() => windowsLine(['batch', '--', `a${character}b`], [2])).toThrow(UnsafeArgument);
+      expect(() => windowsLine(['batch', '--', `a${character}b`], [2])).toThrow('standard input');
     },
   );
 
   it('passes a batch file only what cmd.exe reads literally', () => {
-    expect(lineOf(['batch', "it's (one) day, ok?"], [1])).toContain("it's^ ^(one^)^ day^,^ ok^?");
+    expect(windowsLine(['batch', "it's (one) day, ok?"], [1])).toContain("it's^ ^(one^)^ day^,^ ok^?");
   });
 
   it('refuses a line break that no quoting keeps', () => {
-    expect(() => lineOf(['batch', 'a\nb'])).toThrow('a line break');
+    expect(() => windowsLine(['batch', 'a\nb'])).toThrow('a line break');
   });
 
   it('is looked for in PATH alone', () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { keyOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 
 const LOOPS = `${'{{#each @root}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`;
 const NAMES = 'abcdefghij'.split('');
@@ -21,7 +21,7 @@ describe('a prompt that uses all that it may', () => {
   let other: string;
   beforeAll(async () => {
     service = await TestService.start();
-    other = await keyOf(service.dataDir, { user: 'ada' });
+    other = await createKeyIn(service.dataDir, { user: 'ada' });
   });
   afterAll(() => service.close());
 

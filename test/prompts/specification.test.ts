@@ -228,7 +228,7 @@ describe('a partial', () => {
 });
 
 describe('a schema', () => {
-  const schemaOf = (...lines: string[]): unknown =>
+  const readSchema = (...lines: string[]): unknown =>
     preview(['---', 'output:', '  schema:', ...lines.map(line => `    ${line}`), '---', ''].join('\n'), {
       schemas: { Price: { type: 'number', description: 'in euros' } },
     }).output?.schema;
@@ -251,7 +251,7 @@ describe('a schema', () => {
 
   it('has fields of every type, which may be null if they are optional', () => {
     expect(
-      schemaOf('a: string, the a', 'b?: boolean', 'c: any', 'd?: any, whatever', 'e: integer', 'f: null'),
+      readSchema('a: string, the a', 'b?: boolean', 'c: any', 'd?: any, whatever', 'e: integer', 'f: null'),
     ).toEqual(
       object(
         {
@@ -269,7 +269,7 @@ describe('a schema', () => {
 
   it('has lists, objects and choices', () => {
     expect(
-      schemaOf(
+      readSchema(
         'tags(array, some): string, one',
         'rows?(array):',
         '  n?: number',
@@ -298,7 +298,7 @@ describe('a schema', () => {
   });
 
   it('may be open to further fields', () => {
-    expect(schemaOf('(*): number, any of them')).toEqual({
+    expect(readSchema('(*): number, any of them')).toEqual({
       type: 'object',
       properties: {},
       additionalProperties: { type: 'number', description: 'any of them' },
@@ -306,7 +306,7 @@ describe('a schema', () => {
   });
 
   it('may name another', () => {
-    expect(schemaOf('a: Price', 'b?: Price, of it')).toEqual(
+    expect(readSchema('a: Price', 'b?: Price, of it')).toEqual(
       object(
         {
           a: { type: 'number', description: 'in euros' },
@@ -318,8 +318,8 @@ describe('a schema', () => {
   });
 
   it('may be JSON Schema', () => {
-    expect(schemaOf('type: string', 'minLength: 2')).toEqual({ type: 'string', minLength: 2 });
-    expect(schemaOf('properties:', '  a: {type: string}')).toEqual({
+    expect(readSchema('type: string', 'minLength: 2')).toEqual({ type: 'string', minLength: 2 });
+    expect(readSchema('properties:', '  a: {type: string}')).toEqual({
       type: 'object',
       properties: { a: { type: 'string' } },
     });

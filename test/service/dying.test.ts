@@ -5,7 +5,7 @@ import { type EmbeddedService, startEmbedded } from '../../src/service/index.ts'
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createKeyIn, TestService, temporaryDataDir } from '../support/local-service.ts';
 import { type ServingProcess, serveInProcess } from '../support/serving-process.ts';
 
 const LOOK_AROUND = 2000;
@@ -18,7 +18,7 @@ let witness: TestService | undefined;
 
 beforeEach(async () => {
   dataDir = temporaryDataDir();
-  key = await keyOf(dataDir, { user: 'ann', credits: 100 });
+  key = await createKeyIn(dataDir, { user: 'ann', credits: 100 });
   clock = new HandClock();
 });
 afterEach(async () => {

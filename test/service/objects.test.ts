@@ -213,12 +213,12 @@ describe('media in an object store', () => {
     const queued = await service.post<{ runId: string }>('/runs', picture);
     await objects.stop();
     const text = await service.post<{ runId: string }>('/runs', slow(sandbox, '0'));
-    const statusOf = async ({ data }: { data: { runId: string } }) =>
+    const readStatus = async ({ data }: { data: { runId: string } }) =>
       (await service.data<Run>(`/runs/${data.runId}`)).runStatus;
-    await expect.poll(() => statusOf(text)).toBe('succeeded');
-    expect(await statusOf(queued)).toMatch(/queued|running/);
+    await expect.poll(() => readStatus(text)).toBe('succeeded');
+    expect(await readStatus(queued)).toMatch(/queued|running/);
     await objects.start();
-    await expect.poll(() => statusOf(queued)).toBe('succeeded');
+    await expect.poll(() => readStatus(queued)).toBe('succeeded');
     expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
   });
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Run, RunRow } from '../../src/wire/index.ts';
-import { keyOf, publishPromptFile, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createKeyIn, publishPromptFile, TestService, temporaryDataDir } from '../support/local-service.ts';
 import { serveInProcess } from '../support/serving-process.ts';
 
 const PROMPT = '---\nmodel: bot\n---\nHello\n';
@@ -38,7 +38,7 @@ test('a serve with several users runs programs only with --allow-programs', asyn
   let service = await TestService.start({ dataDir, env });
   const { promptVersionId } = await service.publish('bot', PROMPT);
   expect((await create(service.service.url, service.key, promptVersionId)).runStatus).toBe('succeeded');
-  const ann = await keyOf(dataDir, { user: 'ann' });
+  const ann = await createKeyIn(dataDir, { user: 'ann' });
   expect(await create(service.service.url, ann, promptVersionId)).toMatchObject({
     runStatus: 'failed',
     outputs: [{ data: 'programs are not run here, since this service has several users' }],
@@ -53,7 +53,7 @@ test('a serve with several users runs programs only with --allow-programs', asyn
 
 test.each(['killed', 'closed'])('a serve that was %s never starts a program again', async how => {
   const { dataDir, starts } = withBot(HANGS);
-  const key = await keyOf(dataDir, { user: 'local' });
+  const key = await createKeyIn(dataDir, { user: 'local' });
   const first = how === 'killed' ? await serveInProcess(dataDir) : undefined;
   const closing = first === undefined ? await TestService.start({ dataDir, env: process.env }) : undefined;
   const url = first?.url ?? closing?.service.url ?? '';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Run, RunReference } from '../../src/wire/index.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { keyOf, TestService } from '../support/local-service.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 /** Bytes of bodies that the service holds at once, half of them one user's. */
@@ -43,8 +43,8 @@ describe('the bodies of requests, over all connections', () => {
 
   it('are bounded for each user and for all, and free again once they are gone', async () => {
     service = await TestService.start({ maxRequestBytes: MOST });
-    const other = await keyOf(service.dataDir, { user: 'ada' });
-    const third = await keyOf(service.dataDir, { user: 'bob' });
+    const other = await createKeyIn(service.dataDir, { user: 'ada' });
+    const third = await createKeyIn(service.dataDir, { user: 'bob' });
     const upload = await beginUpload(1800);
     await expect.poll(() => create(1000)).toBe(429);
     expect((await service.post('/runs', 'x'.repeat(1000))).message).toContain('MiB of one user');
@@ -92,7 +92,7 @@ describe('the bodies of requests, over all connections', () => {
       const promptsDir = temporaryDirectory();
       writeFileSync(path.join(promptsDir, 'repeat.prompt'), '{{text}}'.repeat(8));
       service = await TestService.start({ maxRequestBytes: 40_000_000, promptsDir });
-      const other = await keyOf(service.dataDir, { user: 'ada' });
+      const other = await createKeyIn(service.dataDir, { user: 'ada' });
       const { runId } = (await repeat()).data;
       for (const target of [`/runs/${runId}`, '/runs']) await ask(target);
       expect((await service.get('/runs')).http).toBe(429);
@@ -129,7 +129,7 @@ describe('the bodies of requests, over all connections', () => {
     it('count those from their first bytes until they are on disk', async () => {
       const rest = new AbortController();
       service = await serving(1200, once(rest.signal, 'abort'));
-      const other = await keyOf(service.dataDir, { user: 'ada' });
+      const other = await createKeyIn(service.dataDir, { user: 'ada' });
       const first = describePicture();
       await expect.poll(() => create(900)).toBe(429);
       expect(await create(900, other)).toBe(200);

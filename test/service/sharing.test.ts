@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/service/index.ts';
 import type { Run, RunPage } from '../../src/wire/index.ts';
-import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createKeyIn, TestService, temporaryDataDir } from '../support/local-service.ts';
 import { serveInProcess } from '../support/serving-process.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -21,7 +21,7 @@ test('several services start on a fresh data directory at once', async () => {
 
 test('two processes that create at once lose no run and no credit', async () => {
   const dataDir = temporaryDataDir();
-  const key = await keyOf(dataDir, { user: 'ann', credits: 1000 });
+  const key = await createKeyIn(dataDir, { user: 'ann', credits: 1000 });
   const here = await TestService.start({ dataDir });
   const there = await serveInProcess(dataDir);
   const promptVersionId = await here.versionOf('hello');
@@ -51,7 +51,7 @@ test('two processes that create at once lose no run and no credit', async () => 
 
 test('a balance is never overdrawn, however many creations come at once', async () => {
   const service = await TestService.start();
-  const key = await keyOf(service.dataDir, { user: 'poor', credits: 5 });
+  const key = await createKeyIn(service.dataDir, { user: 'poor', credits: 5 });
   const promptVersionId = await service.versionOf('hello');
   const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
   const answers = await Promise.all(Array.from({ length: 12 }, () => service.post('/runs', body, { key })));

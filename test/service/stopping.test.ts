@@ -6,7 +6,7 @@ import { QueueRunner, type QueueRunnerOptions } from '../../src/service/runs/que
 import { openDatabase } from '../../src/service/store/open-database.ts';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { type Answer, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { type ServiceAnswer, TestService, temporaryDataDir } from '../support/local-service.ts';
 
 const WINDOW = 120_000;
 const GRACE = 10_000;
@@ -99,7 +99,7 @@ describe('a service that is asked to stop', () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
     const first = await TestService.start({ clock, dataDir, parallel: 1 });
-    const creations: Promise<Answer<RunReference>>[] = [];
+    const creations: Promise<ServiceAnswer<RunReference>>[] = [];
     for (let index = 0; index < 3; index += 1) {
       creations.push(first.post<RunReference>('/runs', await slowRun(first, '30')));
       await clock.sleeping(WINDOW, index + 1);

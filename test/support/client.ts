@@ -52,7 +52,7 @@ export async function scriptedClient(
 }
 
 /** Returns the error in which a promise ends, of the expected class. */
-export async function errorOf<E extends Error>(
+export async function rejection<E extends Error>(
   promise: Promise<unknown>,
   type: abstract new (...args: never[]) => E,
 ): Promise<E> {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -137,6 +137,17 @@ export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
   onTestFinished(() => removeDirectory(directory));
   return directory;
+}
+
+/** Returns a directory of the test's own with files in it. */
+export function directoryWith(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const home = temporaryDirectory();
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(home, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+  return home;
 }
 
 /** Removes a temporary directory, in which a service of this process may have had its database. */

@@ -38,7 +38,7 @@ export function commandsOfLine(line: string): string[] {
 }
 
 /** Returns the words of a command line after the command's own name, as a shell takes them apart. */
-export function wordsOf(command: string): string[] {
+export function splitCommand(command: string): string[] {
   const words = command.match(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/gu) ?? [];
   return words.slice(1).map(word => word.replace(/['"]/gu, ''));
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/service/core/clock.ts';
+import type { Clock } from '../../src/cli/core/types.ts';
 
 interface Sleeper {
   readonly ms: number;
@@ -18,6 +18,10 @@ export class HandClock implements Clock {
 
   now(): number {
     return this.#now;
+  }
+
+  random(): number {
+    return 0.5;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -44,6 +48,17 @@ export class HandClock implements Clock {
     this.set(this.#now + ms);
   }
 
+  /** Lets time pass, waking each sleeper at its moment: what it does may take no time, and may sleep again. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await settled();
+      const next = Math.min(...this.#sleepers.map(({ until }) => until));
+      if (next > end) return this.set(end);
+      this.set(Math.max(this.#now, next));
+    }
+  }
+
   /** Jumps, forwards or back. */
   set(now: number): void {
     this.#now = now;
@@ -66,5 +81,12 @@ export class HandClock implements Clock {
     );
     this.#watchers = this.#watchers.filter(watcher => !fulfilled.includes(watcher));
     for (const { seen } of fulfilled) seen();
+  }
+}
+
+/** Resolves once everything is done that needs no time to pass. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) {
+    await new Promise(resolve => setImmediate(resolve));
   }
 }

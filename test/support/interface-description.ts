@@ -22,7 +22,7 @@ export class InterfaceDescription {
 
   /** Fails the test where the description does not allow this status, or not this body. */
   check(method: string, path: string, status: number, body: unknown): void {
-    const [, faults] = validatorOf(this.schemaOf(method.toLowerCase(), path, status)).Errors(body);
+    const [, faults] = compileSchema(this.schemaOf(method.toLowerCase(), path, status)).Errors(body);
     expect(faults, `${method} ${path} ${status} fits the description`).toEqual([]);
   }
 
@@ -46,7 +46,7 @@ export class InterfaceDescription {
 /** Compiled once for all services of a process: they are described alike, and asked thousands of times. */
 const validators = new Map<string, ReturnType<typeof Compile>>();
 
-function validatorOf(schema: object): ReturnType<typeof Compile> {
+function compileSchema(schema: object): ReturnType<typeof Compile> {
   const text = JSON.stringify(schema);
   const known = validators.get(text) ?? Compile(schema);
   validators.set(text, known);

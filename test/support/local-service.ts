@@ -8,7 +8,7 @@ import { databaseBeside, databaseFor } from './databases/test-database.ts';
 import { InterfaceDescription } from './interface-description.ts';
 
 /** An answer of the service, its envelope taken apart. */
-export interface Answer<T = never> {
+export interface ServiceAnswer<T = never> {
   readonly http: number;
   readonly status: string;
   readonly message: string | undefined;
@@ -43,7 +43,11 @@ export class TestService {
     return new TestService(service, dataDir, service.newKey ?? service.sessionKey, notices, description);
   }
 
-  async call<T = never>(method: string, target: string, options: CallOptions = {}): Promise<Answer<T>> {
+  async call<T = never>(
+    method: string,
+    target: string,
+    options: CallOptions = {},
+  ): Promise<ServiceAnswer<T>> {
     const { key = this.key, body, headers = {} } = options;
     const answer = await fetch(`${this.service.url}${target}`, {
       method,
@@ -60,11 +64,11 @@ export class TestService {
     return { http: answer.status, headers: answer.headers, message: envelope.message, ...envelope };
   }
 
-  get<T = never>(target: string, options: CallOptions = {}): Promise<Answer<T>> {
+  get<T = never>(target: string, options: CallOptions = {}): Promise<ServiceAnswer<T>> {
     return this.call<T>('GET', target, options);
   }
 
-  post<T = never>(target: string, body: unknown, options: CallOptions = {}): Promise<Answer<T>> {
+  post<T = never>(target: string, body: unknown, options: CallOptions = {}): Promise<ServiceAnswer<T>> {
     return this.call<T>('POST', target, { ...options, body });
   }
 
@@ -127,16 +131,16 @@ export async function publishPromptFile(
 }
 
 /** Opens the store of a data directory, next to the services on it. */
-export async function storeOf(dataDir: string): ReturnType<typeof openStore> {
+export async function openStoreIn(dataDir: string): ReturnType<typeof openStore> {
   return await openStore({ dataDir, database: await databaseBeside(dataDir), env: {} });
 }
 
 /** Creates a key of a user of its own. */
-export async function keyOf(
+export async function createKeyIn(
   dataDir: string,
   user: { user: string; plan?: 'pro' | 'none'; credits?: number },
 ): Promise<string> {
-  const store = await storeOf(dataDir);
+  const store = await openStoreIn(dataDir);
   try {
     return (await store.createKey(user)).key;
   } finally {

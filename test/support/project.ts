@@ -33,6 +33,6 @@ export class Project {
 }
 
 /** Returns a project with one prompt, `echo.prompt`, and these cases of it. */
-export function projectOf(cases: string, files: Readonly<Record<string, string>> = {}): Project {
+export function echoProject(cases: string, files: Readonly<Record<string, string>> = {}): Project {
   return new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `cases:\n${cases}`, ...files });
 }

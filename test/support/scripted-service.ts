@@ -6,38 +6,33 @@ import { freePort } from './free-port.ts';
 /**
  * Starts a service on a free loopback port that expects these calls, in this order, and answers each as scripted:
  *
- *     const service = await scriptedService(
+ *     const service = await startScriptedService([
  *       { expect: { method: 'POST', path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', '…', { runId }) },
  *       { expect: { path: `/runs/${runId}` }, answer: success({ runId, runStatus: 'succeeded', outputs: [], tokens: 1 }) },
- *     );
+ *     ]);
  *     … new PromptService({ baseUrl: service.baseUrl, apiKey: 'a-key' }) …
  *     service.verify();            // fails on unexpected, unfit and unused calls
  *     await service.close();       // or: afterEach(() => service.close())
  *
  * A call that does not fit the next exchange is answered with HTTP 599 and reported by `verify`. With
- * `{ ordered: false }` as last argument of `scriptedServiceOf`, each call takes the first unused exchange that fits,
- * for callers that send several at once.
+ * `{ ordered: false }`, each call takes the first unused exchange that fits, for callers that send several at once.
  */
-export async function scriptedService(...script: readonly Exchange[]): Promise<ScriptedService> {
-  return scriptedServiceOf(script);
-}
-
-/** Starts the same for one test: it is closed with the test, and all of its script must have been used. */
-export async function scriptedServiceForTest(...script: readonly Exchange[]): Promise<ScriptedService> {
-  const service = await scriptedService(...script);
-  onTestFinished(async () => {
-    await service.close();
-    service.verify();
-  });
-  return service;
-}
-
-export async function scriptedServiceOf(
+export async function startScriptedService(
   script: readonly Exchange[],
   options: { readonly ordered?: boolean } = {},
 ): Promise<ScriptedService> {
   const service = new ScriptedService(script, options.ordered ?? true);
   await service.listen();
+  return service;
+}
+
+/** Starts the same for one test: it is closed with the test, and all of its script must have been used. */
+export async function scriptedServiceForTest(...script: readonly Exchange[]): Promise<ScriptedService> {
+  const service = await startScriptedService(script);
+  onTestFinished(async () => {
+    await service.close();
+    service.verify();
+  });
   return service;
 }
 
@@ -197,7 +192,7 @@ export class ScriptedService {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {});
-    const head = callOf(request, Buffer.alloc(0));
+    const head = receivedCall(request, Buffer.alloc(0));
     const early = this.#next(head, 'headers');
     if (early?.answer === 'reset-before-body') {
       this.calls.push(head);
@@ -205,7 +200,7 @@ export class ScriptedService {
       request.socket.resetAndDestroy();
       return;
     }
-    const call = callOf(request, await bytesOf(request));
+    const call = receivedCall(request, await readBytes(request));
     this.calls.push(call);
     const exchange = this.#next(call, 'whole');
     if (exchange === undefined) {
@@ -222,7 +217,7 @@ export class ScriptedService {
 
   #next(call: Call, known: 'headers' | 'whole'): Exchange | undefined {
     const open = this.#left
-      .filter(({ exchange, used }) => used < limitOf(exchange))
+      .filter(({ exchange, used }) => used < maxCalls(exchange))
       .map(({ exchange }) => exchange);
     if (!this.#ordered) return open.find(exchange => fits(exchange.expect, call, known));
     // An exchange for any number of calls may be passed over.
@@ -239,7 +234,7 @@ export class ScriptedService {
   }
 }
 
-function limitOf({ times = 1 }: Exchange): number {
+function maxCalls({ times = 1 }: Exchange): number {
   return times === 'any' ? Number.POSITIVE_INFINITY : times;
 }
 
@@ -266,13 +261,13 @@ function bodyFits(expected: NonNullable<Expectation['body']>, body: unknown): bo
   return JSON.stringify(expected) === JSON.stringify(body);
 }
 
-async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   return Buffer.concat(pieces);
 }
 
-function callOf(request: IncomingMessage, bytes: Buffer): Call {
+function receivedCall(request: IncomingMessage, bytes: Buffer): Call {
   const url = new URL(request.url ?? '/', 'http://loopback');
   const text = bytes.toString('utf8');
   return {

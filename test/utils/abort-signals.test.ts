@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sleep, unlessAborted, within } from '../../src/utils/abort-signals.ts';
 import { collectGarbage } from '../support/system.ts';
 
-function endOf(signal: AbortSignal): Promise<string> {
+function abortReason(signal: AbortSignal): Promise<string> {
   return new Promise(resolve => {
     signal.addEventListener('abort', () => resolve((signal.reason as Error).message), { once: true });
   });
@@ -12,14 +12,14 @@ function endOf(signal: AbortSignal): Promise<string> {
 describe('work with a limit', () => {
   it('is over after its time, whatever memory was let go meanwhile', async () => {
     const { signal } = new AbortController();
-    const ended = within(20, signal, endOf);
+    const ended = within(20, signal, abortReason);
     collectGarbage();
     expect(await ended).toBe('not done in 0.02 s');
   });
 
   it('is over as soon as its owner is', async () => {
     const user = new AbortController();
-    const ended = within(60_000, user.signal, endOf);
+    const ended = within(60_000, user.signal, abortReason);
     user.abort(new Error('Ctrl-C'));
     expect(await ended).toBe('Ctrl-C');
   });

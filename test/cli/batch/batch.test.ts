@@ -5,27 +5,25 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
 import {
-  hastyClock,
-  homeWith,
+  type JournalStep,
   journalSteps,
   lastLines,
-  linesOf,
-  localService,
+  parseLines,
   resultLines,
   runBatchCommand,
-  type Step,
-  type TestService,
 } from '../../support/batch-command.ts';
-import { runInProcess } from '../../support/context.ts';
+import { directoryWith, runInProcess } from '../../support/context.ts';
+import { hastyClock } from '../../support/hasty-clock.ts';
 import { Project } from '../../support/project.ts';
+import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
 import { isPosix } from '../../support/system.ts';
 
 const NAMES = 'name\nAda\nBo\nEve\n';
 
 describe('a batch on the local service', () => {
   test('runs each row once and writes its result', async () => {
-    const { env, runs } = await localService();
-    const home = homeWith({ 'names.csv': NAMES });
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(
       ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
       { env, home },
@@ -60,17 +58,17 @@ describe('a batch on the local service', () => {
   });
 
   test('prints only the last lines on standard output if there is no file', async () => {
-    const { env } = await localService();
-    const home = homeWith({ 'names.csv': NAMES });
+    const { env } = await startServiceForTest();
+    const home = directoryWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], { env, home });
     expect(exitCode).toBe(0);
-    const ends = linesOf(stdout).map(({ row, runStatus }) => `${row} ${runStatus}`);
+    const ends = parseLines(stdout).map(({ row, runStatus }) => `${row} ${runStatus}`);
     expect(ends.toSorted()).toEqual(['1 succeeded', '2 succeeded', '3 succeeded']);
   });
 
   test('--delimiter says how rows are separated; --excel makes no formula of what came', async () => {
-    const { env } = await localService();
-    const home = homeWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
+    const { env } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
     const flags = ['--from', 'rows.csv', '--delimiter', '|', '--excel', '--concurrency', '1'];
     const { exitCode } = await runBatchCommand(['hello', ...flags, '--out', 'r.csv'], { env, home });
     expect(exitCode).toBe(0);
@@ -91,7 +89,7 @@ describe('a batch on the local service', () => {
   });
 
   test('replays rows that failed without advice to run them again, which would give the same answers', async () => {
-    const home = homeWith({ 'a.csv': 'note\nAda\n' });
+    const home = directoryWith({ 'a.csv': 'note\nAda\n' });
     const batch = ['sandbox', '--from', 'a.csv', '-o', 'outcome=failed'];
     const options = { home, local: embedded };
     const live = await runBatchCommand([...batch, '--out', 'a.jsonl', '--record', 'rec'], options);
@@ -102,7 +100,7 @@ describe('a batch on the local service', () => {
   });
 
   test('replays recorded rows; for another row it names the nearest, the difference and the remedy', async () => {
-    const home = homeWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
+    const home = directoryWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
     const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];
     const options = { home, local: embedded };
     expect((await runBatchCommand(recorded, options)).exitCode).toBe(0);
@@ -123,8 +121,8 @@ describe('a batch on the local service', () => {
   });
 
   test('names the earlier runs of rows that were run again, in a table as well', async () => {
-    const { env, runs } = await localService();
-    const home = homeWith({ 'rows.csv': 'note\na\n' });
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'note\na\n' });
     const args = ['sandbox', '--from', 'rows.csv', '-o', 'outcome=failed', '--out', 'r.csv'];
     await runBatchCommand(args, { env, home });
     for (let time = 0; time < 2; time += 1) {
@@ -138,25 +136,25 @@ describe('a batch on the local service', () => {
   });
 
   test('reads rows from standard input', async () => {
-    const { env } = await localService();
+    const { env } = await startServiceForTest();
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', '-', '--format', 'jsonl'], {
       env,
       stdin: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
     });
     expect(exitCode).toBe(0);
-    expect(new Set(linesOf(stdout).map(({ id }) => id))).toEqual(new Set(['a', 'b']));
+    expect(new Set(parseLines(stdout).map(({ id }) => id))).toEqual(new Set(['a', 'b']));
   });
 
   test('counts the rows of standard input that succeeded before a cap', async () => {
-    const { env } = await localService();
+    const { env } = await startServiceForTest();
     const args = ['hello', '--from', '-', '--format', 'csv', '--max-credits', '1'];
     const { exitCode, stderr } = await runBatchCommand(args, { env, stdin: 'name\nAda\nBo\n' });
     expect([exitCode, stderr]).toEqual([8, expect.stringContaining('note: 1 row succeeded\n')]);
   });
 
   test('a bad row is reported with its line, and the others run', async () => {
-    const { env, runs } = await localService();
-    const home = homeWith({ 'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n' });
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n' });
     const { exitCode, stderr } = await runBatchCommand(
       ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'],
       {
@@ -178,8 +176,8 @@ describe('a batch on the local service', () => {
   });
 
   test('--save saves outputs, and the results say where', async () => {
-    const { env } = await localService();
-    const home = homeWith({ 'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n', 'm.txt': 'snowy' });
+    const { env } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n', 'm.txt': 'snowy' });
     const args = [
       'postcard',
       '--from',
@@ -202,8 +200,8 @@ describe('a batch on the local service', () => {
   });
 
   test('a failed run fails its row', async () => {
-    const { env } = await localService();
-    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n{"note":"b"}\n' });
+    const { env } = await startServiceForTest();
+    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n{"note":"b"}\n' });
     const { exitCode } = await runBatchCommand(
       ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'],
       { env, home },
@@ -214,9 +212,9 @@ describe('a batch on the local service', () => {
   });
 
   test('a row waits for a run that takes longer than its creation; meanwhile the journal keeps its id', async () => {
-    const { env, runs } = await localService({ syncWindowMs: 50 });
-    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
-    let steps: Step[] = [];
+    const { env, runs } = await startServiceForTest({ syncWindowMs: 50 });
+    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    let steps: JournalStep[] = [];
     const clock = hastyClock(async () => {
       steps = journalSteps(home);
     });
@@ -231,8 +229,8 @@ describe('a batch on the local service', () => {
   });
 
   test('only the rows of the shard are run, and each is in one', async () => {
-    const { env, runs } = await localService();
-    const home = homeWith({ 'names.csv': NAMES });
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'names.csv': NAMES });
     for (const shard of ['1/2', '2/2']) {
       const args = ['hello', '--from', 'names.csv', '--shard', shard, '--out', `${shard[0]}.jsonl`];
       expect((await runBatchCommand(args, { env, home })).exitCode).toBe(0);
@@ -243,8 +241,8 @@ describe('a batch on the local service', () => {
   });
 
   test('--max-failures starts no more rows once that many have failed', async () => {
-    const { env, runs } = await localService();
-    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
     const args = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'];
     const { exitCode, stderr } = await runBatchCommand(
       [...args, '--max-failures', '2', '--concurrency', '1'],
@@ -259,8 +257,8 @@ describe('a batch on the local service', () => {
   });
 
   test('--json reports how the batch ended', async () => {
-    const { env } = await localService();
-    const home = homeWith({ 'rows.csv': 'name\nAda\nBo,Eve\n' });
+    const { env } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'name\nAda\nBo,Eve\n' });
     const { stdout, stderr } = await runBatchCommand(
       ['hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--json'],
       {
@@ -290,7 +288,7 @@ const REMARKED = {
 };
 
 test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', async columns => {
-  const home = homeWith(REMARKED);
+  const home = directoryWith(REMARKED);
   const { exitCode, stderr } = await runBatchCommand(
     ['echo.prompt', '--from', 'rows.csv', '--out', 'results.jsonl', '--sorted', '--ignore-columns', columns],
     { home, env: {}, local: embedded },
@@ -300,7 +298,7 @@ test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', a
 });
 
 test('-m runs every row with another model than the prompt names', async () => {
-  const home = homeWith(REMARKED);
+  const home = directoryWith(REMARKED);
   const flags = ['--out', 'results.jsonl', '--ignore-columns', '*', '-m', 'card'];
   const { exitCode } = await runBatchCommand(['echo.prompt', '--from', 'rows.csv', ...flags], {
     home,
@@ -317,8 +315,8 @@ test.each([
 ])(
   '%s refuses a column that the prompt has no input for once, before anything is created',
   async (_, flags) => {
-    const { env, runs } = await localService();
-    const home = homeWith({ 'rows.csv': 'nam\nAda\nBo\n' });
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'nam\nAda\nBo\n' });
     const args = ['hello', '--from', 'rows.csv', ...flags];
     const { exitCode, stderr } = await runBatchCommand(args, { env, home });
     expect(exitCode).toBe(2);
@@ -329,8 +327,8 @@ test.each([
 );
 
 test('a header with another separator names both ways to go on, as a shell takes them', async () => {
-  const { env } = await localService();
-  const home = homeWith({ 'rows.csv': 'id|name\n1|Ada\n' });
+  const { env } = await startServiceForTest();
+  const home = directoryWith({ 'rows.csv': 'id|name\n1|Ada\n' });
   const args = ['hello', '--from', 'rows.csv', '--dry-run'];
   const { exitCode, stderr } = await runBatchCommand(args, { env, home });
   expect(exitCode).toBe(2);
@@ -343,7 +341,7 @@ test.each([
   ['a column without an input', 'nam\nAda\n'],
   ['a column that is named twice', 'name,name\nAda,Bo\n'],
 ])('%s on standard input leaves no file behind', async (_, stdin) => {
-  const home = homeWith({});
+  const home = directoryWith({});
   const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl'];
   const { exitCode } = await runBatchCommand(args, { env: {}, home, local: embedded, stdin });
   expect([exitCode, readdirSync(home).filter(name => name.startsWith('results'))]).toEqual([2, []]);
@@ -359,8 +357,8 @@ test('--provider-batch with an offline model leaves no file behind', async () =>
 
 describe('--dry-run', () => {
   test('checks every row, creates nothing and needs no file', async () => {
-    const { env, runs } = await localService();
-    const home = homeWith({ 'rows.csv': 'name,image\nAda,no.png\nBo,none.png\n' });
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'name,image\nAda,no.png\nBo,none.png\n' });
     const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--dry-run'], {
       env,
       home,
@@ -373,8 +371,8 @@ describe('--dry-run', () => {
   });
 
   test('opens the images of each row', async () => {
-    const { env, runs } = await localService();
-    const home = homeWith({
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({
       'rows/rows.csv': 'image\nno.png\nnotes.txt\n../secret.png\n/dev/zero\n',
       'rows/notes.txt': 'no picture',
       'secret.png': 'a secret',
@@ -407,8 +405,8 @@ describe('--dry-run', () => {
   });
 
   test('exits 0 if nothing is wrong', async () => {
-    const { env } = await localService();
-    const home = homeWith({ 'names.csv': NAMES });
+    const { env } = await startServiceForTest();
+    const home = directoryWith({ 'names.csv': NAMES });
     const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--dry-run'], { env, home });
     expect(exitCode).toBe(0);
     expect(existsSync(path.join(home, 'results.jsonl'))).toBe(false);
@@ -416,9 +414,9 @@ describe('--dry-run', () => {
 });
 
 describe('wrong use', () => {
-  let service: TestService;
+  let service: ServiceForTest;
   beforeAll(async () => {
-    service = await localService({}, afterAll);
+    service = await startServiceForTest({}, afterAll);
   });
 
   test.each([
@@ -466,7 +464,7 @@ describe('wrong use', () => {
     ],
   ])('%j is refused, exit 2, and leaves no file', async (args, message) => {
     const { env, runs } = service;
-    const home = homeWith({
+    const home = directoryWith({
       'names.csv': NAMES,
       'names.txt': NAMES,
       'names.xlsx': 'PK',
@@ -487,7 +485,7 @@ describe('wrong use', () => {
   });
 
   test('--max-cost is refused on another service before that is asked for anything', async () => {
-    const home = homeWith({ 'names.csv': NAMES });
+    const home = directoryWith({ 'names.csv': NAMES });
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:1/v1', PROMPTRUN_API_KEY: 'a-key' };
     for (const command of [
       ['run', 'hello', '-i', 'name=Ada'],
@@ -500,7 +498,7 @@ describe('wrong use', () => {
 
   test('a target that does not exist is reported before any row runs', async () => {
     const { env } = service;
-    const home = homeWith({ 'names.csv': NAMES });
+    const home = directoryWith({ 'names.csv': NAMES });
     const { exitCode } = await runBatchCommand(['nobody', '--from', 'names.csv', '--out', 'r.jsonl'], {
       env,
       home,
@@ -510,7 +508,7 @@ describe('wrong use', () => {
 
   test('a run option that no model lists is refused once for all rows', async () => {
     const { env, runs } = service;
-    const home = homeWith({ 'names.csv': NAMES });
+    const home = directoryWith({ 'names.csv': NAMES });
     const args = ['hello', '--from', 'names.csv', '--out', 'r.jsonl', '-o', 'sped=high'];
     const { exitCode } = await runBatchCommand(args, { env, home });
     expect(exitCode).toBe(2);
@@ -522,19 +520,22 @@ test.each([
   { from: 'a file', flags: ['--out', 'results.jsonl'] },
   { from: 'standard output', flags: [] },
 ])('--sorted leaves the lines of $from in the order of the rows', async ({ flags }) => {
-  const home = homeWith({ ...REMARKED, 'rows.jsonl': '{"name":"Ada"}\n{"nmae":"Bo"}\n{"name":"Eve"}\n' });
+  const home = directoryWith({
+    ...REMARKED,
+    'rows.jsonl': '{"name":"Ada"}\n{"nmae":"Bo"}\n{"name":"Eve"}\n',
+  });
   const command = ['echo.prompt', '--from', 'rows.jsonl', ...flags];
   const ended = async (...more: string[]): Promise<readonly (number | undefined)[]> => {
     const { stdout } = await runBatchCommand([...command, ...more], { home, env: {}, local: embedded });
-    return (flags[1] === 'results.jsonl' ? resultLines(home) : linesOf(stdout)).map(({ row }) => row);
+    return (flags[1] === 'results.jsonl' ? resultLines(home) : parseLines(stdout)).map(({ row }) => row);
   };
   if (flags.length === 0) expect((await ended())[0]).toBe(2);
   expect(await ended('--sorted')).toEqual([1, 2, 3]);
 });
 
 test('a file without rows is a success that says so', async () => {
-  const { env } = await localService();
-  const home = homeWith({ 'names.csv': 'name\n' });
+  const { env } = await startServiceForTest();
+  const home = directoryWith({ 'names.csv': 'name\n' });
   const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'r.jsonl'], {
     env,
     home,
@@ -544,13 +545,13 @@ test('a file without rows is a success that says so', async () => {
 
 describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   const BATCH = ['hello', '--from', 'names.csv', '--concurrency', '1', '--out'];
-  let env: TestService['env'];
+  let env: ServiceForTest['env'];
   beforeAll(async () => {
-    ({ env } = await localService({}, afterAll));
+    ({ env } = await startServiceForTest({}, afterAll));
   });
 
   function homeWithPipe(): string {
-    const home = homeWith({ 'names.csv': NAMES });
+    const home = directoryWith({ 'names.csv': NAMES });
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
     symlinkSync('pipe', path.join(home, 'link.jsonl'));
     symlinkSync('pipe', path.join(home, 'link.csv'));
@@ -562,7 +563,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     const read = readFile(path.join(home, 'pipe'), 'utf8');
     const { exitCode, stdout, stderr } = await runBatchCommand([...BATCH, name, '--json'], { env, home });
     expect(exitCode).toBe(0);
-    expect(linesOf(await read).map(({ row, runStatus }) => [row, runStatus])).toEqual([
+    expect(parseLines(await read).map(({ row, runStatus }) => [row, runStatus])).toEqual([
       [1, 'succeeded'],
       [2, 'succeeded'],
       [3, 'succeeded'],
@@ -584,7 +585,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   test.each(['/dev/stdout', '-'])(
     'may be standard output as %s, even a terminal, on which control characters are escaped',
     async out => {
-      const home = homeWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
+      const home = directoryWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
       const { exitCode, stdout } = await runBatchCommand([...BATCH, out], {
         env,
         home,
@@ -592,13 +593,13 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
       });
       expect(exitCode).toBe(0);
       expect(stdout).not.toMatch(/[\u009b\u202e]/u);
-      expect(linesOf(stdout)[0]?.outputs?.[0]?.data).toContain('A\u009b31m\u202e');
+      expect(parseLines(stdout)[0]?.outputs?.[0]?.data).toContain('A\u009b31m\u202e');
       expect(existsSync(path.join(home, '-'))).toBe(false);
     },
   );
 
   test('ends the batch once its reader has closed it', async () => {
-    const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
+    const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
     const pipe = path.join(home, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const batch = runBatchCommand([...BATCH, 'pipe'], { env, home });
@@ -612,7 +613,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   });
 
   test('names the run whose result standard output does not take', async () => {
-    const home = homeWith({ 'names.csv': NAMES });
+    const home = directoryWith({ 'names.csv': NAMES });
     const options = { env, home, readerTakes: 0, isDiskFull: true };
     const { exitCode, stderr } = await runBatchCommand(BATCH.slice(0, -1), options);
     expect(exitCode).toBe(1);
@@ -623,7 +624,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   test.runIf(process.platform === 'linux')(
     'ends the batch if it is full, without a hint to resume',
     async () => {
-      const home = homeWith({ 'names.csv': NAMES });
+      const home = directoryWith({ 'names.csv': NAMES });
       const { exitCode, stderr } = await runBatchCommand([...BATCH, '/dev/full'], { env, home });
       expect(exitCode).toBe(1);
       expect(stderr).toContain("/dev/full can't be written");

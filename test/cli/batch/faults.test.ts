@@ -5,15 +5,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../../src/cli/core/types.ts';
 import {
   type BatchResult,
-  hastyClock,
-  homeWith,
   journalSteps,
   lastLines,
   resultLines,
   runBatchCommand,
-  serviceEnv,
-  untilAborted,
 } from '../../support/batch-command.ts';
+import { directoryWith } from '../../support/context.ts';
+import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
 import {
   type Call,
   type Exchange,
@@ -22,10 +20,11 @@ import {
   type PlainAnswer,
   type ScriptedAnswer,
   type ScriptedService,
-  scriptedServiceOf,
+  startScriptedService,
   success,
   versionLookup,
 } from '../../support/scripted-service.ts';
+import { serviceEnv } from '../../support/service-for-test.ts';
 
 const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 const HOUR_MS = 3_600_000;
@@ -39,7 +38,7 @@ const noRuns: Exchange = {
   times: 'any',
 };
 
-function nameOf(call: Call): string {
+function createdName(call: Call): string {
   return (call.body as { inputs: { textInputs: { name: string } } }).inputs.textInputs.name;
 }
 
@@ -48,7 +47,7 @@ function creation(name: string, answer: ScriptedAnswer, times?: number): Exchang
     expect: {
       method: 'POST',
       path: '/runs',
-      body: body => nameOf({ body } as Call) === name,
+      body: body => createdName({ body } as Call) === name,
     },
     answer,
     ...(times !== undefined && { times }),
@@ -84,9 +83,9 @@ async function batchAgainst(
   const { rows = 'name\nAda\nBo\n', flags = [], clock = hastyClock(), env = {} } = options;
   const asked = { ...version, answer: (options.version ?? (as => as))(version.answer as PlainAnswer) };
   const exchanges = [{ ...asked, times: 'any' as const }, ...script, creditsList];
-  const service = await scriptedServiceOf(exchanges, { ordered: false });
+  const service = await startScriptedService(exchanges, { ordered: false });
   onTestFinished(() => service.close());
-  const home = options.home ?? homeWith({ 'names.csv': rows });
+  const home = options.home ?? directoryWith({ 'names.csv': rows });
   const args = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1', ...flags];
   const result = await runBatchCommand(args, {
     env: { ...serviceEnv(service.baseUrl), ...env },
@@ -117,7 +116,7 @@ describe('too many requests', () => {
       keys.add(call.headers['idempotency-key']);
       return answer;
     };
-    const home = homeWith({ 'names.csv': 'name\nAda\nBo\n' });
+    const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
     const script = [
       creation('Ada', told(TOO_MANY), 2),
       creation('Ada', told(succeeded())),
@@ -212,8 +211,8 @@ describe('too many requests', () => {
 describe('a creation without an answer', () => {
   test('is exit 1 if no request of the command was answered', async () => {
     const rows = 'name\nAda\nBo\n';
-    const home = homeWith({ 'names.csv': rows });
-    const service = await scriptedServiceOf([
+    const home = directoryWith({ 'names.csv': rows });
+    const service = await startScriptedService([
       version,
       creation('Ada', 'reset-after-body', 2),
       creation('Bo', 'reset-after-body', 2),
@@ -426,7 +425,7 @@ test('ten creations in a row that reach nobody end the batch, and a few are left
     [100, 10],
     [3, 3],
   ] as const) {
-    const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(rows)}` });
+    const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(rows)}` });
     const { exitCode, stderr } = await runBatchCommand(
       [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
       { home, env: serviceEnv(await serviceThatGoesAway()) },
@@ -473,8 +472,8 @@ test('a run that is not waited for any longer keeps its id in the journal', asyn
 
 test('the creation is announced on disk before the service can know of it', async () => {
   let seen: string[] = [];
-  const home = homeWith({ 'names.csv': 'name\nAda\n' });
-  const service = await scriptedServiceOf([
+  const home = directoryWith({ 'names.csv': 'name\nAda\n' });
+  const service = await startScriptedService([
     version,
     creation('Ada', () => {
       seen = states(home);
@@ -497,7 +496,7 @@ test('the config is read once for all rows', async () => {
 
 test("an id that is a prompt's runs its latest version", async () => {
   const promptId = randomUUID();
-  const service = await scriptedServiceOf([
+  const service = await startScriptedService([
     { expect: { path: `/prompt-versions/${promptId}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'none') },
     {
       expect: { path: `/prompts/${promptId}` },
@@ -513,7 +512,7 @@ test("an id that is a prompt's runs its latest version", async () => {
     creditsList,
   ]);
   onTestFinished(() => service.close());
-  const home = homeWith({ 'names.csv': 'name\nAda\n' });
+  const home = directoryWith({ 'names.csv': 'name\nAda\n' });
   const args = [promptId, '--from', 'names.csv', '--out', 'results.jsonl'];
   const { exitCode, stderr } = await runBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
   expect(exitCode).toBe(0);
@@ -542,7 +541,7 @@ test('a row that is only polled leaves its creation to the next', async () => {
 });
 
 describe('several creations at a time', () => {
-  const rowOf = (runId: string): object => ({
+  const listedRun = (runId: string): object => ({
     runId,
     promptVersionId: VERSION,
     outputs: [],
@@ -584,7 +583,7 @@ describe('several creations at a time', () => {
         }),
         {
           expect: { method: 'GET', path: '/runs' },
-          answer: success({ rows: [rowOf(bo), rowOf(ada)], hasMore: false }),
+          answer: success({ rows: [listedRun(bo), listedRun(ada)], hasMore: false }),
           times: 'any',
         },
         { expect: { path: `/runs/${ada}` }, answer: succeeded(ada) },
@@ -608,7 +607,7 @@ describe('several creations at a time', () => {
         creation('Bo', lost),
         {
           expect: { method: 'GET', path: '/runs' },
-          answer: success({ rows: [rowOf(randomUUID())], hasMore: false }),
+          answer: success({ rows: [listedRun(randomUUID())], hasMore: false }),
           times: 'any',
         },
       ],

@@ -4,26 +4,24 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { LocalService } from '../../../src/cli/core/local-service.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
-  hastyClock,
-  homeWith,
   journalSteps,
   lastLines,
-  linesOf,
-  localService,
+  parseLines,
   resultLines,
   runBatchCommand,
-  serviceEnv,
   startBatchCommand,
-  untilAborted,
 } from '../../support/batch-command.ts';
+import { directoryWith } from '../../support/context.ts';
+import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
 import {
   failure,
   type PlainAnswer,
   type ScriptedService,
-  scriptedServiceOf,
+  startScriptedService,
   success,
   versionLookup,
 } from '../../support/scripted-service.ts';
+import { serviceEnv, startServiceForTest } from '../../support/service-for-test.ts';
 
 const VERSION = randomUUID();
 
@@ -35,7 +33,7 @@ async function holdingService(second?: PlainAnswer): Promise<{
 }> {
   const held: (() => void)[] = [];
   let creations = 0;
-  const service = await scriptedServiceOf(
+  const service = await startScriptedService(
     [
       { ...versionLookup(VERSION), times: 'any' },
       {
@@ -68,7 +66,7 @@ test.each([
   ['SIGTERM', 143],
 ] as const)('the first %s lets running rows finish and starts no more, exit %i', async (signal, exitCode) => {
   const { service, held, until } = await holdingService();
-  const home = homeWith({ 'names.csv': ROWS });
+  const home = directoryWith({ 'names.csv': ROWS });
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
   await until(2);
   running.raise(signal);
@@ -84,7 +82,7 @@ test.each([
 
 test('after Ctrl-C, --sorted leaves the lines of standard output in the order of the rows, too', async () => {
   const { service, held, until } = await holdingService();
-  const home = homeWith({ 'names.csv': ROWS });
+  const home = directoryWith({ 'names.csv': ROWS });
   const args = [VERSION, '--from', 'names.csv', '--sorted', '--concurrency', '3'];
   const running = startBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
   await until(3);
@@ -94,13 +92,13 @@ test('after Ctrl-C, --sorted leaves the lines of standard output in the order of
     await new Promise(resolve => setImmediate(resolve));
   }
   expect(await running.ended).toBe(130);
-  expect(linesOf(running.stdout()).map(({ row }) => row)).toEqual([1, 2, 3]);
+  expect(parseLines(running.stdout()).map(({ row }) => row)).toEqual([1, 2, 3]);
 });
 
 test('a row that waits to be sent again is not among the running ones', async () => {
   const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '50' });
   const { service, held, until } = await holdingService(later);
-  const home = homeWith({ 'names.csv': ROWS });
+  const home = directoryWith({ 'names.csv': ROWS });
   let waits = false;
   const clock = hastyClock((ms, signal) => {
     if (ms < 40_000) return undefined;
@@ -120,7 +118,7 @@ test('a row that waits to be sent again is not among the running ones', async ()
 test('the second Ctrl-C drops running rows; resuming creates none of them twice', async () => {
   const { service, held, until } = await holdingService();
   const env = serviceEnv(service.baseUrl);
-  const home = homeWith({ 'names.csv': ROWS });
+  const home = directoryWith({ 'names.csv': ROWS });
   const clock = hastyClock();
   const running = startBatchCommand(ARGS, { env, home, clock });
   await until(2);
@@ -142,7 +140,7 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
 });
 
 test('a dropped row whose run had just ended by itself has succeeded, and nothing failed', async () => {
-  const home = homeWith({ 'names.csv': 'name\nAda\n' });
+  const home = directoryWith({ 'names.csv': 'name\nAda\n' });
   const drop = (): void => {
     running.raise('SIGINT');
     running.raise('SIGTERM');
@@ -188,7 +186,7 @@ test('rows that are awaited on standard input are not waited for after Ctrl-C', 
 });
 
 test('rows from standard input run as they come', async () => {
-  const { env } = await localService();
+  const { env } = await startServiceForTest();
   const stdin = new Readable({ read() {} });
   const running = startBatchCommand(['hello', '--from', '-', '--format', 'jsonl'], { env, stdin });
   for (const name of ['Ada', 'Bo']) {
@@ -202,8 +200,8 @@ test('rows from standard input run as they come', async () => {
 });
 
 test('a reader of the results that goes ends the batch, and is never a silent success', async () => {
-  const { env, runs } = await localService();
-  const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
+  const { env, runs } = await startServiceForTest();
+  const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
   const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
   const { stderr, exitCode } = await runBatchCommand(args, { env, home, readerTakes: 10 });
   expect(exitCode).toBe(1);
@@ -213,7 +211,7 @@ test('a reader of the results that goes ends the batch, and is never a silent su
 
 test('creations open at a time are as many as were asked for, polled ones not counted', async () => {
   const { service, held, until } = await holdingService();
-  const home = homeWith({ 'names.csv': ROWS });
+  const home = directoryWith({ 'names.csv': ROWS });
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
   await until(2);
   for (let turn = 0; turn < 20; turn += 1) await new Promise(resolve => setImmediate(resolve));

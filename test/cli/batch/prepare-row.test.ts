@@ -9,7 +9,7 @@ import { testContext } from '../../support/context.ts';
 const picture = (name: string): string => `https://pictures.test/${name}.png`;
 
 /** Returns the request of a row with these inputs, for a prompt with this config. */
-async function requestOf(
+async function requestForRow(
   row: { id?: string; text?: Record<string, string>; images?: readonly string[] },
   batch: { config?: unknown; text?: Record<string, string>; images?: readonly ImageSource[] } = {},
 ): Promise<RunRequest> {
@@ -31,13 +31,16 @@ async function requestOf(
 
 describe('the request of a row', () => {
   test("an input on the command line wins over the row's own", async () => {
-    const { text } = await requestOf({ text: { name: 'Ada', mood: 'sunny' } }, { text: { mood: 'rainy' } });
+    const { text } = await requestForRow(
+      { text: { name: 'Ada', mood: 'sunny' } },
+      { text: { mood: 'rainy' } },
+    );
     expect(Object.fromEntries(text)).toEqual({ name: 'Ada', mood: 'rainy' });
   });
 
   test("images on the command line come before the row's own", async () => {
     const shared: ImageSource = { kind: 'url', url: picture('shared'), name: 'shared' };
-    const { images } = await requestOf({ images: [picture('own')] }, { images: [shared] });
+    const { images } = await requestForRow({ images: [picture('own')] }, { images: [shared] });
     expect(images.map(image => image.kind === 'url' && image.url)).toEqual([
       picture('shared'),
       picture('own'),
@@ -45,13 +48,13 @@ describe('the request of a row', () => {
   });
 
   test('run options are those of every row', async () => {
-    expect([...(await requestOf({})).options]).toEqual([['quality', 'high']]);
+    expect([...(await requestForRow({})).options]).toEqual([['quality', 'high']]);
   });
 
   test('the id is an input only if the prompt has one of that name', async () => {
     const config = { textInputs: { id: { type: 'string', required: true } }, imageInputs: [] };
-    expect((await requestOf({ id: 'a' }, { config })).text.get('id')).toBe('a');
-    expect((await requestOf({ id: 'a' })).text.has('id')).toBe(false);
-    await expect(requestOf({}, { config })).rejects.toThrow('missing input: id');
+    expect((await requestForRow({ id: 'a' }, { config })).text.get('id')).toBe('a');
+    expect((await requestForRow({ id: 'a' })).text.has('id')).toBe(false);
+    await expect(requestForRow({}, { config })).rejects.toThrow('missing input: id');
   });
 });

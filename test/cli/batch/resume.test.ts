@@ -14,17 +14,10 @@ import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
 import { lockFile } from '../../../src/files/writing/lock.ts';
 import { fileIn } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
-import {
-  type BatchResult,
-  hastyClock,
-  homeWith,
-  lastLines,
-  localService,
-  resultLines,
-  runBatchCommand,
-  type TestService,
-} from '../../support/batch-command.ts';
-import { TEST_NOW } from '../../support/context.ts';
+import { type BatchResult, lastLines, resultLines, runBatchCommand } from '../../support/batch-command.ts';
+import { directoryWith, TEST_NOW } from '../../support/context.ts';
+import { hastyClock } from '../../support/hasty-clock.ts';
+import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
 
 const NAMES = 'name\nAda\nBo\nEve\n';
 const DONE = (row: number): string =>
@@ -33,10 +26,10 @@ const FAILED = (row: number): string =>
   `{"row":${row},"id":"${row}","runId":null,"runStatus":"failed","outputs":[],"tokens":0,"error":"no"}\n`;
 const SLEEPY = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'];
 
-let service: TestService;
+let service: ServiceForTest;
 let before = 0;
 beforeAll(async () => {
-  service = await localService({ syncWindowMs: 60_000 }, afterAll);
+  service = await startServiceForTest({ syncWindowMs: 60_000 }, afterAll);
 });
 beforeEach(async () => {
   before = (await service.runs()).length;
@@ -50,8 +43,8 @@ async function resume(
   flags: readonly string[] = [],
   { rows = NAMES, steps = [], journal = true }: { rows?: string; steps?: object[]; journal?: boolean } = {},
 ): Promise<BatchResult & { home: string }> {
-  const home = homeWith({ 'names.csv': rows, 'results.jsonl': results });
-  if (journal) writeJournal(home, await versionOf('hello'), steps);
+  const home = directoryWith({ 'names.csv': rows, 'results.jsonl': results });
+  if (journal) writeJournal(home, await findVersion('hello'), steps);
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume', ...flags];
   return { home, ...(await runBatchCommand(args, { env: service.env, home })) };
 }
@@ -67,7 +60,7 @@ function writeJournal(
   writeFileSync(path.join(home, `${out}.journal`), lines.join(''));
 }
 
-async function versionOf(slug: string): Promise<string> {
+async function findVersion(slug: string): Promise<string> {
   const answer = await fetch(`${service.service.url}/prompts/publish?q=${slug}`, {
     headers: { authorization: `Bearer ${service.service.sessionKey}` },
   });
@@ -84,7 +77,7 @@ async function creating(row: number, name: string, more: object = {}): Promise<o
     state: 'creating',
     digest: requestDigest(request),
     journalId: randomUUID(),
-    promptVersionId: await versionOf('hello'),
+    promptVersionId: await findVersion('hello'),
     time: new Date(Date.now() - 60_000).toISOString(),
     ...more,
   };
@@ -100,7 +93,7 @@ test('rows that succeeded are left, the others run', async () => {
 });
 
 test('a results file that does not exist yet is started', async () => {
-  const home = homeWith({ 'names.csv': NAMES });
+  const home = directoryWith({ 'names.csv': NAMES });
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
   expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(0);
   expect(await created()).toBe(3);
@@ -158,7 +151,7 @@ test('a row whose creation was refused before a crash is not in doubt', async ()
 
 /** Returns the id of a run of Zoe. */
 async function runOfZoe(): Promise<string> {
-  const first = homeWith({ 'names.csv': 'name\nZoe\n' });
+  const first = directoryWith({ 'names.csv': 'name\nZoe\n' });
   await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
     env: service.env,
     home: first,
@@ -180,7 +173,7 @@ test("a run that only the machine's journal knows is waited for", async () => {
   const runId = await runOfZoe();
   const step = await creating(2, 'Bo');
   const { journalId: id, time, promptVersionId } = step as Record<string, string>;
-  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(3) });
+  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(3) });
   writeJournal(home, promptVersionId ?? '', [step]);
   mkdirSync(path.join(home, 'state'));
   const entry = { id, time, baseUrl: service.service.url, promptVersionId, inputsDigest: '' };
@@ -231,9 +224,9 @@ describe('rows that have changed since they were sent', () => {
   test('are refused if they come from standard input', async () => {
     const done = DONE(1);
     const { runId } = JSON.parse(done) as { runId: string };
-    const home = homeWith({ 'results.jsonl': done });
+    const home = directoryWith({ 'results.jsonl': done });
     const ended = { row: 1, id: '1', state: 'succeeded', runId };
-    writeJournal(home, await versionOf('hello'), [await creating(1, 'Ada'), ended]);
+    writeJournal(home, await findVersion('hello'), [await creating(1, 'Ada'), ended]);
     const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
     const changed = await runBatchCommand(args, { env: service.env, home, stdin: 'name\nZoe\nBo\n' });
     expect(changed.exitCode).toBe(2);
@@ -286,7 +279,7 @@ describe('without its journal', () => {
       runBatchCommand([...args, ...flags], { env: service.env, home });
 
     test('are refused, or treated as --changed says', async () => {
-      const home = homeWith({ 'names.csv': 'name\nAda\nBo\n' });
+      const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
       expect((await batch(home)).exitCode).toBe(0);
       writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nZoe\n');
       const refused = await batch(home, '--resume');
@@ -304,7 +297,7 @@ describe('without its journal', () => {
     });
 
     test('are refused if another prompt is run', async () => {
-      const home = homeWith({ 'notes.csv': 'note\na\n', 'names.csv': 'name\nAda\n' });
+      const home = directoryWith({ 'notes.csv': 'note\na\n', 'names.csv': 'name\nAda\n' });
       expect((await batch(home)).exitCode).toBe(0);
       const other = ['sandbox', '--from', 'notes.csv', '--out', 'results.jsonl', '--resume'];
       const { exitCode, stderr } = await runBatchCommand(other, { env: service.env, home });
@@ -346,8 +339,8 @@ test.each([
 });
 
 test('a torn end of the journal announced a step that was not taken', async () => {
-  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(3) });
-  writeJournal(home, await versionOf('hello'), []);
+  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(3) });
+  writeJournal(home, await findVersion('hello'), []);
   appendFileSync(path.join(home, 'results.jsonl.journal'), '{"row":2,"id":"2","state":"crea');
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
   expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(0);
@@ -404,7 +397,7 @@ test.each([
 ])('the advice after faulty rows of %s works once they are corrected', async (rows, faulty, correct, out) => {
   const prompt =
     '---\nmodel: echo\ninput:\n  schema:\n    name: string\n    shout?: boolean\n---\nHi {{name}}\n';
-  const home = homeWith({ 'hi.prompt': prompt, [rows]: faulty });
+  const home = directoryWith({ 'hi.prompt': prompt, [rows]: faulty });
   const args = ['hi.prompt', '--from', rows, '--out', out];
   const first = await runBatchCommand(args, { home, env: {}, local: embedded });
   expect(first.exitCode).toBe(5);
@@ -428,7 +421,7 @@ test.each([
 });
 
 test('a corrected row counts as new, because the journal that knew it is gone', async () => {
-  const home = homeWith({
+  const home = directoryWith({
     'rows.csv': 'name\nAda\n',
     'results.csv': 'name,runId,runStatus,error,output1\nAd,,failed,x,\n',
   });
@@ -439,7 +432,7 @@ test('a corrected row counts as new, because the journal that knew it is gone', 
 });
 
 test('--resume --dry-run checks and prices only the rows that are left, and changes no file', async () => {
-  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) });
+  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) });
   const options = { home, env: {}, local: embedded };
   const args = [
     'hello',
@@ -460,7 +453,7 @@ test('--resume --dry-run checks and prices only the rows that are left, and chan
 });
 
 test('a misspelt name of the results starts no new batch with --resume', async () => {
-  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(2) + DONE(3) });
+  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(2) + DONE(3) });
   const resume = (out: string): Promise<BatchResult> =>
     runBatchCommand(['hello', '--from', 'names.csv', '--out', out, '--resume'], { env: service.env, home });
   const misspelt = await resume('resluts.jsonl');
@@ -481,7 +474,7 @@ test('a misspelt name of the results starts no new batch with --resume', async (
 
 test('a result of a run that no row of a table has is never lost', async () => {
   const table = 'name,runId,runStatus,error,output1\nAda,r1,succeeded,,Hi\n';
-  const home = homeWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
+  const home = directoryWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
   const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--new-rows'];
   const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
   expect(exitCode).toBe(2);
@@ -490,10 +483,10 @@ test('a result of a run that no row of a table has is never lost', async () => {
 });
 
 test('a second batch on the same file is refused while the first one runs', async () => {
-  const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
+  const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
   const args = [...SLEEPY, '--resume'];
   // Its creation is answered at once, and it asks for its run only once the second batch has ended.
-  const { env, runs } = await localService({ syncWindowMs: 0 });
+  const { env, runs } = await startServiceForTest({ syncWindowMs: 0 });
   let letGoOn = (): void => {};
   const refused = new Promise<void>(resolve => {
     letGoOn = resolve;
@@ -519,10 +512,10 @@ test.each([
 ])(
   'results in %s that are %s in the middle are missed, and fetched again without a run',
   async (out, what, saved) => {
-    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     const file = path.join(home, out);
     const args = SLEEPY.map(arg => (arg === 'results.jsonl' ? out : arg));
-    const { env, runs } = await localService({ syncWindowMs: 0 });
+    const { env, runs } = await startServiceForTest({ syncWindowMs: 0 });
     const clock = hastyClock(async () => {
       rmSync(file, { force: true });
       if (saved !== undefined) writeFileSync(file, saved);
@@ -541,7 +534,7 @@ test.each([
 );
 
 test('a batch waits up to a second for the lock of a process that is being killed', async () => {
-  const home = homeWith({ 'rows.csv': 'name\nAda\n' });
+  const home = directoryWith({ 'rows.csv': 'name\nAda\n' });
   const lock = lockFile(fileIn(path.join(home, 'results.jsonl')));
   const args = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
   const clock = hastyClock(async () => lock?.());
@@ -558,7 +551,7 @@ function readOr(file: string): string {
 }
 
 test('an output file that could not be fetched is fetched again, its run not created again', async () => {
-  const home = homeWith({ 'rows.csv': 'place\nLisbon\n' });
+  const home = directoryWith({ 'rows.csv': 'place\nLisbon\n' });
   // A name that the file system does not take.
   const pictures = 'p'.repeat(300);
   const args = ['postcard', '--from', 'rows.csv', '--out', 'results.jsonl', '--save', pictures];
@@ -584,7 +577,7 @@ describe('a table of results', () => {
   const args = ['hello', '--from', 'names.csv', '--out', 'results.csv', '--concurrency', '1'];
 
   test("has the rows' own columns, then what became of them", async () => {
-    const home = homeWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
+    const home = directoryWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
     const { exitCode } = await runBatchCommand(args, { env: service.env, home });
     expect(exitCode).toBe(5);
     const [header, ada, bo, eve] = table(home);
@@ -597,7 +590,7 @@ describe('a table of results', () => {
   });
 
   test('can be resumed: its rows are recognised by their columns, each in one line', async () => {
-    const home = homeWith({ 'names.csv': 'name\nAda\n\n' });
+    const home = directoryWith({ 'names.csv': 'name\nAda\n\n' });
     await runBatchCommand(args, { env: service.env, home });
     const before = table(home);
     writeFileSync(path.join(home, 'names.csv'), 'name\nBo\nAda\n');
@@ -611,14 +604,14 @@ describe('a table of results', () => {
   test.each(['before its first row', 'at its first row'])(
     'keeps its results if a batch of more rows dies %s',
     async when => {
-      const home = homeWith({ 'names.csv': 'name\nAda\nBo\n' });
+      const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
       await runBatchCommand(args, { env: service.env, home });
       const [, ada, bo] = table(home);
       writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nBo\nCy\n');
       const steps = when.startsWith('at')
         ? [await creating(3, 'Cy'), { row: 3, id: '3', state: 'waiting' }]
         : [];
-      writeJournal(home, await versionOf('hello'), steps, 'results.csv');
+      writeJournal(home, await findVersion('hello'), steps, 'results.csv');
       if (when.startsWith('at')) appendFileSync(path.join(home, 'results.csv'), 'Cy,5e0f');
       const { exitCode, stderr } = await runBatchCommand([...args, '--resume'], { env: service.env, home });
       expect(exitCode).toBe(0);
@@ -632,11 +625,11 @@ describe('a table of results', () => {
   test.each(['na', '\0'.repeat(64), ''])(
     'is made anew from the journal if a crash left %j of it',
     async torn => {
-      const home = homeWith({ 'names.csv': 'name\nCy\n', 'results.csv': torn });
+      const home = directoryWith({ 'names.csv': 'name\nCy\n', 'results.csv': torn });
       const runId = randomUUID();
       const result = { row: 1, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
       const end = { row: 1, id: '1', state: 'succeeded', runId, error: null, result };
-      writeJournal(home, await versionOf('hello'), [await creating(1, 'Cy'), end], 'results.csv');
+      writeJournal(home, await findVersion('hello'), [await creating(1, 'Cy'), end], 'results.csv');
       expect((await runBatchCommand([...args, '--resume'], { env: service.env, home })).exitCode).toBe(0);
       expect(table(home)[1]).toEqual(['Cy', runId, 'succeeded', '', 'Hello']);
       expect(await created()).toBe(0);
@@ -644,14 +637,14 @@ describe('a table of results', () => {
   );
 
   test('puts its results before those of a batch of more rows that died', async () => {
-    const home = homeWith({ 'names.csv': 'name\nAda\n' });
+    const home = directoryWith({ 'names.csv': 'name\nAda\n' });
     await runBatchCommand(args, { env: service.env, home });
     const [, ada] = table(home);
     writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nCy\n');
     const runId = randomUUID();
     const result = { row: 2, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
     const end = { row: 2, id: '2', state: 'succeeded', runId, error: null, result };
-    writeJournal(home, await versionOf('hello'), [await creating(2, 'Cy'), end], 'results.csv');
+    writeJournal(home, await findVersion('hello'), [await creating(2, 'Cy'), end], 'results.csv');
     const { stderr } = await runBatchCommand([...args, '--resume'], { env: service.env, home });
     expect(stderr).toContain('note: 0 of 2 rows succeeded now, 2 before');
     expect(table(home).slice(1)).toEqual([ada, ['Cy', runId, 'succeeded', '', 'Hello']]);
@@ -661,7 +654,7 @@ describe('a table of results', () => {
   test.each([';', '\t'])(
     'can be resumed after a spreadsheet has saved it with %j between its cells',
     async separator => {
-      const home = homeWith({ 'names.csv': 'name\nAda\n' });
+      const home = directoryWith({ 'names.csv': 'name\nAda\n' });
       await runBatchCommand(args, { env: service.env, home });
       const file = path.join(home, 'results.csv');
       const before = readFileSync(file, 'utf8');

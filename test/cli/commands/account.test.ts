@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { against } from '../../support/one-command.ts';
+import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, success } from '../../support/scripted-service.ts';
 
 const OWNER = { username: 'ada', displayName: 'Ada Lovelace', userFlags: 3, since: 1843 };
@@ -14,11 +14,11 @@ function script(owner: unknown = OWNER, credits: unknown = { credits: 12.5 }): E
 describe('account', () => {
   it('shows the owner of the key and the credits left, in two requests', async () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
-    const { stdout } = await against(script(), ['account'], terminal);
+    const { stdout } = await runWithScript(script(), ['account'], terminal);
     expect(stdout).toBe('User     Ada Lovelace\nName     ada\nCredits  12.5\n');
-    const nameless = await against(script({ ...OWNER, displayName: null }), ['account'], terminal);
+    const nameless = await runWithScript(script({ ...OWNER, displayName: null }), ['account'], terminal);
     expect(nameless.stdout).toBe('User     ada\nCredits  12.5\n');
-    const nobody = await against(
+    const nobody = await runWithScript(
       script({ username: null, displayName: null, userFlags: 0 }),
       ['account'],
       terminal,
@@ -27,23 +27,25 @@ describe('account', () => {
   });
 
   it('prints lines when piped, and JSON with every field', async () => {
-    const { stdout } = await against(script(), ['account'], { ordered: false });
+    const { stdout } = await runWithScript(script(), ['account'], { ordered: false });
     expect(stdout).toBe(
       'username\tada\ndisplayName\tAda Lovelace\nuserFlags\t3\nsince\t1843\ncredits\t12.5\n',
     );
-    const json = await against(script(), ['account', '--json'], { ordered: false });
+    const json = await runWithScript(script(), ['account', '--json'], { ordered: false });
     expect(JSON.parse(json.stdout)).toEqual({ ...OWNER, credits: 12.5 });
   });
 
   it('lets no name drive the terminal', async () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
     const owner = { username: 'a\u001b[2J\nb', displayName: null, userFlags: 0 };
-    expect((await against(script(owner), ['account'], terminal)).stdout).toContain('User     a^[[2J b\n');
+    expect((await runWithScript(script(owner), ['account'], terminal)).stdout).toContain(
+      'User     a^[[2J b\n',
+    );
   });
 
   it('reports a lapsed plan', async () => {
     const lapsed = failure(402, 'PAYMENT_REQUIRED_ERROR', 'the plan has lapsed');
-    const { stderr, exitCode } = await against([{ answer: lapsed, times: 'any' }], ['account'], {
+    const { stderr, exitCode } = await runWithScript([{ answer: lapsed, times: 'any' }], ['account'], {
       ordered: false,
     });
     expect(stderr).toContain('error: the plan has lapsed (PAYMENT_REQUIRED_ERROR)');

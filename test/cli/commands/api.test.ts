@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/context.ts';
-import { against } from '../../support/one-command.ts';
+import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
@@ -13,14 +13,14 @@ function get(pathname: string, query: Record<string, string | null> = {}): Excha
   return { expect: { method: 'GET', path: pathname, query }, answer: success({ n: 1 }) };
 }
 
-function journalOf(home: string): string {
+function readJournal(home: string): string {
   return readFileSync(path.join(home, 'state/journal.jsonl'), 'utf8');
 }
 
 describe('the answer', () => {
   it('is printed as it came, to the byte', async () => {
     const body = '{ "status" : "SUCCESS",\n  "data": {"big": 12345678901234567890} }';
-    const { stdout, exitCode } = await against([{ answer: { body } }], ['api', 'GET', '/anything']);
+    const { stdout, exitCode } = await runWithScript([{ answer: { body } }], ['api', 'GET', '/anything']);
     expect(stdout).toBe(`${body}\n`);
     expect(exitCode).toBe(0);
   });
@@ -35,19 +35,19 @@ describe('the answer', () => {
     [418, 'TEAPOT_ERROR', 2],
   ])('of HTTP %d %s is printed too and ends it with %d', async (status, code, exit) => {
     const answer = failure(status, code, 'no', { field: 'x' });
-    const { stdout, stderr, exitCode } = await against([{ answer }], ['api', 'get', '/x']);
+    const { stdout, stderr, exitCode } = await runWithScript([{ answer }], ['api', 'get', '/x']);
     expect(JSON.parse(stdout)).toEqual({ status: code, message: 'no', data: { field: 'x' } });
     expect(stderr).toMatch(new RegExp(`^error: no \\(${code}\\)\n`, 'u'));
     expect(exitCode).toBe(exit);
   });
 
   it('that is not an envelope is a fault', async () => {
-    const { stdout, exitCode } = await against([{ answer: html(200) }], ['api', 'GET', '/x']);
+    const { stdout, exitCode } = await runWithScript([{ answer: html(200) }], ['api', 'GET', '/x']);
     expect([stdout, exitCode]).toEqual(['', 1]);
   });
 
   it('comes with its status and headers with --include', async () => {
-    const { stdout } = await against(
+    const { stdout } = await runWithScript(
       [{ answer: success(1, { 'x-a': 'b' }) }],
       ['api', 'GET', '/x', '--include'],
     );
@@ -55,29 +55,31 @@ describe('the answer', () => {
   });
 
   it('is filtered whole by --query', async () => {
-    expect((await against([get('/x')], ['api', 'GET', '/x', '--query', 'data.n'])).stdout).toBe('1\n');
+    expect((await runWithScript([get('/x')], ['api', 'GET', '/x', '--query', 'data.n'])).stdout).toBe('1\n');
   });
 
   it('drives no terminal', async () => {
     const answer = success('\u009b2J');
-    const { stdout } = await against([{ answer }], ['api', 'GET', '/x'], { terminal: { stdout: true } });
+    const { stdout } = await runWithScript([{ answer }], ['api', 'GET', '/x'], {
+      terminal: { stdout: true },
+    });
     expect(stdout).not.toContain('\u009b');
   });
 });
 
 describe('the path', () => {
   it.each(['runs', '/runs', '/v1/runs', 'v1/runs'])('may be written %s', async written => {
-    await against([get('/runs')], ['api', 'GET', written]);
+    await runWithScript([get('/runs')], ['api', 'GET', written]);
   });
 
   it('may hold a query, to which fields are added', async () => {
     const args = ['api', 'GET', '/runs?limit=5', '-f', 'status=failed', '--field', 'x=a b&c=d'];
-    await against([get('/runs', { limit: '5', status: 'failed', x: 'a b&c=d' })], args);
+    await runWithScript([get('/runs', { limit: '5', status: 'failed', x: 'a b&c=d' })], args);
   });
 
   it('may be a whole URL below the base URL', async () => {
-    await against([get('/runs')], baseUrl => ['api', 'GET', `${baseUrl}/runs`]);
-    const { stderr, exitCode } = await against([], ['api', 'GET', 'https://evil.example/v1/runs']);
+    await runWithScript([get('/runs')], baseUrl => ['api', 'GET', `${baseUrl}/runs`]);
+    const { stderr, exitCode } = await runWithScript([], ['api', 'GET', 'https://evil.example/v1/runs']);
     expect(stderr).toContain('is not below http://127.0.0.1');
     expect(exitCode).toBe(2);
   });
@@ -93,11 +95,11 @@ describe('the path', () => {
     '/.\n./x',
     'file:///etc/passwd',
   ])('never leads elsewhere: %j', async given => {
-    expect((await against([], ['api', 'GET', given])).exitCode).toBe(2);
+    expect((await runWithScript([], ['api', 'GET', given])).exitCode).toBe(2);
   });
 
   it('is encoded if necessary', async () => {
-    await against([get('/prompts/%C3%BC%20x')], ['api', 'GET', '/prompts/ü x']);
+    await runWithScript([get('/prompts/%C3%BC%20x')], ['api', 'GET', '/prompts/ü x']);
   });
 });
 
@@ -105,7 +107,7 @@ describe('the body', () => {
   it('is made of fields, nested ones too', async () => {
     const body = { a: '1', b: { c: '2', d: { e: '=3' } } };
     const fields = ['-f', 'a=1', '-f', 'b[c]=2', '-f', 'b[d][e]==3'];
-    await against(
+    await runWithScript(
       [{ expect: { method: 'POST', path: '/x', body }, answer: success(1) }],
       ['api', 'POST', '/x', ...fields],
     );
@@ -113,7 +115,10 @@ describe('the body', () => {
 
   it('has a field called __proto__ like any other', async () => {
     const body = (sent: unknown): boolean => JSON.stringify(sent) === '{"__proto__":{"x":"1"}}';
-    await against([{ expect: { body }, answer: success(1) }], ['api', 'PUT', '/x', '-f', '__proto__[x]=1']);
+    await runWithScript(
+      [{ expect: { body }, answer: success(1) }],
+      ['api', 'PUT', '/x', '-f', '__proto__[x]=1'],
+    );
   });
 
   it('is a file, or standard input, byte for byte', async () => {
@@ -121,9 +126,11 @@ describe('the body', () => {
     writeFileSync(path.join(home, 'body.json'), '{ "a":\n1 }');
     const fits = (call: { bytes: Buffer }): ReturnType<typeof success> =>
       success(call.bytes.toString('utf8'));
-    const file = await against([{ answer: fits }], ['api', 'POST', '/x', '--input', 'body.json'], { home });
+    const file = await runWithScript([{ answer: fits }], ['api', 'POST', '/x', '--input', 'body.json'], {
+      home,
+    });
     expect(file.stdout).toContain(String.raw`{ \"a\":\n1 }`);
-    const stdin = await against([{ answer: fits }], ['api', 'PATCH', '/x', '--input', '-'], {
+    const stdin = await runWithScript([{ answer: fits }], ['api', 'PATCH', '/x', '--input', '-'], {
       stdin: 'no JSON',
     });
     expect(stdin.stdout).toContain('no JSON');
@@ -139,7 +146,7 @@ describe('the body', () => {
     [['POST', '/x', '--paginate']],
     [['FETCH', '/x']],
   ])('is refused before anything is sent: %j', async args => {
-    expect((await against([], ['api', ...args], { stdin: '{}' })).exitCode).toBe(2);
+    expect((await runWithScript([], ['api', ...args], { stdin: '{}' })).exitCode).toBe(2);
   });
 });
 
@@ -151,7 +158,7 @@ describe('--paginate', () => {
   });
 
   it('prints one envelope a page, to the end', async () => {
-    const { stdout } = await against(
+    const { stdout } = await runWithScript(
       [
         page({ limit: '2', startingAfter: null }, ['a', 'b'], true),
         page({ limit: '2', startingAfter: 'b' }, ['c'], false),
@@ -166,14 +173,14 @@ describe('--paginate', () => {
   });
 
   it('pages backwards if it began backwards', async () => {
-    await against(
+    await runWithScript(
       [page({ endingBefore: 'z' }, ['x', 'y'], true), page({ endingBefore: 'x' }, ['w'], false)],
       ['api', 'GET', '/runs?endingBefore=z', '--paginate'],
     );
   });
 
   it('ends if the pages repeat', async () => {
-    const { exitCode, stderr } = await against(
+    const { exitCode, stderr } = await runWithScript(
       ['a', 'b', 'a'].map(id => page({}, [id], true)),
       ['api', 'GET', '/runs', '--paginate'],
     );
@@ -183,12 +190,12 @@ describe('--paginate', () => {
 
   it('stops at a list that repeats, at an error, and when the reader has closed the output', async () => {
     const again = page({}, ['a'], true);
-    await against([again, page({}, ['a'], true)], ['api', 'GET', '/runs', '--paginate']);
+    await runWithScript([again, page({}, ['a'], true)], ['api', 'GET', '/runs', '--paginate']);
     const error: Exchange = { answer: failure(404, 'NOT_FOUND_ERROR', 'gone') };
-    expect((await against([again, error], ['api', 'GET', '/runs', '--paginate'])).exitCode).toBe(4);
-    expect((await against([again], ['api', 'GET', '/runs', '--paginate'], { readerTakes: 5 })).exitCode).toBe(
-      0,
-    );
+    expect((await runWithScript([again, error], ['api', 'GET', '/runs', '--paginate'])).exitCode).toBe(4);
+    expect(
+      (await runWithScript([again], ['api', 'GET', '/runs', '--paginate'], { readerTakes: 5 })).exitCode,
+    ).toBe(0);
   });
 });
 
@@ -197,8 +204,8 @@ describe('a creation', () => {
 
   it('is written to the journal, with its run', async () => {
     const script = [{ expect: { method: 'POST', path: '/runs' }, answer: success(ENDED) }];
-    const { home } = await against(script, create);
-    const lines = journalOf(home)
+    const { home } = await runWithScript(script, create);
+    const lines = readJournal(home)
       .trim()
       .split('\n')
       .map(line => JSON.parse(line) as object);
@@ -210,9 +217,9 @@ describe('a creation', () => {
 
   it('that continues is reported with its run', async () => {
     const answer = failure(504, 'GATEWAY_TIMEOUT_ERROR', 'not finished', { runId: RUN });
-    const { stdout, home, exitCode } = await against([{ answer }], create);
+    const { stdout, home, exitCode } = await runWithScript([{ answer }], create);
     expect(stdout).toContain(RUN);
-    expect(journalOf(home)).toContain(`"outcome":"created","runId":"${RUN}"`);
+    expect(readJournal(home)).toContain(`"outcome":"created","runId":"${RUN}"`);
     expect(exitCode).not.toBe(0);
   });
 
@@ -232,21 +239,24 @@ describe('a creation', () => {
         times: 'any',
       },
     ];
-    const { stderr, exitCode, service, home } = await against(script, create);
+    const { stderr, exitCode, service, home } = await runWithScript(script, create);
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect(stderr).toContain(RUN);
-    expect(journalOf(home)).toContain('"outcome":"lost"');
+    expect(readJournal(home)).toContain('"outcome":"lost"');
     expect(exitCode).toBe(1);
   });
 
   it('that was refused made no run', async () => {
-    const { home } = await against([{ answer: failure(422, 'VALIDATION_ERROR', 'no') }], create);
-    expect(journalOf(home)).toContain('"outcome":"refused"');
+    const { home } = await runWithScript([{ answer: failure(422, 'VALIDATION_ERROR', 'no') }], create);
+    expect(readJournal(home)).toContain('"outcome":"refused"');
   });
 });
 
 it("can't be replayed, and the error says so", async () => {
-  const { stdout, stderr, exitCode } = await against([], ['api', 'GET', '/runs', '--replay', 'recordings']);
+  const { stdout, stderr, exitCode } = await runWithScript(
+    [],
+    ['api', 'GET', '/runs', '--replay', 'recordings'],
+  );
   expect([exitCode, stdout]).toEqual([2, '']);
   expect(stderr).toContain("api can't be replayed");
 });

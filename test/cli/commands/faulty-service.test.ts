@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/certificates/loopback-certificate.ts';
 import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
-import { against } from '../../support/one-command.ts';
+import { runWithScript } from '../../support/run-with-script.ts';
 import {
   type Exchange,
   failure,
@@ -29,14 +29,17 @@ describe('errors of a service and what lies in front of it', () => {
   ])('by a page with %i never shows the page, and ends it with %i', async (http, code, status) => {
     const page = html(http, '<!doctype html><h1>secret words</h1>');
     for (const flags of [[], ['--json']]) {
-      const { exitCode, stderr } = await against([{ answer: page, times: 'any' }], ['account', ...flags]);
+      const { exitCode, stderr } = await runWithScript(
+        [{ answer: page, times: 'any' }],
+        ['account', ...flags],
+      );
       expect([exitCode, stderr]).toEqual([code, expect.stringContaining(status)]);
       expect(stderr).not.toMatch(/<|secret words/);
     }
   });
 
   it('by a 413 says that a gateway is in the way, and what to send instead', async () => {
-    const { exitCode, stderr } = await against([{ answer: html(413) }], ['run', VERSION]);
+    const { exitCode, stderr } = await runWithScript([{ answer: html(413) }], ['run', VERSION]);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/gateway.*\(PROTOCOL_ERROR\)\nSend smaller images/);
   });
@@ -44,7 +47,7 @@ describe('errors of a service and what lies in front of it', () => {
   it('of an error is shown with its details, inert and on ten lines at most', async () => {
     const errors = Array.from({ length: 20 }, (_, at) => `wrong \u001b[31m${at}`);
     const answer = failure(422, 'VALIDATION_ERROR', 'bad', { errors });
-    const { stderr } = await against([{ answer }], ['api', 'GET', '/x']);
+    const { stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
     expect(stderr).toContain('wrong \\u001b[31m0');
     expect(stderr).not.toContain('\u001b');
     expect(stderr.trimEnd().split('\n')).toHaveLength(11);
@@ -52,7 +55,7 @@ describe('errors of a service and what lies in front of it', () => {
 
   it('of an error is cut if its details are one endless line', async () => {
     const answer = failure(422, 'VALIDATION_ERROR', 'bad', 'x'.repeat(1_000_000));
-    const { stderr } = await against([{ answer }], ['api', 'GET', '/x']);
+    const { stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
     expect(stderr).toContain('xxx…\n');
     expect(stderr.length).toBeLessThan(2000);
   });
@@ -60,7 +63,7 @@ describe('errors of a service and what lies in front of it', () => {
   it("of a refused run is shown with its details and the command that shows the target's inputs", async () => {
     const errors = [{ path: 'inputs.textInputs.nmae', message: 'unknown input' }];
     const answer = failure(422, 'VALIDATION_ERROR', 'invalid inputs', { errors });
-    const { exitCode, stderr } = await against([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);
+    const { exitCode, stderr } = await runWithScript([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('unknown input');
     expect(stderr).toContain(`Its inputs: promptrun prompts get ${VERSION}`);
@@ -73,7 +76,7 @@ describe('errors of a service and what lies in front of it', () => {
       { expect: { method: 'POST', path: '/runs' }, answer: gone },
       { expect: { method: 'GET' }, answer: none },
     ];
-    const { exitCode, stderr } = await against(script, ['run', VERSION, '--no-validate']);
+    const { exitCode, stderr } = await runWithScript(script, ['run', VERSION, '--no-validate']);
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`no published prompt or prompt version has the id ${VERSION}`);
     expect(stderr).toContain('"moved": "to the archive"');
@@ -81,7 +84,7 @@ describe('errors of a service and what lies in front of it', () => {
 
   it('of a wait that is longer than a day says no more than that', async () => {
     const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, { 'retry-after': '9'.repeat(20) });
-    const { exitCode, stderr } = await against([{ answer }], ['api', 'GET', '/x']);
+    const { exitCode, stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
     expect([exitCode, stderr]).toEqual([7, expect.stringContaining('Try again in more than a day.')]);
   });
 });
@@ -112,7 +115,7 @@ describe('a key that is refused', () => {
 
 it('notes an unknown run status once and keeps waiting', async () => {
   const going = { runId: RUN, runStatus: 'frozen', outputs: [], tokens: 0 };
-  const { exitCode, stderr, stdout } = await against(
+  const { exitCode, stderr, stdout } = await runWithScript(
     [
       { expect: { path: `/runs/${RUN}` }, answer: success(going), times: 2 },
       { answer: success({ ...going, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }] }) },
@@ -125,7 +128,7 @@ it('notes an unknown run status once and keeps waiting', async () => {
 
 it('shows the options of the models after a refused option', async () => {
   const message = 'runOptions.x is not a run option of the model m';
-  const { exitCode, stderr } = await against(
+  const { exitCode, stderr } = await runWithScript(
     [{ expect: { method: 'POST' }, answer: failure(422, 'VALIDATION_ERROR', message) }],
     ['run', VERSION, '-o', 'x=1', '--no-validate'],
   );
@@ -137,7 +140,7 @@ it('shows the options of the models after a refused option', async () => {
 
 it('notes an unknown status that the creation has already', async () => {
   const going = { runId: RUN, runStatus: 'frozen', outputs: [], tokens: 0 };
-  const { exitCode, stderr } = await against(
+  const { exitCode, stderr } = await runWithScript(
     [
       { expect: { method: 'POST', path: '/runs' }, answer: success(going) },
       { expect: { path: `/runs/${RUN}` }, answer: success(going) },
@@ -154,7 +157,7 @@ it('lists no rows outside of --since and --until, and reads no further than the 
   const since = String(TEST_NOW / 1000);
   const until = String(TEST_NOW / 1000 + 25);
   const argv = `runs list --all --since ${since} --until ${until} --query [].createdAt`.split(' ');
-  const { exitCode, stdout } = await against(script, argv);
+  const { exitCode, stdout } = await runWithScript(script, argv);
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toEqual([20, 10].map(s => new Date(TEST_NOW + s * 1000).toISOString()));
 });
@@ -162,7 +165,7 @@ it('lists no rows outside of --since and --until, and reads no further than the 
 it('takes models beside a malformed one', async () => {
   const models = [{ model: 7 }, null, { model: 'm', modality: 'text', availableRunOptions: [] }];
   const script = [{ answer: success({ hash: 'h', resources: { models } }) }];
-  const { exitCode, stdout } = await against(script, ['resources', 'list']);
+  const { exitCode, stdout } = await runWithScript(script, ['resources', 'list']);
   expect([exitCode, stdout]).toEqual([0, 'm\ttext\t\n']);
 });
 
@@ -175,7 +178,7 @@ describe('--debug', () => {
       { runId: RUN, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'the-key-1234' }], tokens: 0 },
       { idempotency: 'supported', 'ratelimit-policy': '"default";q=5;w=1', 'x-other': 'y' },
     );
-    const { stderr } = await against([{ answer }], ['run', VERSION, flag], {
+    const { stderr } = await runWithScript([{ answer }], ['run', VERSION, flag], {
       env: { PROMPTRUN_API_KEY: 'the-key-1234' },
     });
     expect(stderr).toMatch(/debug: {3}idempotency-key: [\da-f-]{36}\n/);

@@ -21,7 +21,7 @@ async function plain(markdown: string, columns: number): Promise<string> {
 }
 
 /** Returns the words of a text in alphabetical order: the cells of a table stand beside each other. */
-function wordsOf(text: string): string[] {
+function sortedWords(text: string): string[] {
   return (text.match(/[\p{L}\p{N}]+/gu) ?? []).toSorted();
 }
 
@@ -71,7 +71,7 @@ describe('a guide on a terminal', () => {
     }
     const withoutLinks = markdown.replaceAll(/\]\([^)\s]*\)/gu, ']').replaceAll(/^ *```.*$/gmu, '');
     const shown = wide.replaceAll(/ \((?:https?:[^)]*|promptrun help [\w-]+)\)/gu, '');
-    expect(wordsOf(shown)).toEqual(wordsOf(withoutLinks));
+    expect(sortedWords(shown)).toEqual(sortedWords(withoutLinks));
   });
 
   it('is Markdown in a pipe, and coloured there if FORCE_COLOR asks for it', async () => {

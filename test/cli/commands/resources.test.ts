@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
-import { against } from '../../support/one-command.ts';
+import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
 
 const MODELS = [
@@ -28,9 +28,9 @@ function resources(hash: string, headers: Record<string, string> = {}): Exchange
 
 describe('resources list', () => {
   it('shows models and their run options', async () => {
-    const { stdout } = await against([resources('h1')], ['resources', 'list']);
+    const { stdout } = await runWithScript([resources('h1')], ['resources', 'list']);
     expect(stdout).toBe('echo\ttext\t\ncard\timage\tquality=low,high size=1x1\n');
-    const table = await against([resources('h1')], ['models'], {
+    const table = await runWithScript([resources('h1')], ['models'], {
       terminal: { stdout: true },
       env: { NO_COLOR: '1' },
     });
@@ -40,26 +40,26 @@ describe('resources list', () => {
   });
 
   it('prints the JSON unchanged', async () => {
-    const { stdout } = await against([resources('h1')], ['models', '--json']);
+    const { stdout } = await runWithScript([resources('h1')], ['models', '--json']);
     expect(JSON.parse(stdout)).toEqual(MODELS);
   });
 
   it('chooses by modality and by model', async () => {
     const query = ['--query', '[].model'];
-    expect((await against([resources('h')], ['models', '--modality', 'image', ...query])).stdout).toContain(
-      'card',
-    );
-    expect((await against([resources('h')], ['models', '--model', 'echo', ...query])).stdout).toContain(
+    expect(
+      (await runWithScript([resources('h')], ['models', '--modality', 'image', ...query])).stdout,
+    ).toContain('card');
+    expect((await runWithScript([resources('h')], ['models', '--model', 'echo', ...query])).stdout).toContain(
       'echo',
     );
-    expect(await against([resources('h')], ['models', '--model', 'none'])).toMatchObject({
+    expect(await runWithScript([resources('h')], ['models', '--model', 'none'])).toMatchObject({
       stdout: '',
       exitCode: 0,
     });
   });
 
   it('refuses a modality there is not, before anything is sent', async () => {
-    const { stderr, exitCode } = await against([], ['models', '--modality', 'imge']);
+    const { stderr, exitCode } = await runWithScript([], ['models', '--modality', 'imge']);
     expect(stderr).toContain('did you mean image?');
     expect(exitCode).toBe(2);
   });
@@ -67,7 +67,7 @@ describe('resources list', () => {
   it('asks each time, but shows the cached models with --cached', async () => {
     const home = temporaryDirectory();
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1' };
-    const first = await against([resources('h1'), resources('h1')], ['models'], { home }).catch(
+    const first = await runWithScript([resources('h1'), resources('h1')], ['models'], { home }).catch(
       () => undefined,
     );
     expect(first).toBeUndefined(); // the second exchange is not used: one request only
@@ -79,7 +79,7 @@ describe('resources list', () => {
   });
 
   it('says with exit 4 that nothing is cached', async () => {
-    const { stderr, exitCode } = await against([], ['resources', 'list', '--cached']);
+    const { stderr, exitCode } = await runWithScript([], ['resources', 'list', '--cached']);
     expect(stderr).toMatch(/^error: no models are cached/u);
     expect(exitCode).toBe(4);
   });
@@ -95,7 +95,7 @@ describe('resources list', () => {
 describe('resources refresh and status', () => {
   it('refresh, then show hash, age and file', async () => {
     const service = [resources('h1')];
-    const { home, stdout, service: scripted } = await against(service, ['resources', 'refresh']);
+    const { home, stdout, service: scripted } = await runWithScript(service, ['resources', 'refresh']);
     expect(stdout).toBe('h1\t2\n');
     const env = { PROMPTRUN_BASE_URL: scripted.baseUrl, PROMPTRUN_API_KEY: 'key', NO_COLOR: '1' };
     const clock = { now: () => TEST_NOW + 3 * 3600_000 };
@@ -128,7 +128,7 @@ describe('resources refresh and status', () => {
   });
 
   it('print the whole answer as JSON', async () => {
-    const { stdout } = await against([resources('h1')], ['resources', 'refresh', '--json']);
+    const { stdout } = await runWithScript([resources('h1')], ['resources', 'refresh', '--json']);
     expect(JSON.parse(stdout)).toEqual({ hash: 'h1', resources: { models: MODELS } });
   });
 });
@@ -137,10 +137,10 @@ describe('a cache that cannot be written', () => {
   it('is reported by the commands that fill it', async () => {
     const home = temporaryDirectory();
     mkdirSync(`${home}/config/resources.json`, { recursive: true });
-    const refreshed = await against([resources('h1')], ['resources', 'refresh'], { home });
+    const refreshed = await runWithScript([resources('h1')], ['resources', 'refresh'], { home });
     expect(refreshed).toMatchObject({ stdout: 'h1\t2\n', exitCode: 0 });
     expect(refreshed.stderr).toBe('The cache could not be written; see --debug.\n');
-    const { stdout } = await against([resources('h1')], ['doctor'], { home });
+    const { stdout } = await runWithScript([resources('h1')], ['doctor'], { home });
     expect(stdout).toContain('cache\tok\t2 models, which could not be written to the cache; see --debug');
   });
 });
@@ -160,8 +160,8 @@ describe('the cached hash', () => {
   it('is sent with every request from then on', async () => {
     const script = [resources('h1'), ...me({}, 'h1')];
     const home = temporaryDirectory();
-    const { scriptedServiceOf } = await import('../../support/scripted-service.ts');
-    const service = await scriptedServiceOf(script, { ordered: false });
+    const { startScriptedService } = await import('../../support/scripted-service.ts');
+    const service = await startScriptedService(script, { ordered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     await runInProcess(['resources', 'refresh'], { home, env });
     await runInProcess(['account'], { home, env });
@@ -181,9 +181,9 @@ describe('the cached hash', () => {
         },
       },
     ];
-    const { scriptedServiceOf } = await import('../../support/scripted-service.ts');
+    const { startScriptedService } = await import('../../support/scripted-service.ts');
     const { startInProcess } = await import('../../support/context.ts');
-    const service = await scriptedServiceOf(script, { ordered: false });
+    const service = await startScriptedService(script, { ordered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     const running = startInProcess(['account', '--query', 'credits'], { env });
     expect(await running.ended).toBe(0);
@@ -204,7 +204,7 @@ describe('the cached hash', () => {
     ['no answer', 'reset-after-body' as const],
   ])('may fail to be renewed by %s: one try, no word, no fault', async (_, answer) => {
     const script = [...me(ACTION), { expect: { path: '/resources' }, answer }];
-    const { stdout, stderr, exitCode } = await against(script, ['account', '--query', 'credits'], {
+    const { stdout, stderr, exitCode } = await runWithScript(script, ['account', '--query', 'credits'], {
       ordered: false,
     });
     expect([stdout, stderr, exitCode]).toEqual(['5\n', '', 0]);
@@ -215,7 +215,7 @@ describe('the cached hash', () => {
       ...me(ACTION),
       { expect: { path: '/resources' }, answer: failure(500, 'SERVER_ERROR', 'broken') },
     ];
-    const { stderr } = await against(script, ['account', '--debug'], { ordered: false });
+    const { stderr } = await runWithScript(script, ['account', '--debug'], { ordered: false });
     expect(stderr).toContain('debug: models could not be refreshed');
   });
 
@@ -224,18 +224,18 @@ describe('the cached hash', () => {
       { expect: { path: '/runs' }, answer: failure(422, 'VALIDATION_ERROR', 'no', null, ACTION) },
       resources('h2'),
     ];
-    expect((await against(script, ['runs', 'list'])).exitCode).toBe(2);
+    expect((await runWithScript(script, ['runs', 'list'])).exitCode).toBe(2);
   });
 
   it('needs no second fetch after the command fetched by itself', async () => {
-    await against([resources('h1', ACTION)], ['resources', 'refresh']);
-    await against([resources('h1', ACTION)], ['models']);
+    await runWithScript([resources('h1', ACTION)], ['resources', 'refresh']);
+    await runWithScript([resources('h1', ACTION)], ['models']);
   });
 
   it('is not renewed because of the answer to its own renewal', async () => {
     const refused = failure(401, 'UNAUTHORIZED_ERROR', 'no', null, ACTION);
-    await against([{ expect: { path: '/resources' }, answer: refused }], ['resources', 'refresh']);
+    await runWithScript([{ expect: { path: '/resources' }, answer: refused }], ['resources', 'refresh']);
     const script = [...me(ACTION), { expect: { path: '/resources' }, answer: refused }];
-    await against(script, ['account'], { ordered: false });
+    await runWithScript(script, ['account'], { ordered: false });
   });
 });

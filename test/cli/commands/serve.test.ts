@@ -84,7 +84,7 @@ describe('serve', () => {
     const key = (await runInProcess(['keys', 'create', '--user', 'ada'], { home, local: localService }))
       .stdout()
       .trim();
-    const logOf = async (...flags: string[]): Promise<string[]> => {
+    const serveAndReadLog = async (...flags: string[]): Promise<string[]> => {
       const { stderr, baseUrl, stop } = await serving(flags, { home });
       const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
       const run = await runInProcess(['run', 'postcard', '-i', 'place=Oslo', '--save'], { env });
@@ -96,7 +96,7 @@ describe('serve', () => {
         .filter(line => line.startsWith('2026-'));
     };
     const time = String.raw`2026-01-02T03:04:05\.\d{3}Z`;
-    const log = await logOf();
+    const log = await serveAndReadLog();
     expect(log).toHaveLength(5);
     for (const line of [
       'ada GET /v1/prompts/publish 200',
@@ -107,7 +107,7 @@ describe('serve', () => {
     ]) {
       expect(log).toContainEqual(expect.stringMatching(new RegExp(String.raw`^${time} ${line} \d+ms$`)));
     }
-    expect(await logOf('--quiet')).toEqual([]);
+    expect(await serveAndReadLog('--quiet')).toEqual([]);
   });
 
   it('begins media URLs with --public-url and takes requests under its name', async () => {

@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
-import { serviceEnv } from '../../support/batch-command.ts';
 import { runInProcess } from '../../support/context.ts';
 import { ECHO, Project } from '../../support/project.ts';
 import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
-import { failure, scriptedServiceOf, success, versionLookup } from '../../support/scripted-service.ts';
+import { failure, startScriptedService, success, versionLookup } from '../../support/scripted-service.ts';
+import { serviceEnv } from '../../support/service-for-test.ts';
 import { hasGit } from '../../support/system.ts';
 
 const ROWS = 'id,text\none,hello\ntwo,"<script>alert(1)</script>"\n';
@@ -51,19 +51,19 @@ describe('compare', () => {
     const first = await here.run([...COMPARE, '--json']);
     const resumed = await here.run([...COMPARE, '--json', '--resume', '--record', 'rec']);
     const replayed = await here.run([...COMPARE, '--json', '--replay', 'rec']);
-    const runsOf = ({ stdout }: typeof first): unknown[] =>
+    const reportedRuns = ({ stdout }: typeof first): unknown[] =>
       (JSON.parse(stdout()) as { results: { runId: string; outputs: unknown }[] }[]).flatMap(({ results }) =>
         results.map(({ runId, outputs }) => [runId, outputs]),
       );
-    expect(runsOf(first)).toHaveLength(4);
-    expect(runsOf(resumed)).toEqual(runsOf(first));
-    expect([replayed.exitCode, runsOf(replayed)]).toEqual([0, runsOf(first)]);
+    expect(reportedRuns(first)).toHaveLength(4);
+    expect(reportedRuns(resumed)).toEqual(reportedRuns(first));
+    expect([replayed.exitCode, reportedRuns(replayed)]).toEqual([0, reportedRuns(first)]);
   });
 
   it('records nothing for a run before that the service no longer has', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     const version = (id: string) => ({ ...versionLookup(id), times: 'any' as const });
-    const service = await scriptedServiceOf(
+    const service = await startScriptedService(
       [
         version(first),
         version(second),
@@ -182,7 +182,7 @@ describe('compare', () => {
     const runId = randomUUID();
     const row = { runId, promptVersionId: versionId, outputs: [], runStatus: 'running', credits: null };
     const facts = { promptVersionId: versionId, promptId: randomUUID(), title: 't', publishedAt: '' };
-    const service = await scriptedServiceOf(
+    const service = await startScriptedService(
       [
         {
           expect: { path: `/prompt-versions/${versionId}` },

@@ -9,7 +9,7 @@ import {
 } from '../../../src/client/errors.ts';
 import { ERROR_HTTP_STATUS } from '../../../src/wire/index.ts';
 import { runInProcess } from '../../support/context.ts';
-import { failure, type ScriptedAnswer, scriptedService } from '../../support/scripted-service.ts';
+import { failure, type ScriptedAnswer, startScriptedService } from '../../support/scripted-service.ts';
 
 describe('the exit code', () => {
   it.each<[number, Error]>([
@@ -91,7 +91,7 @@ describe('what a service says', () => {
 
 /** Runs `account` against a service that answers each request with `answer`. */
 async function account(answer: ScriptedAnswer, ...flags: string[]) {
-  const service = await scriptedService({ answer, times: 'any' });
+  const service = await startScriptedService([{ answer, times: 'any' }]);
   onTestFinished(() => service.close());
   const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-long-secret-key' };
   const { exitCode, stdout, stderr } = await runInProcess(['account', ...flags], { env });

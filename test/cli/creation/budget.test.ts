@@ -74,7 +74,7 @@ class Ledger {
   }
 }
 
-function contextOf(signal = new AbortController().signal): Context {
+function budgetContext(signal = new AbortController().signal): Context {
   return { signal } as unknown as Context;
 }
 
@@ -138,7 +138,7 @@ describe('a budget', () => {
       it(`of money is passed by no more than what was open came to, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
         const cap = 30_000;
-        const budget = new Budget(contextOf(), { cost: cap, credits: undefined });
+        const budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
         const { made, mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency });
         expect(made).toBeGreaterThan(100);
         // With nothing open, one more of the dearest did not fit.
@@ -150,7 +150,7 @@ describe('a budget', () => {
 
       it(`of credits likewise, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
-        const budget = new Budget(contextOf(), parseCaps({ maxCredits: '3000' }));
+        const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '3000' }));
         const { mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency, here: false });
         expect(ledger.sum).toBeLessThanOrEqual(3000 + mostAbove);
         expect(ledger.sum).toBeGreaterThan(3000 - 150);
@@ -160,17 +160,17 @@ describe('a budget', () => {
 
   it('continues from what was spent before, and never shrinks', async () => {
     const ledger = new Ledger(7);
-    const first = new Budget(contextOf(), { cost: 10_000, credits: undefined });
+    const first = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
     await spend(first, ledger, { rows: 1000, concurrency: 4 });
     const before = ledger.sum;
-    const again = new Budget(contextOf(), { cost: 10_000, credits: undefined });
+    const again = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
     const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
     again.resume(ledger.connection(), runs, []);
     await expect(again.reserve(ledger.connection(), request))
       .resolves.toBeDefined()
       .catch(() => {});
     expect(ledger.sum).toBe(before);
-    const more = new Budget(contextOf(), { cost: 20_000, credits: undefined });
+    const more = new Budget(budgetContext(), { cost: 20_000, credits: undefined });
     more.resume(ledger.connection(), runs, []);
     await spend(more, ledger, { rows: 2000, concurrency: 4, from: 1000 });
     expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
@@ -178,7 +178,7 @@ describe('a budget', () => {
 
   it('waits for what is open, and is reached only if nothing is', async () => {
     const ledger = new Ledger(1, () => 60);
-    const budget = new Budget(contextOf(), { cost: 100, credits: undefined });
+    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
     const first = await budget.reserve(connection, request);
     let second: Reservation | undefined;
@@ -193,7 +193,7 @@ describe('a budget', () => {
 
   it('counts what was refused as nothing, and what was lost as estimated', async () => {
     const ledger = new Ledger(1, () => 60);
-    const budget = new Budget(contextOf(), { cost: 100, credits: undefined });
+    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
     (await budget.reserve(connection, request)).refused();
     (await budget.reserve(connection, request)).lost();
@@ -206,7 +206,7 @@ describe('a budget', () => {
 
   it("lets one creation of unknown size go alone, and stops if its credits can't be learnt", async () => {
     const ledger = new Ledger(1);
-    const budget = new Budget(contextOf(), parseCaps({ maxCredits: '1000' }));
+    const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '1000' }));
     const connection = ledger.connection(false);
     const first = await budget.reserve(connection, request, { estimatedCredits: 'many' });
     const second = budget.reserve(connection, request);
@@ -223,18 +223,18 @@ describe('a budget', () => {
   });
 
   it('creates only what is free under a cap of 0', async () => {
-    const free = new Budget(contextOf(), parseCaps({ maxCost: '0' }));
+    const free = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
     await free.reserve(new Ledger(1, () => 0).connection(), request);
-    const dear = new Budget(contextOf(), parseCaps({ maxCost: '0' }));
+    const dear = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
     await expect(dear.reserve(new Ledger(1, () => 1).connection(), request)).rejects.toMatchObject({
       exitCode: 8,
     });
-    const unknown = new Budget(contextOf(), parseCaps({ maxCredits: '0' }));
+    const unknown = new Budget(budgetContext(), parseCaps({ maxCredits: '0' }));
     await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({ exitCode: 8 });
   });
 
   it('refuses a model without a price, which is never counted as nothing', async () => {
-    const budget = new Budget(contextOf(), parseCaps({ maxCost: '1' }));
+    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
     await expect(refused).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('price') });
   });
@@ -249,7 +249,7 @@ describe('a budget', () => {
       estimate: () => Promise.resolve({ model: 'm', cost: 5, promptCost: 0, answers: 1 }),
     };
     const connection = { service: 'local', embedded: true, client: {}, costs } as unknown as Connection;
-    const budget = new Budget(contextOf(), { cost: 100, credits: undefined });
+    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     for (const runId of ['a', 'b']) {
       await (await budget.reserve(connection, request)).made({ runId, tokens: 1 });
     }
@@ -266,9 +266,9 @@ describe('a budget', () => {
         const connection = ledger.connection();
         const cap = 100_000;
         const lost: string[] = [];
-        let budget = new Budget(contextOf(), { cost: cap, credits: undefined });
+        let budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
         const start = (): void => {
-          budget = new Budget(contextOf(), { cost: cap, credits: undefined });
+          budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
           const known = [...ledger.charges.keys()].filter(runId => !lost.includes(runId));
           budget.resume(
             connection,
@@ -317,7 +317,7 @@ describe('a budget', () => {
         const read = written.flatMap(
           text => resultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
         );
-        const budget = new Budget(contextOf(), parseCaps({}));
+        const budget = new Budget(budgetContext(), parseCaps({}));
         budget.resume(new Ledger(1).connection(), read, []);
         const { runs, cost, credits: sum } = budget.totals();
         expect([runs, cost ?? 0]).toEqual([costs.length, costs.reduce((all, one) => all + one, 0) / 1e8]);
@@ -328,7 +328,7 @@ describe('a budget', () => {
   });
 
   it('keeps no request that is reserved for, such as all those of a provider batch', async () => {
-    const budget = new Budget(contextOf(), parseCaps({ maxCost: '1' }));
+    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const connection = new Ledger(1, () => 0).connection();
     const reserved = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
       const own = { ...request };
@@ -342,7 +342,7 @@ describe('a budget', () => {
   });
 
   it('adds up integers: nothing drifts', async () => {
-    const budget = new Budget(contextOf(), parseCaps({ maxCost: '1' }));
+    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const ledger = new Ledger(1, () => 0);
     const connection = ledger.connection();
     for (let run = 0; run < 1000; run += 1) {

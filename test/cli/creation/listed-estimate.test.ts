@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
-import { hastyClock, homeWith, localService } from '../../support/batch-command.ts';
-import { type CommandResult, runInProcess } from '../../support/context.ts';
+import { type CommandResult, directoryWith, runInProcess } from '../../support/context.ts';
+import { hastyClock } from '../../support/hasty-clock.ts';
+import { startServiceForTest } from '../../support/service-for-test.ts';
 
 const FILES = {
   'hello.test.yaml': 'target: hello\ncases:\n  - { inputs: { name: Ada } }\n',
@@ -17,8 +18,8 @@ const COMMANDS = [
 ];
 
 it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above the cap', async (...args) => {
-  const { env, runs } = await localService();
-  const home = homeWith(FILES);
+  const { env, runs } = await startServiceForTest();
+  const home = directoryWith(FILES);
   const run = (...flags: string[]): Promise<CommandResult> =>
     runInProcess([...args, ...flags], { env, home, clock: hastyClock() });
   expect((await run('--dry-run', '--max-credits', '9')).stderr()).toMatch(/about \d credits?(?!, more)/u);
@@ -36,8 +37,8 @@ it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above 
 });
 
 it('a case that a cap puts off does not advise to raise the cap alone, which would pay for the others again', async () => {
-  const { env } = await localService();
-  const home = homeWith(FILES);
+  const { env } = await startServiceForTest();
+  const home = directoryWith(FILES);
   const { exitCode, stdout, stderr } = await runInProcess(
     ['test', 'hello.test.yaml', '--max-credits', '0.5'],
     { env, home, clock: hastyClock() },
@@ -48,7 +49,7 @@ it('a case that a cap puts off does not advise to raise the cap alone, which wou
 });
 
 it('a batch without results file that stops at the cap does not advise to pay for its rows again', async () => {
-  const home = homeWith(FILES);
+  const home = directoryWith(FILES);
   const batch = ['batch', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
   const { exitCode, stdout, stderr } = await runInProcess([...batch, '--max-credits', '1'], {
     home,
@@ -58,14 +59,14 @@ it('a batch without results file that stops at the cap does not advise to pay fo
   expect(stderr()).toContain('the same command pays for all of its rows again');
   expect(stderr()).not.toContain('raise the cap');
   const nothing = await runInProcess([...batch, '--max-credits', '0.5'], {
-    home: homeWith(FILES),
+    home: directoryWith(FILES),
     local: embedded,
   });
   expect(nothing.stderr()).toContain('To continue, raise the cap: --max-credits 1\n');
 });
 
 it('a dry run of tests counts their judges', async () => {
-  const home = homeWith(FILES);
+  const home = directoryWith(FILES);
   const { stdout, stderr } = await runInProcess(
     ['test', 'judged.test.yaml', '--judge', 'echo', '--dry-run', '--json'],
     { home, local: embedded },
@@ -76,7 +77,7 @@ it('a dry run of tests counts their judges', async () => {
 });
 
 it('a dry run of no test has nothing to pay for', async () => {
-  const home = homeWith({ ...FILES, 'wrong.test.yaml': 'target: none.prompt\ncases: [{inputs: {}}]\n' });
+  const home = directoryWith({ ...FILES, 'wrong.test.yaml': 'target: none.prompt\ncases: [{inputs: {}}]\n' });
   const { stderr } = await runInProcess(['test', 'wrong.test.yaml', '--dry-run'], { home, local: embedded });
   expect(stderr()).toContain('note: 0 creations: nothing to pay for\n');
 });
@@ -87,7 +88,7 @@ it.each([
   ['test', 'many.test.yaml'],
   ['compare', 'many.prompt', 'many.prompt', '--from', 'one.jsonl'],
 ])('a dry run of %s refuses a cap that the run itself could not keep', async (...args) => {
-  const home = homeWith({
+  const home = directoryWith({
     'many.prompt': '---\nmodel: priced\nconfig: { best_of: 4 }\n---\nHi',
     'models.yaml': [
       'providers: { here: { baseUrl: http://127.0.0.1:9/v1 } }',
@@ -108,7 +109,7 @@ it.each([
   ['', 'about $0.002 (estimated, with 1,000 tokens for each answer)\n'],
   ['config: { maxOutputTokens: 500 }\n', 'about $0.001\n'],
 ])('a dry run says what length of answers it counts with: %j', async (config, forecast) => {
-  const home = homeWith({
+  const home = directoryWith({
     'priced.prompt': `---\nmodel: priced\n${config}---\nHi`,
     'models.yaml': [
       'providers: { here: { baseUrl: http://127.0.0.1:9/v1 } }',
@@ -120,7 +121,7 @@ it.each([
 });
 
 it('takes a cap of any size', async () => {
-  const { env } = await localService();
+  const { env } = await startServiceForTest();
   for (const credits of ['1000000000', '123456789012345678901234567890.5']) {
     const { exitCode } = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--max-credits', credits], {
       env,
@@ -132,7 +133,7 @@ it('takes a cap of any size', async () => {
 });
 
 it('a comparison that stops at the cap separates rows that never ran from rows that failed', async () => {
-  const home = homeWith(FILES);
+  const home = directoryWith(FILES);
   const compare = ['compare', 'hello', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
   const { exitCode, stdout, stderr } = await runInProcess([...compare, '--max-credits', '2'], {
     home,

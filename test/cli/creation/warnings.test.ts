@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/context.ts';
-import { against } from '../../support/one-command.ts';
+import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, success, versionLookup } from '../../support/scripted-service.ts';
 
 const VERSION = randomUUID();
@@ -25,7 +25,7 @@ const list: Exchange = { expect: { path: '/runs' }, answer: success({ rows: [], 
 it('what was left out of a request is noted once a command', async () => {
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'rows.csv'), 'a\n1\n2\n3\n');
-  const { stderr, stdout } = await against(
+  const { stderr, stdout } = await runWithScript(
     [version, creation([HEAT, SEED]), creation([HEAT]), creation(undefined), list],
     ['batch', VERSION, '--from', 'rows.csv', '--concurrency', '1', '--rate', '0'],
     { home },
@@ -36,7 +36,7 @@ it('what was left out of a request is noted once a command', async () => {
 });
 
 it('notes are harmless whatever a service sends as warnings', async () => {
-  const { stderr, exitCode } = await against(
+  const { stderr, exitCode } = await runWithScript(
     [creation(['a\u001b[31m\nerror: no', 7, null])],
     ['run', VERSION],
   );
@@ -44,7 +44,7 @@ it('notes are harmless whatever a service sends as warnings', async () => {
   expect(stderr).toContain('note: a');
   expect(stderr).not.toContain('\u001b');
   expect(stderr).not.toMatch(/^error: no/mu);
-  expect((await against([creation('none')], ['run', VERSION])).stderr).toBe('');
+  expect((await runWithScript([creation('none')], ['run', VERSION])).stderr).toBe('');
 });
 
 it('runs show shows them', async () => {
@@ -57,9 +57,9 @@ it('runs show shows them', async () => {
       { expect: { path: `/runs/${runId}` }, answer: success({ runId, ...rest }) },
       list,
     ];
-    const { stdout } = await against(script, ['runs', 'show', runId, '--json']);
+    const { stdout } = await runWithScript(script, ['runs', 'show', runId, '--json']);
     expect(JSON.parse(stdout)).toEqual({ runId, ...rest, ...(shown && { warnings: shown }) });
-    const plain = await against(script, ['runs', 'show', runId]);
+    const plain = await runWithScript(script, ['runs', 'show', runId]);
     expect(plain.stdout.includes(`warning\t${HEAT}`)).toBe(warnings !== undefined);
   }
 });

@@ -52,13 +52,13 @@ describe('keyed objects', () => {
   });
 
   it('takes a field with a default as optional, even if it says it is required', () => {
-    expect(fieldsOf({ textInputs: { topic: { required: true, default: '' } } })).toEqual([
+    expect(describeFields({ textInputs: { topic: { required: true, default: '' } } })).toEqual([
       { key: 'topic', required: false, default: '' },
     ]);
   });
 
   it('takes a field that says nothing of it as required', () => {
-    expect(fieldsOf({ textInputs: { topic: {} } })).toEqual([{ key: 'topic', required: true }]);
+    expect(describeFields({ textInputs: { topic: {} } })).toEqual([{ key: 'topic', required: true }]);
   });
 
   it('reads the types of values and lists, and the names of images', () => {
@@ -93,13 +93,13 @@ describe('keyed objects', () => {
     const config: unknown = JSON.parse(
       '{"textInputs": {"__proto__": {"description": "p"}, "constructor": {}, "variables": {"type": "string"}, "inputsJTD": {"type": "string"}}}',
     );
-    expect(fieldsOf(config).map(field => field.key)).toEqual([
+    expect(describeFields(config).map(field => field.key)).toEqual([
       '__proto__',
       'constructor',
       'variables',
       'inputsJTD',
     ]);
-    expect(fieldsOf(config)[0]).toEqual({ key: '__proto__', required: true, description: 'p' });
+    expect(describeFields(config)[0]).toEqual({ key: '__proto__', required: true, description: 'p' });
   });
 });
 
@@ -141,7 +141,7 @@ describe('JSON Type Definition', () => {
     expect(describeConfig(inputsJTD)).toEqual(described);
     expect(describeConfig({ textInputs: inputsJTD })).toEqual(described);
     const named = { textInputs: { properties: { description: 'what it has', required: true } } };
-    expect(fieldsOf(named)).toMatchObject([{ key: 'properties', description: 'what it has' }]);
+    expect(describeFields(named)).toMatchObject([{ key: 'properties', description: 'what it has' }]);
   });
 
   it('lets imageInputs describe the images', () => {
@@ -172,7 +172,7 @@ describe('JSON Type Definition', () => {
       l: { elements: { type: 'int32' } },
       o: { properties: {} },
     };
-    expect(fieldsOf({ inputsJTD: { properties } })).toEqual([
+    expect(describeFields({ inputsJTD: { properties } })).toEqual([
       { key: 'n', required: true, type: 'number' },
       { key: 'i', required: true, type: 'integer' },
       { key: 'b', required: true, type: 'boolean' },
@@ -222,7 +222,7 @@ describe('variables', () => {
 
   it('use the name inside if the key only numbers them', () => {
     expect(
-      fieldsOf({ variables: { 17: { name: 'topic', type: 0 }, tone: { name: 'Tone', type: 0 } } }),
+      describeFields({ variables: { 17: { name: 'topic', type: 0 }, tone: { name: 'Tone', type: 0 } } }),
     ).toEqual([
       { key: 'topic', required: true },
       { key: 'tone', required: true },
@@ -278,7 +278,7 @@ describe('anything else', () => {
   });
 });
 
-function fieldsOf(config: unknown) {
+function describeFields(config: unknown) {
   return describeConfig(config).text;
 }
 

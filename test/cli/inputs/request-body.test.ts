@@ -7,14 +7,14 @@ import { anyText } from '../../support/any-text.ts';
 const promptVersionId = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const EMPTY: RunRequest = { promptVersionId, text: new Map(), images: [], options: new Map() };
 
-async function bytesOf({ body }: RunBody): Promise<Buffer> {
+async function readBytes({ body }: RunBody): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body.chunks()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 
 async function parsed(request: RunRequest): Promise<unknown> {
-  return JSON.parse((await bytesOf(buildRunBody(request))).toString()) as unknown;
+  return JSON.parse((await readBytes(buildRunBody(request))).toString()) as unknown;
 }
 
 function image(bytes: Uint8Array): ImageSource {
@@ -44,7 +44,7 @@ describe('the body of a run', () => {
       fc.asyncProperty(map, map, fc.array(bytes, { maxLength: 3 }), async (text, options, images) => {
         const request = { ...EMPTY, text, options, images: images.map(image) };
         const body = buildRunBody(request);
-        const bytes = await bytesOf(body);
+        const bytes = await readBytes(body);
         expect(bytes.length).toBe(body.body.length);
         expect(await body.creation()).toEqual(JSON.parse(bytes.toString()));
         expect(JSON.parse(bytes.toString())).toEqual({
@@ -66,8 +66,8 @@ describe('the body of a run', () => {
 
   it('can be sent again from the start', async () => {
     const body = buildRunBody({ ...EMPTY, images: [image(Buffer.from('abcd'))] });
-    const first = await bytesOf(body);
-    expect(await bytesOf(body)).toEqual(first);
+    const first = await readBytes(body);
+    expect(await readBytes(body)).toEqual(first);
   });
 
   it('sends URLs as they are', async () => {

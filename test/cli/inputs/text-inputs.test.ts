@@ -5,7 +5,7 @@ import { jsonInputs, parseInputs } from '../../../src/cli/inputs/text-inputs.ts'
 import { anyText } from '../../support/any-text.ts';
 
 const parse = async (source: string) => jsonInputs(await parseInputs(source, '--inputs x'), '--inputs x: ');
-const textOf = async (source: string) => Object.fromEntries((await parse(source)).text);
+const parseTexts = async (source: string) => Object.fromEntries((await parse(source)).text);
 
 const texts = fc.dictionary(
   fc.oneof(anyText(), fc.constantFrom('__proto__', 'constructor', 'textInputs', '\u0000', '\u0000\u0000')),
@@ -38,7 +38,7 @@ describe('--inputs', () => {
     '{"a": 1.0, "b": 12345678901234567890, "c": -1e+3, "d": true, "e": "1.0 true \\" 2"}',
     'a: 1.0\nb: 12345678901234567890\nc: -1e+3\nd: true\ne: "1.0 true \\" 2"\n',
   ])('takes numbers and booleans as they are written: %s', async source => {
-    expect(await textOf(source)).toEqual({
+    expect(await parseTexts(source)).toEqual({
       a: '1.0',
       b: '12345678901234567890',
       c: '-1e+3',
@@ -52,19 +52,22 @@ describe('--inputs', () => {
     ['a: [1, 2.50, 12345678901234567890, x, true, null]\nb: {c: {d: e}}\n'],
     ['{"textInputs": {"a": [1, 2.50, 12345678901234567890, "x", true, null], "b": {"c": {"d": "e"}}}}'],
   ])('sends lists and objects as JSON: %s', async source => {
-    expect(await textOf(source)).toEqual({
+    expect(await parseTexts(source)).toEqual({
       a: '[1,2.50,12345678901234567890,"x",true,null]',
       b: '{"c":{"d":"e"}}',
     });
   });
 
   it('sends JSON whatever YAML writes', async () => {
-    expect(await textOf('a: [0x1F, +1, True, .5]\nb: True\n')).toEqual({ a: '[31,1,true,0.5]', b: 'True' });
+    expect(await parseTexts('a: [0x1F, +1, True, .5]\nb: True\n')).toEqual({
+      a: '[31,1,true,0.5]',
+      b: 'True',
+    });
   });
 
   it('reads long JSON with many quotes in no time worth noticing', async () => {
     const text = '\\"'.repeat(500_000);
-    expect(await textOf(JSON.stringify({ text, n: 7 }))).toEqual({ text, n: '7' });
+    expect(await parseTexts(JSON.stringify({ text, n: 7 }))).toEqual({ text, n: '7' });
   });
 
   it.each([
@@ -93,7 +96,7 @@ describe('--inputs', () => {
   });
 
   it('takes a flat map that happens to have a text called textInputs', async () => {
-    expect(await textOf('{"textInputs": "x", "b": "y"}')).toEqual({ textInputs: 'x', b: 'y' });
+    expect(await parseTexts('{"textInputs": "x", "b": "y"}')).toEqual({ textInputs: 'x', b: 'y' });
   });
 
   it('takes images as in the interface, and file names', async () => {
@@ -109,12 +112,12 @@ describe('--inputs', () => {
   });
 
   it('follows YAML aliases', async () => {
-    expect(await textOf('a: &x hello\nb: *x\n')).toEqual({ a: 'hello', b: 'hello' });
+    expect(await parseTexts('a: &x hello\nb: *x\n')).toEqual({ a: 'hello', b: 'hello' });
   });
 
   it('is not drowned by aliases of aliases', async () => {
     const many = (text: string): string => `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
     const bomb = `a: &a ${many('x')}\nb: &b ${many('*a')}\nc: &c ${many('*b')}\nd: ${many('*c')}\n`;
-    await expect(textOf(bomb)).rejects.toThrow('has too many parts');
+    await expect(parseTexts(bomb)).rejects.toThrow('has too many parts');
   });
 });

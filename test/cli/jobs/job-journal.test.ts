@@ -9,10 +9,10 @@ const DESCRIPTORS = '/proc/self/fd';
 
 /** Counts how often this process has a file open. */
 function timesOpen(file: string): number {
-  return readdirSync(DESCRIPTORS).filter(descriptor => linkOf(descriptor) === file).length;
+  return readdirSync(DESCRIPTORS).filter(descriptor => linkTarget(descriptor) === file).length;
 }
 
-function linkOf(descriptor: string): string | undefined {
+function linkTarget(descriptor: string): string | undefined {
   try {
     return readlinkSync(path.join(DESCRIPTORS, descriptor));
   } catch {
@@ -98,14 +98,14 @@ describe('what the journal of a batch says', () => {
     expect(await reopened()).toEqual(first);
   });
 
-  function journalOf(lines: readonly object[]): string {
+  function writeJournal(lines: readonly object[]): string {
     const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
     writeFileSync(file, lines.map(line => `${JSON.stringify(line)}\n`).join(''));
     return file;
   }
 
   it('is read from the lines of version 0.2.0 too', async () => {
-    const file = journalOf([
+    const file = writeJournal([
       { batch: 1, service: 'local' },
       { journalId: 'c1' },
       { id: 'provider-batch:k/rows', mark: JSON.stringify({ promptVersionId: 'v', rows }) },
@@ -124,7 +124,7 @@ describe('what the journal of a batch says', () => {
     { id: 'provider-batch:k/rows', mark: '{"promptVersionId":' },
     { providerBatch: 'k', promptVersionId: 'v', rows: [['r1', 'digest'], 'r2'] },
   ])('is refused if rows that were handed over are damaged: %j', async line => {
-    const file = journalOf([{ batch: 1, service: 'local' }, line, { journalId: 'c1', runId: 'run-1' }]);
+    const file = writeJournal([{ batch: 1, service: 'local' }, line, { journalId: 'c1', runId: 'run-1' }]);
     await expect(BatchJournal.open(fileIn(file))).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining(`${file}:2: `),

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { RequestPace } from '../../../src/cli/jobs/request-pace.ts';
-import { HandClock, settled } from '../../support/batch-command.ts';
+import { HandClock, settled } from '../../support/hand-clock.ts';
 
-/** Asks for turns and notes when each was given. */
-function asking(perSecond: number): {
+/** Returns a pace on a clock that stands still, a function that asks it for turns, and the times at which it gave them. */
+function createPace(perSecond: number): {
   clock: HandClock;
   pace: RequestPace;
   times: number[];
   ask: (turns: number) => void;
   pauses: number[];
 } {
-  const clock = new HandClock();
+  const clock = new HandClock(0);
   const times: number[] = [];
   const pauses: number[] = [];
   const pace = new RequestPace({ perSecond, clock, onPause: ms => pauses.push(ms) });
@@ -27,14 +27,14 @@ const FINE = { limited: false, retryAfterMs: undefined };
 
 describe('the rate', () => {
   test('five a second are one every 200 ms, the first at once', async () => {
-    const { clock, times, ask } = asking(5);
+    const { clock, times, ask } = createPace(5);
     ask(6);
     await clock.pass(1000);
     expect(times).toEqual([0, 200, 400, 600, 800, 1000]);
   });
 
   test('time that nobody asked in is not made up for', async () => {
-    const { clock, times, ask } = asking(5);
+    const { clock, times, ask } = createPace(5);
     ask(1);
     await clock.pass(10_000);
     ask(3);
@@ -43,16 +43,19 @@ describe('the rate', () => {
   });
 
   test('less than one a second', async () => {
-    const { clock, times, ask } = asking(0.5);
+    const { clock, times, ask } = createPace(0.5);
     ask(3);
     await clock.pass(4000);
     expect(times).toEqual([0, 2000, 4000]);
   });
 
   test.each([5, 0])('%s a second stays the same if the clock is set back', async perSecond => {
-    const hand = new HandClock();
+    const hand = new HandClock(0);
     let back = 0;
-    const clock = { now: () => hand.now() - back, sleep: hand.sleep };
+    const clock = {
+      now: () => hand.now() - back,
+      sleep: (ms: number, signal?: AbortSignal) => hand.sleep(ms, signal),
+    };
     const pace = new RequestPace({ perSecond, clock });
     await pace.turn(undefined);
     back = 3 * 60 * 60 * 1000;
@@ -62,7 +65,7 @@ describe('the rate', () => {
   });
 
   test('0 is not a limit', async () => {
-    const { times, ask } = asking(0);
+    const { times, ask } = createPace(0);
     ask(50);
     await settled();
     expect(times).toHaveLength(50);
@@ -71,7 +74,7 @@ describe('the rate', () => {
 
 describe('429', () => {
   test('makes everything wait as long as it says', async () => {
-    const { clock, pace, times, ask, pauses } = asking(0);
+    const { clock, pace, times, ask, pauses } = createPace(0);
     pace.answered({ limited: true, retryAfterMs: 7000 });
     ask(2);
     await clock.pass(6999);
@@ -82,7 +85,7 @@ describe('429', () => {
   });
 
   test('an ask that nobody waits out is a pause as without one', async () => {
-    const { clock, pace, times, ask } = asking(0);
+    const { clock, pace, times, ask } = createPace(0);
     pace.answered({ limited: true, retryAfterMs: 3_600_000 });
     ask(1);
     await clock.pass(1000);
@@ -90,7 +93,7 @@ describe('429', () => {
   });
 
   test('several at once count once, one after the other ever longer', async () => {
-    const { clock, pace, times, ask } = asking(0);
+    const { clock, pace, times, ask } = createPace(0);
     pace.answered(LIMITED);
     pace.answered(LIMITED);
     ask(1);
@@ -103,7 +106,7 @@ describe('429', () => {
   });
 
   test('slows what follows down, until answers have been good for a while', async () => {
-    const { clock, pace, times, ask } = asking(10);
+    const { clock, pace, times, ask } = createPace(10);
     pace.answered(LIMITED);
     ask(3);
     await clock.pass(1400);
@@ -116,7 +119,7 @@ describe('429', () => {
 });
 
 test('a request that gives up passes its turn to the next', async () => {
-  const { clock, pace, times, ask } = asking(1);
+  const { clock, pace, times, ask } = createPace(1);
   const gone = new AbortController();
   ask(1);
   const turn = pace.turn(gone.signal);

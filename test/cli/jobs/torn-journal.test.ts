@@ -1,14 +1,15 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { homeWith, lastLines, localService, runBatchCommand } from '../../support/batch-command.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { directoryWith, temporaryDirectory } from '../../support/context.ts';
+import { startServiceForTest } from '../../support/service-for-test.ts';
 
 const ARGS = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
 
 test('a journal that is torn anywhere can be resumed again and again, and no row is paid for twice', async () => {
-  const { env, runs } = await localService();
-  const home = homeWith({ 'rows.csv': 'name\nAda\nBo\nCy\nDi\n' });
+  const { env, runs } = await startServiceForTest();
+  const home = directoryWith({ 'rows.csv': 'name\nAda\nBo\nCy\nDi\n' });
   const stopped = await runBatchCommand([...ARGS, '--max-credits', '2', '--concurrency', '1'], { env, home });
   expect(stopped.exitCode).toBe(8);
   const whole = readFileSync(path.join(home, 'results.jsonl.journal'), 'utf8');

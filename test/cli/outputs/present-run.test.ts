@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ECHO, projectOf } from '../../support/project.ts';
+import { ECHO, echoProject } from '../../support/project.ts';
 
 const CASES = '  - {name: a, inputs: {text: a}}\n  - {name: b, inputs: {text: b}}\n';
 const COMPARE = ['compare', 'echo.prompt', 'other.prompt', '-i', 'text=a'];
@@ -12,7 +12,7 @@ it.each([
 ])(
   'names the runs that were made if standard output does not take the results: $argv',
   async ({ argv, runs }) => {
-    const project = projectOf(CASES, { 'other.prompt': ECHO.replace('{{text}}', 'other {{text}}') });
+    const project = echoProject(CASES, { 'other.prompt': ECHO.replace('{{text}}', 'other {{text}}') });
     const { exitCode, stderr } = await project.run(argv, { readerTakes: 3, isDiskFull: true });
     expect(exitCode).toBe(1);
     const list = await project.run(['runs', 'list', '--json']);
@@ -24,13 +24,13 @@ it.each([
 
 it('keeps the exit code of tests whose reader is gone', async () => {
   const failing = '  - {name: c, inputs: {text: c}, expect: {equals: x}}\n';
-  const project = projectOf(failing);
+  const project = echoProject(failing);
   const { exitCode, stderr } = await project.run(['test'], { readerTakes: 0 });
   expect([exitCode, stderr()]).toEqual([5, expect.not.stringContaining('error')]);
 });
 
 it('keeps the exit code of a replay whose reader is gone, because it made no run', async () => {
-  const project = projectOf(`${CASES}  - {name: c, inputs: {text: c}, expect: {equals: x}}\n`);
+  const project = echoProject(`${CASES}  - {name: c, inputs: {text: c}, expect: {equals: x}}\n`);
   const whole = await project.run(['test', '--record', 'rec']);
   expect(whole.exitCode).toBe(5);
   const replayed = await project.run(['test', '--replay', 'rec'], { readerTakes: 0 });

@@ -15,9 +15,9 @@ import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
 import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import { removeDirectory, runInProcess, testClock } from '../../support/context.ts';
-import { ECHO, Project, projectOf } from '../../support/project.ts';
-import { type Exchange, failure, success } from '../../support/scripted-service.ts';
-import { command, creation, runOf, serviceOf, text, VERSION } from '../commands/run/run-against-service.ts';
+import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { type Exchange, failure, scriptedServiceForTest, success } from '../../support/scripted-service.ts';
+import { creation, runAgainst, succeededRun, text, VERSION } from '../commands/run/run-against-service.ts';
 
 const CASES = `
   - name: says a
@@ -39,7 +39,7 @@ async function* endless(): AsyncGenerator<Uint8Array> {
 
 describe('recordings', () => {
   it('reproduce the report without a service: nothing is sent', async () => {
-    const project = projectOf(CASES);
+    const project = echoProject(CASES);
     const recorded = await project.run(['test', '--record', 'rec', '--json']);
     const replayed = await project.run(['test', '--replay', 'rec', '--json']);
     const runIds = (text: string): string[] =>
@@ -53,7 +53,7 @@ describe('recordings', () => {
 
   it('are found again if git gave every file the line ends of Windows', async () => {
     const expected = 'expect: [{ equals: "Dear Ada,\\nyours" }, { matches: "^Dear Ada,\\nyours$" }]';
-    const project = projectOf(
+    const project = echoProject(
       `  - inputs: { text: "@letter.txt" }\n    ${expected}\n  - inputs:\n      text: |-\n        Dear Ada,\n        yours\n    ${expected}\n`,
       { 'letter.txt': 'Dear Ada,\nyours' },
     );
@@ -67,7 +67,7 @@ describe('recordings', () => {
   });
 
   it('name the nearest one and the input that differs if a run was not recorded', async () => {
-    const project = projectOf(CASES);
+    const project = echoProject(CASES);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:${CASES.replace('text: b', 'text: d')}`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
@@ -97,7 +97,7 @@ describe('recordings', () => {
   });
 
   it('are not reported as the source of answers if one of them is damaged', async () => {
-    const project = projectOf(CASES);
+    const project = echoProject(CASES);
     await project.run(['test', '--record', 'rec']);
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
     project.write(path.join('rec', 'runs', name), '{');
@@ -107,7 +107,7 @@ describe('recordings', () => {
   });
 
   it('name few of the inputs in which the nearest one differs', async () => {
-    const project = projectOf('  - { inputs: { text: a } }\n');
+    const project = echoProject('  - { inputs: { text: a } }\n');
     await project.run(['test', '--record', 'rec']);
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
     const file = path.join('rec', 'runs', name);
@@ -124,7 +124,7 @@ describe('recordings', () => {
   });
 
   it('keep what a run cost, which expectations are judged by', async () => {
-    const project = projectOf('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
+    const project = echoProject('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
     expect((await project.run(['test', '--record', 'rec'])).exitCode).toBe(0);
     expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(0);
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
@@ -142,7 +142,7 @@ describe('recordings', () => {
   });
 
   it('do not answer for a prompt that has changed', async () => {
-    const project = projectOf(CASES);
+    const project = echoProject(CASES);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.prompt', `${ECHO}!`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
@@ -224,8 +224,8 @@ describe('recordings', () => {
   });
 
   it('reproduce error answers and failed runs with their exit codes', async () => {
-    const failed = runOf({ runStatus: 'failed', outputs: [{ type: 'error', data: 'no' }] });
-    const service = await serviceOf(creation(failed), {
+    const failed = succeededRun({ runStatus: 'failed', outputs: [{ type: 'error', data: 'no' }] });
+    const service = await scriptedServiceForTest(creation(failed), {
       expect: { method: 'POST', path: '/runs' },
       answer: failure(422, 'VALIDATION_ERROR', 'bad'),
     });
@@ -256,7 +256,7 @@ describe('recordings', () => {
         expect: { method: 'POST', path: '/runs' },
         answer: failure(httpStatus, status, 'busy', null, { 'retry-after': '61' }),
       });
-      const service = await serviceOf(refused(), creation(runOf()), refused());
+      const service = await scriptedServiceForTest(refused(), creation(succeededRun()), refused());
       const project = new Project({});
       const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
       const ends: number[] = [];
@@ -273,13 +273,13 @@ describe('recordings', () => {
   );
 
   it.each([
-    ['in a success', (key: string) => creation(runOf({ outputs: [text(key)], [key]: { a: [key] } }))],
+    ['in a success', (key: string) => creation(succeededRun({ outputs: [text(key)], [key]: { a: [key] } }))],
     [
       'in an error',
       (key: string) => ({ answer: failure(401, 'UNAUTHORIZED_ERROR', key, { key, [key]: 1 }) }),
     ],
   ])('never hold the key that a service echoes %s, and neither do answers of a replay', async (_, echo) => {
-    const service = await serviceOf(echo(KEY));
+    const service = await scriptedServiceForTest(echo(KEY));
     const project = new Project({});
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
     await project.run(['run', VERSION, '-i', `a=${KEY}`, '--record', 'rec'], { env });
@@ -390,8 +390,10 @@ describe('recordings', () => {
   });
 
   it('hold what a service sends in the types of the interface, so that a replay takes them', async () => {
-    const service = await serviceOf(
-      creation(runOf({ tokens: '<b>3</b>' as never, outputs: [{ type: 'text', data: { a: 1 } as never }] })),
+    const service = await scriptedServiceForTest(
+      creation(
+        succeededRun({ tokens: '<b>3</b>' as never, outputs: [{ type: 'text', data: { a: 1 } as never }] }),
+      ),
     );
     const project = new Project({});
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
@@ -403,45 +405,51 @@ describe('recordings', () => {
   });
 
   it.each([1.5, -1, 1e300])('hold null for tokens that are not a count, such as %s', async tokens => {
-    const service = await serviceOf(creation(runOf({ tokens, warnings: [1, 'a warning'] as string[] })));
+    const service = await scriptedServiceForTest(
+      creation(succeededRun({ tokens, warnings: [1, 'a warning'] as string[] })),
+    );
     const project = new Project({});
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
     const run = ['run', VERSION, '-i', 'a=1', '--json'];
     await project.run([...run, '--record', 'rec'], { env });
     const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout())).toEqual(runOf({ tokens: null as never, warnings: ['a warning'] }));
+    expect(JSON.parse(stdout())).toEqual(succeededRun({ tokens: null as never, warnings: ['a warning'] }));
   });
 
   it('leave out, with a note, what no replay would accept; the run ends normally', async () => {
-    const answer = creation(runOf({ outputs: [text('x'.repeat(63 * 1024 * 1024))] }));
-    const service = await serviceOf(answer, creation());
+    const answer = creation(succeededRun({ outputs: [text('x'.repeat(63 * 1024 * 1024))] }));
+    const service = await scriptedServiceForTest(answer, creation());
     const { home } = new Project({ 'large.txt': 'y'.repeat(2 * 1024 * 1024) });
     const large = ['run', VERSION, '-i', 'a=@large.txt', '--record', 'rec'];
-    const recorded = await command(service, large, { home });
+    const recorded = await runAgainst(service, large, { home });
     expect([recorded.exitCode, recorded.stdoutBytes().length]).toEqual([0, 63 * 1024 * 1024 + 1]);
     expect(recorded.stderr()).toContain('note: not recorded: it is larger than 64 MiB');
     const small = ['run', VERSION, '-i', 'a=1'];
-    await command(service, [...small, '--record', 'rec'], { home });
-    expect((await command(service, [...small, '--replay', 'rec'], { home })).exitCode).toBe(0);
+    await runAgainst(service, [...small, '--record', 'rec'], { home });
+    expect((await runAgainst(service, [...small, '--replay', 'rec'], { home })).exitCode).toBe(0);
   }, 180_000);
 
   it('leave out an answer that does not follow the interface', async () => {
     const rows = { rows: [], hasMore: false };
-    const service = await serviceOf(creation({ outputs: 'none' } as never), {
+    const service = await scriptedServiceForTest(creation({ outputs: 'none' } as never), {
       expect: { path: '/runs' },
       answer: success(rows),
       times: 'any',
     });
     const options = { clock: testClock() };
-    const { exitCode, stderr, home } = await command(service, ['run', VERSION, '--record', 'rec'], options);
+    const { exitCode, stderr, home } = await runAgainst(
+      service,
+      ['run', VERSION, '--record', 'rec'],
+      options,
+    );
     expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('note: not recorded: the answer')]);
     expect(readdirSync(home)).not.toContain('rec');
   });
 
   it('keep to a limit on media: the run ends normally, and its replay names the missing ones', async () => {
     const urls = Array.from({ length: 70 }, (_, at) => ({ type: 'image', data: `http://127.0.0.1:9/${at}` }));
-    const service = await serviceOf(creation(runOf({ outputs: urls })));
+    const service = await scriptedServiceForTest(creation(succeededRun({ outputs: urls })));
     const project = new Project({});
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
     const run = ['run', VERSION, '-i', 'a=1'];
@@ -463,14 +471,14 @@ describe('recordings', () => {
     [[], { PROMPTRUN_RECORD: 'a', PROMPTRUN_REPLAY: 'b' }],
     [['--record', 'a'], { PROMPTRUN_REPLAY: 'b' }],
   ])('are made or replayed, not both, and nothing is run: %j %j', async (flags, env) => {
-    const project = projectOf(CASES);
+    const project = echoProject(CASES);
     const { exitCode, stderr } = await project.run(['test', ...flags], { env });
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('exclude each other')]);
     expect(existsSync(path.join(project.home, 'a'))).toBe(false);
   });
 
   it('are replayed by the flag, whatever the environment says, and made if its replay is empty', async () => {
-    const project = projectOf(CASES);
+    const project = echoProject(CASES);
     const made = await project.run(['test', '--record', 'a'], { env: { PROMPTRUN_REPLAY: '' } });
     const replayed = await project.run(['test', '--replay', 'a'], { env: { PROMPTRUN_RECORD: 'b' } });
     expect(replayed.exitCode).toBe(made.exitCode);
@@ -507,7 +515,7 @@ describe('recordings', () => {
   });
 
   it('are not begun if nothing can be written', async () => {
-    const project = projectOf(CASES);
+    const project = echoProject(CASES);
     const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'echo.prompt']);
     expect([run.exitCode, run.stderr()]).toEqual([
       2,
@@ -518,7 +526,7 @@ describe('recordings', () => {
   });
 
   it('of a directory that is not there are refused', async () => {
-    const { exitCode, stderr } = await projectOf(CASES).run(['test', '--replay', 'none']);
+    const { exitCode, stderr } = await echoProject(CASES).run(['test', '--replay', 'none']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('no such directory')]);
   });
 });

@@ -13,7 +13,7 @@ import {
 const KEY = 'a-long-secret-key';
 const ACCOUNT = { username: 'ada', displayName: null, userFlags: 0 };
 
-async function serviceOf(...script: Exchange[]) {
+async function serviceEnvFor(...script: Exchange[]) {
   const service = await scriptedServiceForTest(...script);
   return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
 }
@@ -25,7 +25,7 @@ const me = (headers: Record<string, string> = {}): Exchange => ({
 
 describe('after the result', () => {
   it('renews the resources once if an answer asks for it, and names them from then on', async () => {
-    const env = await serviceOf(
+    const env = await serviceEnvFor(
       { ...me({ 'action-require': 'x' }) },
       {
         expect: { method: 'GET', path: '/resources' },
@@ -40,7 +40,7 @@ describe('after the result', () => {
   });
 
   it('ignores a failure to renew them', async () => {
-    const env = await serviceOf(me({ 'action-require': '' }), {
+    const env = await serviceEnvFor(me({ 'action-require': '' }), {
       expect: { path: '/resources' },
       answer: failure(500, 'SERVER_ERROR', 'no'),
     });
@@ -51,7 +51,7 @@ describe('after the result', () => {
   it('gives them no longer than --timeout leaves', async () => {
     let passed = 0;
     let askedAt = 0;
-    const env = await serviceOf(
+    const env = await serviceEnvFor(
       {
         ...me(),
         answer: () => {
@@ -78,7 +78,7 @@ describe('after the result', () => {
 
   it('renews them after a failure as well', async () => {
     const refused = failure(404, 'NOT_FOUND_ERROR', 'no', null, { 'action-require': '1' });
-    const env = await serviceOf(
+    const env = await serviceEnvFor(
       { expect: { path: '/me' }, answer: refused },
       { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
     );
@@ -88,7 +88,7 @@ describe('after the result', () => {
 
 describe('a proxy', () => {
   it('is used unless the host is excepted; the small letters win', async () => {
-    const env = await serviceOf({ ...me(), times: 2 });
+    const env = await serviceEnvFor({ ...me(), times: 2 });
     const dead = (await deadBaseUrl()).replace('/v1', '');
     const code = async (more: Record<string, string>) =>
       (await runInProcess(['api', 'GET', '/me'], { env: { ...env, ...more } })).exitCode;
@@ -101,7 +101,7 @@ describe('a proxy', () => {
 
 describe('--debug', () => {
   it('prints each request, answer and retry, and never the key', async () => {
-    const env = await serviceOf(
+    const env = await serviceEnvFor(
       { expect: { path: '/me' }, answer: failure(503, 'SERVER_ERROR', 'no') },
       me(),
     );

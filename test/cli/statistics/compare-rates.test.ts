@@ -9,7 +9,11 @@ const times = (count: number, before: number, after: number): CasePair[] =>
   }));
 
 /** Returns the verdict on 300 cases of which so many became worse and better. */
-function verdictOf({ worse, better, bad }: Record<'worse' | 'better' | 'bad', number>): string | undefined {
+function compareVerdict({
+  worse,
+  better,
+  bad,
+}: Record<'worse' | 'better' | 'bad', number>): string | undefined {
   const good = 300 - worse - better - bad;
   const compared = compareRates([
     ...times(good, 1, 1),
@@ -22,19 +26,19 @@ function verdictOf({ worse, better, bad }: Record<'worse' | 'better' | 'bad', nu
 
 describe('a verdict in one line', () => {
   it('says that a prompt became worse, and how sure that is', () => {
-    expect(verdictOf({ worse: 54, better: 24, bad: 6 })).toBe(
+    expect(compareVerdict({ worse: 54, better: 24, bad: 6 })).toBe(
       'worse: 80 % passed, 90 % before; the difference is -10 points, probably between -15.7 and -4.3 points (p < 0.001, 300 cases)',
     );
   });
 
   it('says that it became better', () => {
-    expect(verdictOf({ worse: 24, better: 54, bad: 6 })).toMatch(
+    expect(compareVerdict({ worse: 24, better: 54, bad: 6 })).toMatch(
       /^better: .* \+10 points, .* \+4\.3 and \+15\.7 points/u,
     );
   });
 
   it('says which difference this many cases would show if they show none', () => {
-    expect(verdictOf({ worse: 27, better: 26, bad: 4 })).toBe(
+    expect(compareVerdict({ worse: 27, better: 26, bad: 4 })).toBe(
       'no difference shown: 89.7 % passed, 90 % before; the difference is -0.3 points, probably between -5.1 and +4.5 points (p = 1, 300 cases); this many cases show a difference of 6.8 points four times out of five',
     );
   });

@@ -65,7 +65,7 @@ export class Simulation {
 
   /** Returns the share of comparisons that find the cases worse. */
   foundWorse({ cases, runs = 1, before, after }: Comparison): number {
-    const verdictOf = remembered(
+    const rememberedVerdict = remembered(
       (tally: readonly number[]) => comparePairs(pairsWith(tally, runs)).verdict,
       String,
     );
@@ -77,7 +77,7 @@ export class Simulation {
         const change = this.#passed(runs, after) - passedBefore;
         tally[change + runs] = (tally[change + runs] ?? 0) + 1;
       }
-      return verdictOf(tally) === 'worse';
+      return rememberedVerdict(tally) === 'worse';
     });
   }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { against } from '../../support/one-command.ts';
+import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, success } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
 
@@ -42,13 +42,13 @@ const ofVersion = (versionId: string, data: object): Exchange => ({
 describe('a prompt', () => {
   it('is found by its slug', async () => {
     const script = [search, answering(`/prompts/${PROMPT}`, prompt)];
-    const { stdout, exitCode } = await against(script, ['prompts', 'get', 'haiku', '--query', 'title']);
+    const { stdout, exitCode } = await runWithScript(script, ['prompts', 'get', 'haiku', '--query', 'title']);
     expect([stdout, exitCode]).toEqual(['Haiku\n', 0]);
   });
 
   it('is found in one version by the beginning of its id', async () => {
     const script = [search, versions, ofVersion(OLDER, { ...prompt, promptVersionId: OLDER })];
-    const { stdout } = await against(script, [
+    const { stdout } = await runWithScript(script, [
       'prompts',
       'get',
       'haiku@0b0c99',
@@ -63,7 +63,7 @@ describe('a prompt', () => {
     ['haiku@', 4, /^error: haiku has no version that begins with ""/],
     ['haiku@0b0c', 2, /^error: several versions of haiku begin with 0b0c/],
   ])('%s is refused', async (name, code, message) => {
-    const { stderr, exitCode } = await against([search, versions], ['run', name]);
+    const { stderr, exitCode } = await runWithScript([search, versions], ['run', name]);
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(code);
   });
@@ -73,7 +73,7 @@ describe('a prompt', () => {
       expect: { method: 'POST', path: '/runs', body: { promptVersionId: OLDER, inputs: {} } },
       answer: success({ runId: RUN, runStatus: 'succeeded', outputs: [], tokens: 0 }),
     };
-    const { exitCode } = await against([search, versions, creation], ['run', 'haiku@0b0c99']);
+    const { exitCode } = await runWithScript([search, versions, creation], ['run', 'haiku@0b0c99']);
     expect(exitCode).toBe(0);
   });
 
@@ -83,7 +83,13 @@ describe('a prompt', () => {
       answering(`/prompt-versions/${VERSION}`, prompt),
       versions,
     ];
-    const { stdout } = await against(script, ['versions', 'list', VERSION, '--query', '[].promptVersionId']);
+    const { stdout } = await runWithScript(script, [
+      'versions',
+      'list',
+      VERSION,
+      '--query',
+      '[].promptVersionId',
+    ]);
     expect(JSON.parse(stdout)).toEqual([VERSION, OLDER]);
   });
 
@@ -109,11 +115,11 @@ describe('commands of the embedded service', () => {
   ])('%j is refused if another service is configured, and says how to run it', async argv => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
-    const { stderr, stdout, exitCode } = await against([], argv, { home, local: localService });
+    const { stderr, stdout, exitCode } = await runWithScript([], argv, { home, local: localService });
     expect(stderr).toMatch(/^error: .* the embedded service, but http.* is configured by PROMPTRUN_BASE_URL/);
     expect(stderr).toContain('--profile local');
     expect([stdout, exitCode]).toEqual(['', 2]);
-    const there = await against([], ['prompts', 'publish', 'x.prompt', '--profile', 'local'], {
+    const there = await runWithScript([], ['prompts', 'publish', 'x.prompt', '--profile', 'local'], {
       home,
       local: localService,
     });
@@ -127,7 +133,7 @@ it("nothing of a prompt file is sent to a service that is not a promptrun's own"
   const script = [{ expect: { method: 'GET', path: '/prompts' }, answer: missing }];
   for (const what of [['x.prompt'], ['--unpublish', 'x']]) {
     const options = { home, local: localService };
-    const { stderr, exitCode } = await against(script, ['prompts', 'publish', ...what], options);
+    const { stderr, exitCode } = await runWithScript(script, ['prompts', 'publish', ...what], options);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--profile local')]);
   }
 });
@@ -136,14 +142,14 @@ it("a run of a service that can't cancel runs is not cancelled", async () => {
   const run = { expect: { method: 'POST', path: `/runs/${RUN}/cancel` }, answer: missing };
   const look = { expect: { method: 'GET', path: `/runs/${RUN}` }, answer: missing };
   const script = [look, run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
-  const { stderr, exitCode } = await against(script, ['runs', 'cancel', RUN]);
+  const { stderr, exitCode } = await runWithScript(script, ['runs', 'cancel', RUN]);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining("can't cancel runs")]);
 });
 
 it('a run of a service that does not keep what it was created from is run again from its manifest', async () => {
   const home = temporaryDirectory();
   const kept = { expect: { path: `/runs/${RUN}/request` }, answer: missing };
-  expect((await against([kept], ['runs', 'rerun', RUN], { home })).exitCode).toBe(4);
+  expect((await runWithScript([kept], ['runs', 'rerun', RUN], { home })).exitCode).toBe(4);
   const manifest = {
     runId: RUN,
     promptVersionId: VERSION,
@@ -154,12 +160,12 @@ it('a run of a service that does not keep what it was created from is run again 
   const write = (baseUrl: string): void =>
     writeFileSync(path.join(home, 'run.json'), JSON.stringify({ baseUrl, ...manifest }));
   write('https://other.example/v1');
-  expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
+  expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
   write('http://localhost/v1');
-  const embedded = await against([], ['runs', 'rerun', './run.json'], { home });
+  const embedded = await runWithScript([], ['runs', 'rerun', './run.json'], { home });
   expect(embedded.stderr).toContain('is from the embedded service (profile local), but http');
   writeFileSync(path.join(home, 'run.json'), '{"runId":');
-  expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
+  expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
 });
 
 it('a typo in an input of a rerun, and a manifest whose version is not a UUID, create nothing', async () => {
@@ -177,7 +183,7 @@ it('a typo in an input of a rerun, and a manifest whose version is not a UUID, c
     { expect: { path: `/runs/${RUN}/request` }, answer: success({ ...request, runOptions: {} }) },
     { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) },
   ];
-  const typo = await against(script, ['runs', 'rerun', RUN, '-i', 'nmae=Bob'], { home });
+  const typo = await runWithScript(script, ['runs', 'rerun', RUN, '-i', 'nmae=Bob'], { home });
   expect([typo.exitCode, typo.stderr]).toEqual([2, expect.stringContaining('did you mean name?')]);
   for (const promptVersionId of ['hello', './x.prompt', 7]) {
     const manifest = { runId: RUN, promptVersionId, textInputs: {}, imageInputs: [], runOptions: {} };
@@ -185,7 +191,9 @@ it('a typo in an input of a rerun, and a manifest whose version is not a UUID, c
       path.join(home, 'run.json'),
       JSON.stringify({ baseUrl: 'https://other.example/v1', ...manifest }),
     );
-    expect((await against([], ['runs', 'rerun', './run.json'], { home })).stderr).toContain('is damaged');
+    expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).stderr).toContain(
+      'is damaged',
+    );
   }
 });
 
@@ -267,7 +275,10 @@ describe('a run', () => {
   const list = answering('/runs', { rows: [run, { ...run, runId: OTHER_RUN }], hasMore: false });
 
   it('is found by a beginning of its id that no other of the newest has', async () => {
-    const { stdout } = await against([list, answering(`/runs/${RUN}`, run)], ['runs', 'get', '5f0c8f0']);
+    const { stdout } = await runWithScript(
+      [list, answering(`/runs/${RUN}`, run)],
+      ['runs', 'get', '5f0c8f0'],
+    );
     expect(stdout).toBe('hi\n');
   });
 
@@ -275,12 +286,12 @@ describe('a run', () => {
     ['5f0c8f', 2, /^error: several runs begin with 5f0c8f \(USAGE_ERROR\)\nGive more of the id: 5f0c8f0e-/],
     ['aaaaaa', 4, /^error: no run begins with aaaaaa /],
   ])('%s is refused', async (name, code, message) => {
-    const { stderr, exitCode } = await against([list], ['runs', 'get', name]);
+    const { stderr, exitCode } = await runWithScript([list], ['runs', 'get', name]);
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(code);
   });
 
   it('is not looked for by less than six characters', async () => {
-    expect((await against([], ['runs', 'get', '5f0c8'])).exitCode).toBe(2);
+    expect((await runWithScript([], ['runs', 'get', '5f0c8'])).exitCode).toBe(2);
   });
 });

@@ -5,7 +5,7 @@ import { runFileTask } from '../../../src/cli/testing/cases/run-file-task.ts';
 import { localService } from '../../../src/main.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { startInProcess } from '../../support/context.ts';
-import { ECHO, Project, projectOf } from '../../support/project.ts';
+import { ECHO, echoProject, Project } from '../../support/project.ts';
 
 // Each of these tests waits for bounds, and for processes that a busy machine is slow to start.
 vi.setConfig({ testTimeout: 120_000 });
@@ -16,9 +16,9 @@ const SLOW = `${'[@,@]|'.repeat(40)}to_string(@)`;
 const EIGHT = "join('', [@,@,@,@,@,@,@,@])";
 const LARGE = `${EIGHT} | ${EIGHT} | [join('-', [@,@,@]), join('+', [@,@,@]), join('*', [@,@,@])]`;
 const MILLION = JSON.stringify('x'.repeat(1_000_000));
-const caseOf = (name: string, expectation: object, text = '{"a":1}'): string =>
+const testCase = (name: string, expectation: object, text = '{"a":1}'): string =>
   `  - ${JSON.stringify({ name, inputs: { text }, expect: [expectation] })}\n`;
-const PASSING = caseOf('passes', { contains: 'a' });
+const PASSING = testCase('passes', { contains: 'a' });
 
 /** Matches either bound: the load of the machine decides which comes first. */
 const PAST_BOUND = /the expression takes (longer than 2 s|more than 256 MiB of memory)/u;
@@ -29,8 +29,8 @@ describe('a JMESPath expression of a test', () => {
     ['takes too much memory', LARGE, MILLION, PAST_BOUND],
     ['is too long', `'${'x'.repeat(16 * 1024 - 1)}'`, '1', /the expression is larger than 16 KiB/u],
   ])('is the fault of its case if it %s', async (_, jmespath, text, message) => {
-    const cases = [caseOf('fault', { jmespath }, text), caseOf('passes', { contains: '1' }, '1')];
-    const { exitCode, stdout } = await projectOf(cases.join('')).run(['test']);
+    const cases = [testCase('fault', { jmespath }, text), testCase('passes', { contains: '1' }, '1')];
+    const { exitCode, stdout } = await echoProject(cases.join('')).run(['test']);
     expect(stdout()).toMatch(message);
     expect(stdout()).toContain('1 passed, 0 failed, 1 could not be run');
     expect(exitCode).toBe(2);
@@ -38,17 +38,17 @@ describe('a JMESPath expression of a test', () => {
 
   it('may have 16 KiB, and be asked of a large answer', async () => {
     const cases = [
-      caseOf('long', { jmespath: `'${'x'.repeat(16 * 1024 - 2)}'` }),
-      caseOf('of much', { jmespath: 'length(@) == `1000000`' }, MILLION),
+      testCase('long', { jmespath: `'${'x'.repeat(16 * 1024 - 2)}'` }),
+      testCase('of much', { jmespath: 'length(@) == `1000000`' }, MILLION),
     ];
-    const project = projectOf(cases.join(''));
+    const project = echoProject(cases.join(''));
     // A machine that is busy enough takes the bound's time for anything.
     await expect.poll(async () => (await project.run(['test'])).exitCode).toBe(0);
   });
 
   it('ends at Ctrl-C', async () => {
     // It must not have ended by itself, however late the signal comes.
-    const project = projectOf(caseOf('slow', { jmespath: SLOW }).replace('{', '{"repeat":1000,'));
+    const project = echoProject(testCase('slow', { jmespath: SLOW }).replace('{', '{"repeat":1000,'));
     const command = startInProcess(['test'], { home: project.home, local: localService });
     await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 60_000);
     command.raise('SIGINT');
@@ -64,7 +64,9 @@ describe('an answer that is nested too deeply', () => {
     { transform: 'JSON.parse(output)', contains: '[' },
   ])('fails its case by %o', async expectation => {
     const deep = '['.repeat(10_000) + ']'.repeat(10_000);
-    const { exitCode, stdout } = await projectOf(caseOf('deep', expectation, deep) + PASSING).run(['test']);
+    const { exitCode, stdout } = await echoProject(testCase('deep', expectation, deep) + PASSING).run([
+      'test',
+    ]);
     expect(stdout()).toContain('1 passed, 1 failed');
     expect(exitCode).toBe(5);
   });
@@ -89,10 +91,10 @@ describe('the YAML of a test file', () => {
   it('keeps its places and its faults there', async () => {
     // Lines of comments make it large at little work.
     const lines = `${'#'.repeat(99)}\n`.repeat(2700);
-    const strange = caseOf('strange', { contains: 'a', containz: 'b' });
-    const { exitCode, stdout, stderr } = await projectOf(`${PASSING}${lines}${strange}`).run(['test']);
+    const strange = testCase('strange', { contains: 'a', containz: 'b' });
+    const { exitCode, stdout, stderr } = await echoProject(`${PASSING}${lines}${strange}`).run(['test']);
     expect([exitCode, stdout() + stderr()]).toEqual([2, expect.stringContaining('echo.test.yaml:2703')]);
-    const broken = await projectOf(`${PASSING}${lines}  - [\n`).run(['test']);
+    const broken = await echoProject(`${PASSING}${lines}  - [\n`).run(['test']);
     expect(broken.exitCode).toBe(2);
     expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml:270\d: this is not YAML/u);
   });
@@ -101,7 +103,7 @@ describe('the YAML of a test file', () => {
     const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
     const lines = Array.from({ length: 9 }, (_, at) => `      a${at + 1}: &a${at + 1} [${ten(at)}]\n`);
     const cases = `  - inputs:\n     text:\n      a0: &a0 [x]\n${lines.join('')}`;
-    const { exitCode, stdout, stderr } = await projectOf(cases).run(['test']);
+    const { exitCode, stdout, stderr } = await echoProject(cases).run(['test']);
     expect(exitCode).toBe(2);
     expect(stdout() + stderr()).toContain('with its aliases written out, this is too large');
   });
@@ -153,11 +155,11 @@ describe('a schema that leads back to itself', () => {
 
   it('is the fault of its case, with its place', async () => {
     const cases = [
-      caseOf('in a file', { schema: 'loop.json' }),
+      testCase('in a file', { schema: 'loop.json' }),
       '  - name: here\n    inputs: { text: "1" }\n    expect:\n      - schema:\n          allOf:\n            - $ref: "#"\n',
       PASSING,
     ];
-    const project = projectOf(cases.join(''), { 'loop.json': '{"$ref":"#"}' });
+    const project = echoProject(cases.join(''), { 'loop.json': '{"$ref":"#"}' });
     const { exitCode, stdout } = await project.run(['test']);
     expect(stdout()).toContain(`echo.test.yaml:2: schema: loop.json: ${LOOP} (at "/$ref")`);
     expect(stdout()).toContain(`echo.test.yaml:8: schema: ${LOOP} (at "/allOf/0/$ref")`);
@@ -190,12 +192,12 @@ describe('what a test file names', () => {
   const files = (count: number): Record<string, string> =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`files/${at}.txt`, String(at)]));
   const naming = (count: number): string =>
-    Array.from({ length: count }, (_, at) => caseOf(`c${at}`, { seconds: 1000 }, `@files/${at}.txt`)).join(
+    Array.from({ length: count }, (_, at) => testCase(`c${at}`, { seconds: 1000 }, `@files/${at}.txt`)).join(
       '',
     );
 
   it('is at most 1,000 different files: the case that names one more is a fault', async () => {
-    const project = projectOf(naming(1001), files(1001));
+    const project = echoProject(naming(1001), files(1001));
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c1000']);
     expect([exitCode, stdout()]).toEqual([
       2,
@@ -204,13 +206,16 @@ describe('what a test file names', () => {
   });
 
   it('may be 1,000 files, and any of them again', async () => {
-    const project = projectOf(naming(1000) + caseOf('again', { seconds: 1000 }, '@files/0.txt'), files(1000));
+    const project = echoProject(
+      naming(1000) + testCase('again', { seconds: 1000 }, '@files/0.txt'),
+      files(1000),
+    );
     const { exitCode, stdout } = await project.run(['test', '--filter', 'again']);
     expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed')]);
   });
 
   it('has at most 64 MiB in all', async () => {
-    const project = projectOf(naming(5), files(5));
+    const project = echoProject(naming(5), files(5));
     for (const at of [0, 1, 2, 3]) truncateSync(path.join(project.home, `files/${at}.txt`), 16 * 1024 * 1024);
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c4']);
     expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('may have 64 MiB in all')]);
@@ -221,7 +226,7 @@ describe('what a test file names', () => {
 
 describe('a file beyond its bound', () => {
   it('is the fault of that file alone, for a test file of more than 8 MiB', async () => {
-    const project = projectOf(PASSING, { 'large.test.yaml': 'target: ./echo.prompt\n' });
+    const project = echoProject(PASSING, { 'large.test.yaml': 'target: ./echo.prompt\n' });
     truncateSync(path.join(project.home, 'large.test.yaml'), 8 * 1024 * 1024 + 1);
     const { exitCode, stdout } = await project.run(['test']);
     expect([exitCode, stdout()]).toEqual([
@@ -232,7 +237,7 @@ describe('a file beyond its bound', () => {
   });
 
   it('is exit 2 for a recording of more than 64 MiB', async () => {
-    const project = projectOf(PASSING);
+    const project = echoProject(PASSING);
     expect((await project.run(['test', '--record', 'kept'])).exitCode).toBe(0);
     const runs = path.join(project.home, 'kept/runs');
     const [recording = ''] = readdirSync(runs);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
-import { ECHO, Project, projectOf } from '../../support/project.ts';
+import { ECHO, echoProject, Project } from '../../support/project.ts';
 import { hasLinks } from '../../support/system.ts';
 
 const PASSING = `
@@ -72,17 +72,17 @@ describe('an expectation', () => {
     'strict.json': '{"properties":{"items":{"items":{"properties":{"price":{"maximum":15}}}}}}',
     'answer.txt': answer,
   };
-  const caseOf = (expectation: string): string =>
+  const caseExpecting = (expectation: string): string =>
     `  - inputs: { text: "@answer.txt" }\n    expect:\n      - ${expectation}\n`;
 
   it('is met by each of these', async () => {
-    const { exitCode, stdout } = await projectOf(met.map(caseOf).join(''), schemas).run(['test']);
+    const { exitCode, stdout } = await echoProject(met.map(caseExpecting).join(''), schemas).run(['test']);
     expect(stdout()).toContain(`${met.length} passed, 0 failed`);
     expect(exitCode).toBe(0);
   });
 
   it('is not met by each of these, and each says why', async () => {
-    const project = projectOf(unmet.map(([expectation]) => caseOf(expectation)).join(''), schemas);
+    const project = echoProject(unmet.map(([expectation]) => caseExpecting(expectation)).join(''), schemas);
     const { exitCode, stdout } = await project.run(['test', '--json']);
     const { cases } = JSON.parse(stdout()) as {
       cases: { status: string; repetitions: { mismatches: { message: string }[] }[] }[];
@@ -96,13 +96,13 @@ describe('an expectation', () => {
 
   it('is not needed: the run must only succeed', async () => {
     const inputs = '  - inputs: { text: hello }\n';
-    const project = projectOf(`${inputs}${inputs}    expect: []\n`);
+    const project = echoProject(`${inputs}${inputs}    expect: []\n`);
     expect((await project.run(['test'])).stdout()).toContain('2 passed, 0 failed');
   });
 
   it('takes JSON out of a code fence', async () => {
     const fenced = 'Fenced: "```json\\n{\\"a\\":1}\\n```"';
-    const project = projectOf(
+    const project = echoProject(
       `  - inputs: { text: ${fenced.slice('Fenced: '.length)} }\n    expect: [{ json: { a: 1 } }]\n`,
     );
     expect((await project.run(['test'])).exitCode).toBe(0);
@@ -121,7 +121,7 @@ describe('an expectation', () => {
           `  - { name: c${at}, inputs: { text: ${text} }, expect: [{ ${expectation} }] }\n`,
       )
       .join('');
-    const project = projectOf(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });
+    const project = echoProject(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });
     const { exitCode, stdout } = await project.run(['test']);
     expect(stdout()).toMatch(/not matches .*: the check takes longer.* schema slow\.json: the check takes/su);
     expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 2 failed')]);
@@ -130,16 +130,16 @@ describe('an expectation', () => {
 
 describe('the exit code of tests', () => {
   it('is 0 if all passed', async () => {
-    const { exitCode, stdout } = await projectOf(PASSING).run(['test']);
+    const { exitCode, stdout } = await echoProject(PASSING).run(['test']);
     expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
   });
 
   it('is 5 if some failed', async () => {
-    expect((await projectOf(PASSING + FAILING).run(['test'])).exitCode).toBe(5);
+    expect((await echoProject(PASSING + FAILING).run(['test'])).exitCode).toBe(5);
   });
 
   it('is the fault of what could not be run, which outranks failures', async () => {
-    const project = projectOf(FAILING, {
+    const project = echoProject(FAILING, {
       'gone.test.yaml':
         'target: describe\ncases:\n  - images: [https://127.0.0.1/a.png]\n    expect: [{ contains: Ada }]\n',
     });
@@ -231,7 +231,7 @@ describe('blank space at the ends of an answer', () => {
   const cases = '\n  - inputs: { text: "  Yes.\\t " }\n    expect: [{ equals: Yes. }, { endsWith: . }]\n';
 
   it('counts, unless the file says otherwise', async () => {
-    expect((await projectOf(cases).run(['test'])).exitCode).toBe(5);
+    expect((await echoProject(cases).run(['test'])).exitCode).toBe(5);
     const test = (trim: string) =>
       new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `trim: ${trim}\ncases:${cases}` }).run(['test']);
     expect((await test('true')).exitCode).toBe(0);
@@ -266,13 +266,13 @@ describe('repetitions', () => {
 `;
 
   it('are one entry, whose own threshold decides', async () => {
-    const { stdout, exitCode } = await projectOf(cases).run(['test']);
+    const { stdout, exitCode } = await echoProject(cases).run(['test']);
     expect(stdout()).toContain('0 of 3 (0–56 %), 2 needed');
     expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 1 failed')]);
   });
 
   it('are runs of their own, each', async () => {
-    const project = projectOf(cases);
+    const project = echoProject(cases);
     await project.run(['test']);
     const { stdout } = await project.run(['runs', 'list', '--json']);
     expect(JSON.parse(stdout())).toHaveLength(4);
@@ -281,7 +281,7 @@ describe('repetitions', () => {
 
 describe('a test', () => {
   it('publishes nothing: the file it runs is not what its name stands for', async () => {
-    const project = projectOf(PASSING);
+    const project = echoProject(PASSING);
     await project.run(['test']);
     const { exitCode, stderr } = await project.run(['run', 'echo', '-i', 'text=a']);
     expect([exitCode, stderr()]).toEqual([4, expect.stringContaining('the prompt "echo" does not exist')]);
@@ -299,12 +299,12 @@ describe('a test', () => {
   });
 
   it('runs only what --filter names', async () => {
-    const { stdout } = await projectOf(PASSING + FAILING).run(['test', '--filter', 'norwegian GREETS']);
+    const { stdout } = await echoProject(PASSING + FAILING).run(['test', '--filter', 'norwegian GREETS']);
     expect(stdout()).toContain('0 passed, 1 failed');
   });
 
   it('runs only what failed last with --failed', async () => {
-    const project = projectOf(PASSING + FAILING);
+    const project = echoProject(PASSING + FAILING);
     await project.run(['test']);
     const { stdout } = await project.run(['test', '--failed']);
     expect(stdout()).toContain('0 passed, 1 failed');
@@ -313,7 +313,7 @@ describe('a test', () => {
   });
 
   it('succeeds with --failed if nothing failed, and refuses it if nothing was run', async () => {
-    const project = projectOf(PASSING + FAILING);
+    const project = echoProject(PASSING + FAILING);
     const refused = await project.run(['test', '--failed']);
     expect([refused.exitCode, refused.stderr()]).toEqual([4, expect.stringContaining('Leave out --failed')]);
     await project.run(['test', '--filter', 'norwegian']);
@@ -331,7 +331,7 @@ describe('a test', () => {
   });
 
   it('says with --failed that failures with --replay are kept apart', async () => {
-    const project = projectOf(PASSING);
+    const project = echoProject(PASSING);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:\n${PASSING.replace('equals: hello', 'equals: hullo')}`);
     expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(5);
@@ -345,7 +345,7 @@ describe('a test', () => {
   });
 
   it('knows with --failed which cases failed, whatever files were tested with them', async () => {
-    const project = projectOf(PASSING + FAILING);
+    const project = echoProject(PASSING + FAILING);
     project.write('other.prompt', ECHO);
     project.write('other.test.yaml', `cases:\n${FAILING}`);
     await project.run(['test']);
@@ -359,7 +359,7 @@ describe('a test', () => {
   });
 
   it('knows with --failed what failed though the file of results was full, torn or unreadable', async () => {
-    const project = projectOf(PASSING + FAILING);
+    const project = echoProject(PASSING + FAILING);
     const old = Array.from({ length: 45_000 }, (_, index) =>
       JSON.stringify({ ids: [`${index}`.padStart(64, '0')], verdict: 'failed' }),
     );
@@ -370,7 +370,7 @@ describe('a test', () => {
   });
 
   it('needs no judge with --failed unless a failed case has a rubric, and prices only failed cases', async () => {
-    const project = projectOf(
+    const project = echoProject(
       `${FAILING}  - { name: judged, inputs: { text: hi }, expect: [{ rubric: is polite }] }\n`,
     );
     // Without the judge, the whole file is a fault.
@@ -389,7 +389,7 @@ describe('a test', () => {
   });
 
   it('knows with --failed which cases failed, even after the prompt or a case was edited', async () => {
-    const project = projectOf(PASSING + FAILING);
+    const project = echoProject(PASSING + FAILING);
     await project.run(['test']);
     project.write('echo.prompt', ECHO.replace('{{text}}', 'hei'));
     const { stdout } = await project.run(['test', '--failed']);
@@ -415,22 +415,22 @@ describe('a test', () => {
     expect: [{ equals: ${answer} }]
 `,
     );
-    const project = projectOf(`${passing}${failing}`);
+    const project = echoProject(`${passing}${failing}`);
     expect((await project.run(['test', '--filter', 'case 2'])).exitCode).toBe(5);
     expect((await project.run(['test', '--failed', '--filter', 'case 1'])).exitCode).toBe(4);
   });
 
   it('keeps equal cases apart if --filter leaves some of them out', async () => {
-    const project = projectOf(PASSING + FAILING);
-    const runOf = async (...flags: string[]): Promise<string | undefined> => {
+    const project = echoProject(PASSING + FAILING);
+    const testedRun = async (...flags: string[]): Promise<string | undefined> => {
       const { stdout } = await project.run(['test', ...flags, '--json']);
       const { cases } = JSON.parse(stdout()) as {
         cases: { name: string; repetitions: { runId: string }[] }[];
       };
       return cases.find(({ name }) => name === 'greets in Norwegian')?.repetitions[0]?.runId;
     };
-    const runId = await runOf();
-    expect(await runOf('--resume', '--filter', 'norwegian')).toBe(runId);
+    const runId = await testedRun();
+    expect(await testedRun('--resume', '--filter', 'norwegian')).toBe(runId);
     expect((await project.run(['test', '--failed', '--filter', 'norwegian'])).exitCode).toBe(5);
   });
 
@@ -458,7 +458,7 @@ describe('a test', () => {
       - json: { name: 2 } # of what the transform left
       - { transform: 'output.slice(2, 6)', equals: nick }
 `;
-    const project = projectOf(before.replaceAll('\n', lineBreak));
+    const project = echoProject(before.replaceAll('\n', lineBreak));
     const { exitCode } = await project.run(['test', '--update']);
     expect(exitCode).toBe(0);
     const expected = before
@@ -475,7 +475,7 @@ describe('a test', () => {
   });
 
   it('refuses to --update a read-only file before anything is created', async () => {
-    const project = projectOf(FAILING);
+    const project = echoProject(FAILING);
     chmodSync(path.join(project.home, 'echo.test.yaml'), 0o444);
     const { exitCode, stdout, stderr } = await project.run(['test', '--update']);
     expect([exitCode, stdout(), stderr()]).toEqual([
@@ -504,14 +504,14 @@ cases:
   });
 
   it('reports a fault that every file meets once', async () => {
-    const project = projectOf(PASSING, { 'other.prompt': ECHO, 'other.test.yaml': `cases:\n${PASSING}` });
+    const project = echoProject(PASSING, { 'other.prompt': ECHO, 'other.test.yaml': `cases:\n${PASSING}` });
     const env = { PROMPTRUN_DATA_DIR: path.join(project.home, 'echo.prompt') };
     const { exitCode, stderr } = await project.run(['test'], { env });
     expect([exitCode, stderr().match(/^error: /gmu)]).toEqual([2, ['error: ']]);
   });
 
   it('runs the other files if one cannot be read, and reports both', async () => {
-    const project = projectOf(PASSING, {
+    const project = echoProject(PASSING, {
       'bad.test.yaml': 'cases: 1\n',
       'gone.test.yaml': 'target: nobody\ncases: [{}]\n',
     });
@@ -528,10 +528,10 @@ cases:
 
   it('takes several reports, each with a file of its own', async () => {
     const twice = ['--reporter', 'junit', '--reporter', 'json'];
-    expect((await projectOf(PASSING).run(['test', ...twice])).exitCode).toBe(2);
+    expect((await echoProject(PASSING).run(['test', ...twice])).exitCode).toBe(2);
     const same = ['--out', 'x', '--out', './x'];
-    expect((await projectOf(PASSING).run(['test', ...twice, ...same])).exitCode).toBe(2);
-    expect((await projectOf(PASSING).run(['test', '--out', 'x'])).exitCode).toBe(2);
+    expect((await echoProject(PASSING).run(['test', ...twice, ...same])).exitCode).toBe(2);
+    expect((await echoProject(PASSING).run(['test', '--out', 'x'])).exitCode).toBe(2);
   });
 
   it('runs every case with the models of -m, whatever its file names', async () => {
@@ -584,7 +584,7 @@ cases:
   });
 
   it('suggests the file whose ending was left out', async () => {
-    const project = projectOf('  - inputs: { text: a }\n');
+    const project = echoProject('  - inputs: { text: a }\n');
     const { exitCode, stderr } = await project.run(['test', 'echo']);
     expect([exitCode, stderr()]).toEqual([
       2,
@@ -593,7 +593,7 @@ cases:
   });
 
   it('takes a judge for rubrics, whose answer must begin with yes or no', async () => {
-    const project = projectOf('  - inputs: { text: a }\n    expect: [{ rubric: is polite }]\n');
+    const project = echoProject('  - inputs: { text: a }\n    expect: [{ rubric: is polite }]\n');
     const { exitCode, stdout } = await project.run(['test', '--judge', 'echo']);
     expect(stdout()).toMatch(
       /the judge answered neither yes nor no .*\n\s*It answered "You judge whether .*…"\./u,
@@ -610,7 +610,7 @@ describe('files that a test file names', () => {
     'lie below its folder by their real path: else the case is a fault, and the others run',
     async () => {
       const outside = elsewhere();
-      const project = projectOf(
+      const project = echoProject(
         [
           `{ name: up, inputs: { text: "@../${path.basename(outside)}/secret.txt" } }`,
           `{ name: absolute, inputs: { text: "@${outside}/secret.txt" } }`,

@@ -4,7 +4,12 @@ import { createServer as createPlainServer, type Server, type Socket } from 'nod
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTransport } from '../../../src/client/http/undici-transport.ts';
 import { TestClient } from '../../support/client.ts';
-import { type Call, type ScriptedService, scriptedService, success } from '../../support/scripted-service.ts';
+import {
+  type Call,
+  type ScriptedService,
+  startScriptedService,
+  success,
+} from '../../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const request = { promptVersionId: 'v', inputs: {} };
@@ -18,7 +23,7 @@ describe('the connections of requests', () => {
   let ports: number[];
 
   /** Makes the requests one after the other, and says which of them came over the same connection, as 0, 1, … */
-  async function connectionsOf(
+  async function countConnections(
     steps: readonly (string | number)[],
     headers: Record<string, string> = {},
   ): Promise<number[]> {
@@ -26,7 +31,9 @@ describe('the connections of requests', () => {
       ports.push(call.port);
       return success(run, headers);
     };
-    service = await scriptedService({ answer, times: steps.filter(step => typeof step === 'string').length });
+    service = await startScriptedService([
+      { answer, times: steps.filter(step => typeof step === 'string').length },
+    ]);
     client = new TestClient(service.baseUrl);
     for (const step of steps) await take(step);
     const seen = [...new Set(ports)];
@@ -52,29 +59,29 @@ describe('the connections of requests', () => {
   });
 
   it('are kept from one POST to the next', async () => {
-    expect(await connectionsOf([POST, 10, POST, 500, POST])).toEqual([0, 0, 0]);
+    expect(await countConnections([POST, 10, POST, 500, POST])).toEqual([0, 0, 0]);
   });
 
   it('are not used by a POST when they have been idle for a second', async () => {
-    expect(await connectionsOf([POST, 1100, POST])).toEqual([0, 1]);
+    expect(await countConnections([POST, 1100, POST])).toEqual([0, 1]);
   });
 
   it('are used by a GET for longer', async () => {
-    expect(await connectionsOf([GET, 1100, GET])).toEqual([0, 0]);
+    expect(await countConnections([GET, 1100, GET])).toEqual([0, 0]);
   });
 
   it('are not used by a POST when their server is about to close them', async () => {
-    expect(await connectionsOf([POST, 10, POST], { 'keep-alive': 'timeout=1' })).toEqual([0, 1]);
+    expect(await countConnections([POST, 10, POST], { 'keep-alive': 'timeout=1' })).toEqual([0, 1]);
     expect(client.slept).toEqual([]);
   });
 
   it('may be any for a POST with a key if the service keeps keys', async () => {
     const steps = [GET, 1100, POST_WITH_KEY, 1100, POST_WITH_KEY, POST];
-    expect(await connectionsOf(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
+    expect(await countConnections(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
   });
 
   it('may not be any for a POST with a key elsewhere', async () => {
-    expect(await connectionsOf([GET, POST_WITH_KEY])).toEqual([0, 1]);
+    expect(await countConnections([GET, POST_WITH_KEY])).toEqual([0, 1]);
   });
 });
 

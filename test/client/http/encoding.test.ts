@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../../src/client/errors.ts';
-import { errorOf, scriptedClient, type TestClient } from '../../support/client.ts';
+import { rejection, scriptedClient, type TestClient } from '../../support/client.ts';
 import type { PlainAnswer } from '../../support/scripted-service.ts';
 
 const MIB = 1024 * 1024;
@@ -49,7 +49,7 @@ describe('an answer', () => {
     ['gzip, gzip, gzip', 'x', /too many times/],
     ['gzip', '', /an empty answer/],
   ])('in broken %s is refused', async (encoding, body, message) => {
-    const error = await errorOf(asked(encoding, body), ProtocolError);
+    const error = await rejection(asked(encoding, body), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(200);
   });
@@ -59,11 +59,11 @@ describe('an answer', () => {
     ['br', brotliCompressSync(Buffer.alloc(65 * MIB, 32), QUICK)],
     ['identity', Buffer.alloc(65 * MIB, 32)],
   ])('that grows beyond 64 MiB out of %s is dropped', async (encoding, body) => {
-    const error = await errorOf(asked(encoding, body), ProtocolError);
+    const error = await rejection(asked(encoding, body), ProtocolError);
     expect(error.message).toMatch(/larger than 67108864 bytes/);
   });
 
   it('cut short within its encoding is a fault of the network', async () => {
-    await errorOf(asked('gzip', gzipSync(json), { cutAfter: 40 }), NetworkError);
+    await rejection(asked('gzip', gzipSync(json), { cutAfter: 40 }), NetworkError);
   });
 });

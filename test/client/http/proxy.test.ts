@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, NetworkError } from '../../../src/client/errors.ts';
 import { createTransport } from '../../../src/client/http/undici-transport.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/certificates/loopback-certificate.ts';
-import { errorOf, TestClient } from '../../support/client.ts';
-import { deadBaseUrl, scriptedService, success } from '../../support/scripted-service.ts';
+import { rejection, TestClient } from '../../support/client.ts';
+import { deadBaseUrl, startScriptedService, success } from '../../support/scripted-service.ts';
 
 const closers: (() => unknown)[] = [];
 
@@ -63,7 +63,7 @@ async function client(baseUrl: string, options: Parameters<typeof createTranspor
 
 describe('a proxy', () => {
   it('carries every request', async () => {
-    const service = await scriptedService({ answer: success({}), times: 2 });
+    const service = await startScriptedService([{ answer: success({}), times: 2 }]);
     closers.push(() => service.close());
     const { port, tunnels } = await proxy();
     const proxied = await client(service.baseUrl, {
@@ -81,7 +81,7 @@ describe('a proxy', () => {
   });
 
   it.each(['127.0.0.1', '*', 'other.example, 127.0.0.1'])('is passed by for NO_PROXY=%s', async noProxy => {
-    const service = await scriptedService({ answer: success({}) });
+    const service = await startScriptedService([{ answer: success({}) }]);
     closers.push(() => service.close());
     const { port, tunnels } = await proxy();
     await (
@@ -91,7 +91,7 @@ describe('a proxy', () => {
   });
 
   it('for https is not for http', async () => {
-    const service = await scriptedService({ answer: success({}) });
+    const service = await startScriptedService([{ answer: success({}) }]);
     closers.push(() => service.close());
     const { port, tunnels } = await proxy();
     await (await client(service.baseUrl, { proxy: { httpsProxy: `127.0.0.1:${port}` } })).account.get();
@@ -105,7 +105,7 @@ describe('a proxy', () => {
     const { port, tunnels } = await proxy(407);
     const httpProxy = `http://${credentials}127.0.0.1:${port}`;
     const proxied = await client('http://service.example', { proxy: { httpProxy } });
-    const error = await errorOf(proxied.account.get(), NetworkError);
+    const error = await rejection(proxied.account.get(), NetworkError);
     expect(error.message).toMatch(message);
     expect(error.message).toContain(`http://service.example through the proxy 127.0.0.1:${port}`);
     expect(error.message).not.toContain('secret');
@@ -119,7 +119,7 @@ describe('a proxy', () => {
       socket.end();
     });
     const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
-    const error = await errorOf(proxied.request('POST', '/runs', { body: {} }), NetworkError);
+    const error = await rejection(proxied.request('POST', '/runs', { body: {} }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toContain(`through the proxy 127.0.0.1:${port}: it closed the connection`);
     expect(asked).toBe(4);
@@ -128,7 +128,7 @@ describe('a proxy', () => {
   it('that resets the connection is a fault', async () => {
     const port = await plainProxy(socket => socket.resetAndDestroy());
     const proxied = await client('https://service.example', { proxy: { httpsProxy: `127.0.0.1:${port}` } });
-    expect(await errorOf(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await rejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
@@ -136,9 +136,9 @@ describe('a proxy', () => {
   it('that makes a tunnel and closes it again is a fault', async () => {
     const port = await plainProxy(socket => socket.end('HTTP/1.1 200 Connection established\r\n\r\n'));
     const plain = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
-    await errorOf(plain.account.get({ retries: 0 }), NetworkError);
+    await rejection(plain.account.get({ retries: 0 }), NetworkError);
     const secured = await client('https://service.example', { proxy: { httpsProxy: `127.0.0.1:${port}` } });
-    expect(await errorOf(secured.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await rejection(secured.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
@@ -149,7 +149,7 @@ describe('a proxy', () => {
       proxy: { httpProxy: `127.0.0.1:${port}` },
       connectTimeoutMs: 20,
     });
-    const error = await errorOf(proxied.account.get({ retries: 0 }), NetworkError);
+    const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
     expect(error.message).toContain(`through the proxy 127.0.0.1:${port}: no answer in time`);
   });
 
@@ -168,14 +168,14 @@ describe('a proxy', () => {
     const proxied = await client(`https://127.0.0.1:${secured}`, {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
-    const error = await errorOf(proxied.account.get({ retries: 0 }), NetworkError);
+    const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toMatch(/certificate/);
   });
 
   it('that can’t be used is refused before any request', async () => {
     const made = createTransport({ proxy: { httpsProxy: 'socks5://user:secret@127.0.0.1:1080' } });
-    const error = await errorOf(made, InvalidRequestError);
+    const error = await rejection(made, InvalidRequestError);
     expect(error.message).toMatch(/HTTPS_PROXY uses socks5:/);
     expect(error.message).not.toContain('secret');
   });
@@ -186,7 +186,7 @@ describe('a proxy', () => {
   ])('that %s is a fault before anything was sent', async (_, status) => {
     const { port } = await proxy(status);
     const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
-    const error = await errorOf(proxied.account.get({ retries: 0 }), NetworkError);
+    const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toContain(String(status));
   });
@@ -195,7 +195,7 @@ describe('a proxy', () => {
     const proxied = await client('https://service.example', {
       proxy: { httpsProxy: new URL(await deadBaseUrl()).host },
     });
-    expect(await errorOf(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await rejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
@@ -205,7 +205,7 @@ describe('a proxy', () => {
     const behind = await client('https://prompts.example', {
       proxy: { httpsProxy: `http://${dead}` },
     });
-    const error = await errorOf(behind.account.get({ retries: 0 }), NetworkError);
+    const error = await rejection(behind.account.get({ retries: 0 }), NetworkError);
     expect(error.message).toContain(`through the proxy ${dead}: connection refused`);
   });
 });
@@ -219,23 +219,23 @@ describe('https', () => {
 
   it('with a certificate that nobody trusts is a fault before anything was sent', async () => {
     const untrusting = await client(`https://localhost:${await secured()}`, {});
-    const error = await errorOf(untrusting.account.get({ retries: 0 }), NetworkError);
+    const error = await rejection(untrusting.account.get({ retries: 0 }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toMatch(/certificate/);
   });
 
   it('spoken to a server that speaks http is a fault before anything was sent', async () => {
-    const service = await scriptedService();
+    const service = await startScriptedService([]);
     closers.push(() => service.close());
     const wrong = await client(service.origin.replace('http:', 'https:'), {});
-    expect(await errorOf(wrong.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await rejection(wrong.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
 
   it('is not spoken by a server that speaks only https', async () => {
     const wrong = await client(`http://127.0.0.1:${await secured()}`, {});
-    const error = await errorOf(wrong.account.get({ retries: 0 }), Error);
+    const error = await rejection(wrong.account.get({ retries: 0 }), Error);
     expect(error).toMatchObject({ httpStatus: expect.toBeOneOf([undefined, 400]) as unknown });
   });
 });
@@ -244,7 +244,7 @@ describe('a connection that is never made', () => {
   it('ends after the time limit', async () => {
     // Connections to this address of the documentation range are neither accepted nor refused, or not routed at all.
     const slow = await client('http://192.0.2.1', { connectTimeoutMs: 30 });
-    expect(await errorOf(slow.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+    expect(await rejection(slow.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../../src/client/errors.ts';
 import { Redaction } from '../../../src/client/http/redaction.ts';
-import { errorOf, KEY, scriptedClient, type TestClient } from '../../support/client.ts';
+import { KEY, rejection, scriptedClient, type TestClient } from '../../support/client.ts';
 import {
   type Exchange,
   failure,
@@ -43,14 +43,14 @@ describe('the key that a server repeats', () => {
     ['JSON without an envelope', { status: 200, body: [KEY] }],
   ])('is masked in an error for %s', async (_, answer) => {
     await scripted({ answer });
-    const error = await errorOf(client.request('GET', '/me', once), Error);
+    const error = await rejection(client.request('GET', '/me', once), Error);
     expect(shown(error)).not.toContain(KEY);
     expect(shown(error)).toContain('[key]');
   });
 
   it('is masked in what asks for something by a path of it, and in every event', async () => {
     await scripted({ answer: html(404) });
-    const error = await errorOf(
+    const error = await rejection(
       client.request('GET', `/x/${KEY}`, { ...once, query: { key: KEY } }),
       ProtocolError,
     );
@@ -89,8 +89,8 @@ describe('the key that a server repeats', () => {
       { answer: { status: 404 } },
       { answer: { status: 200, headers: { 'content-type': `image/${KEY}` }, body: 'x' } },
     );
-    const error = await errorOf(client.download(`${service.origin}/${KEY}.png`), Error);
-    const refused = await errorOf(client.download(`http://evil.example/${KEY}.png`), Error);
+    const error = await rejection(client.download(`${service.origin}/${KEY}.png`), Error);
+    const refused = await rejection(client.download(`http://evil.example/${KEY}.png`), Error);
     expect(shown(error) + shown(refused)).not.toContain(KEY);
     const { contentType, body } = await client.download(`${service.origin}/a.png`);
     expect(contentType).toBe('image/[key]');

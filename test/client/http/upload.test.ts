@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, ValidationError } from '../../../src/client/errors.ts';
 import type { EncodedBody } from '../../../src/client/nouns/runs.ts';
-import { errorOf, TestClient } from '../../support/client.ts';
+import { rejection, TestClient } from '../../support/client.ts';
 import { isPosix } from '../../support/system.ts';
 
 const MIB = 1024 * 1024;
@@ -97,7 +97,7 @@ describe('a streamed creation', () => {
     await serving((_, response) => {
       answer(response, 413, { status: 'PAYLOAD_TOO_LARGE_ERROR', message: 'too large', data: null });
     });
-    const error = await errorOf(client.runs.create(body(64, MIB)), ValidationError);
+    const error = await rejection(client.runs.create(body(64, MIB)), ValidationError);
     expect(error.httpStatus).toBe(413);
   });
 
@@ -114,7 +114,7 @@ describe('a streamed creation', () => {
         );
         response.on('finish', () => request.socket.destroySoon());
       });
-      const error = await errorOf(client.runs.create(body(8, MIB)), Error);
+      const error = await rejection(client.runs.create(body(8, MIB)), Error);
       expect(error).toMatchObject({ status: 'UNAUTHORIZED_ERROR' });
     },
   );
@@ -141,7 +141,7 @@ describe('a streamed creation', () => {
     });
     const wrong = body(pieces, 1000);
     const lying = { ...wrong, body: { ...wrong.body, length: 3000 } };
-    await errorOf(client.runs.create(lying), InvalidRequestError);
+    await rejection(client.runs.create(lying), InvalidRequestError);
     expect(whole).toBe(false);
   });
 

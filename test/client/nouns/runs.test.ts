@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError, NotFoundError, ProtocolError } from '../../../src/client/errors.ts';
 import type { RunRow } from '../../../src/wire/index.ts';
-import { errorOf, KEY, scriptedClient, type TestClient, testClient } from '../../support/client.ts';
+import { KEY, rejection, scriptedClient, type TestClient, testClient } from '../../support/client.ts';
 import { type Exchange, failure, type ScriptedService, success } from '../../support/scripted-service.ts';
 
 let service: ScriptedService;
@@ -95,7 +95,7 @@ describe('the list of runs', () => {
   it('ends at an empty page, and at one that comes again', async () => {
     await scripted({ answer: page(1, 0, true) }, { answer: page(1, 2, true), times: 2 });
     expect(await ids(client.runs.all())).toEqual([]);
-    const error = await errorOf(ids(client.runs.all()), ProtocolError);
+    const error = await rejection(ids(client.runs.all()), ProtocolError);
     expect(error.message).toContain('again');
   });
 
@@ -103,7 +103,7 @@ describe('the list of runs', () => {
     const pages = [page(1, 2, true), page(3, 2, true), page(5, 2, true)];
     let asked = 0;
     await scripted({ answer: () => pages[asked++ % pages.length] ?? page(1, 0, false), times: 4 });
-    const error = await errorOf(ids(client.runs.all()), ProtocolError);
+    const error = await rejection(ids(client.runs.all()), ProtocolError);
     expect(error.message).toContain('again');
   });
 });
@@ -133,7 +133,7 @@ describe('the list of prompts', () => {
 
   it('is not found if the service is not the local one', async () => {
     await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such route') });
-    await errorOf(client.prompts.list({ limit: 1 }), NotFoundError);
+    await rejection(client.prompts.list({ limit: 1 }), NotFoundError);
   });
 });
 
@@ -188,19 +188,19 @@ describe('requests', () => {
 
   it.each(['', '   ', 'x'.repeat(201)])('for a search of %j are refused', async words => {
     await scripted();
-    await errorOf(client.prompts.search(words), InvalidRequestError);
+    await rejection(client.prompts.search(words), InvalidRequestError);
   });
 
   it.each(['..', 'a/../b', ''])('for an id %j are refused', async id => {
     await scripted();
-    await errorOf(client.runs.get(id), InvalidRequestError);
-    await errorOf(client.prompts.get(id), InvalidRequestError);
-    await errorOf(client.request('GET', `/runs/../${id}`), InvalidRequestError);
+    await rejection(client.runs.get(id), InvalidRequestError);
+    await rejection(client.prompts.get(id), InvalidRequestError);
+    await rejection(client.request('GET', `/runs/../${id}`), InvalidRequestError);
   });
 
   it('with an invalid method are refused', async () => {
     await scripted();
-    await errorOf(client.request('GE T', '/runs'), InvalidRequestError);
+    await rejection(client.request('GE T', '/runs'), InvalidRequestError);
   });
 });
 

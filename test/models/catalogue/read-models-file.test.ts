@@ -319,13 +319,13 @@ describe('models.yaml', () => {
       2,
     ],
   ])('with %s is refused with its line', (_, text, line) => {
-    const [fault = ''] = faultsOf(text);
+    const [fault = ''] = findFaults(text);
     expect(fault).toMatch(new RegExp(`^/data/models\\.yaml:${line}: \\S`));
     expect(fault).not.toContain('sk-123');
   });
 });
 
-function faultsOf(text: string): readonly string[] {
+function findFaults(text: string): readonly string[] {
   try {
     return parseModelsFile(text, '/data/models.yaml', []).faults;
   } catch (error) {

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
-import { jobOf } from '../job.ts';
+import { createJob } from '../job.ts';
 
 const { clip } = createEngines({ dataDir: 'nowhere', env: {} });
 
-async function filmOf(template: string): Promise<Buffer> {
-  const { outputs } = await clip.run(jobOf({ template }));
+async function renderFilm(template: string): Promise<Buffer> {
+  const { outputs } = await clip.run(createJob({ template }));
   const [output] = outputs;
   if (output?.type !== 'video') throw new Error('the engine gave no video');
   expect(output.mediaType).toBe('video/mp4');
@@ -14,7 +14,7 @@ async function filmOf(template: string): Promise<Buffer> {
 }
 
 /** Returns the boxes of a file, or of a part of one, in order. */
-function boxesOf(bytes: Buffer): { type: string; body: Buffer }[] {
+function listBoxes(bytes: Buffer): { type: string; body: Buffer }[] {
   const boxes: { type: string; body: Buffer }[] = [];
   for (let at = 0; at < bytes.length; at += bytes.readUInt32BE(at)) {
     const body = bytes.subarray(at + 8, at + bytes.readUInt32BE(at));
@@ -25,7 +25,7 @@ function boxesOf(bytes: Buffer): { type: string; body: Buffer }[] {
 
 function find(bytes: Buffer, ...types: string[]): Buffer {
   return types.reduce((within, type) => {
-    const found = boxesOf(within).find(box => box.type === type);
+    const found = listBoxes(within).find(box => box.type === type);
     if (!found) throw new Error(`no box ${type}`);
     return found.body;
   }, bytes);
@@ -33,8 +33,8 @@ function find(bytes: Buffer, ...types: string[]): Buffer {
 
 describe('clip', () => {
   it('is an MP4 file of two seconds with its pictures at the stated offsets', async () => {
-    const film = await filmOf('Harbour at dusk');
-    expect(boxesOf(film).map(({ type }) => type)).toEqual(['ftyp', 'moov', 'mdat']);
+    const film = await renderFilm('Harbour at dusk');
+    expect(listBoxes(film).map(({ type }) => type)).toEqual(['ftyp', 'moov', 'mdat']);
     const head = find(film, 'moov', 'mvhd');
     expect(head.readUInt32BE(16) / head.readUInt32BE(12)).toBe(2);
     const table = find(film, 'moov', 'trak', 'mdia', 'minf', 'stbl');
@@ -51,15 +51,15 @@ describe('clip', () => {
   });
 
   it('is the same for every prompt, and a few kilobytes', async () => {
-    const film = await filmOf('Hello');
-    expect(film.equals(await filmOf('Goodbye'))).toBe(true);
+    const film = await renderFilm('Hello');
+    expect(film.equals(await renderFilm('Goodbye'))).toBe(true);
     expect(film.length).toBeLessThan(8 * 1024);
   });
 
   it.skipIf(spawnSync('ffmpeg', ['-version']).status !== 0)('is opened by a player', async () => {
     const raw = ['-pix_fmt', 'rgba', '-f', 'rawvideo', '-'];
     const played = spawnSync('ffmpeg', ['-v', 'error', '-xerror', '-i', '-', ...raw], {
-      input: await filmOf('Harbour at dusk'),
+      input: await renderFilm('Harbour at dusk'),
       maxBuffer: 2 ** 24,
     });
     expect(played.stderr.toString()).toBe('');

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/model-entry.ts';
 import { png } from '../../support/pictures.ts';
-import { jobOf } from '../job.ts';
+import { createJob } from '../job.ts';
 
 const { echo, sandbox, card } = createEngines({ dataDir: 'nowhere', env: {} });
 
 describe('echo', () => {
   it('returns the prompt, with blank lines between roles and pictures in words', async () => {
     const template = '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}}!';
-    const { outputs, tokens, failed } = await echo.run(jobOf({ template, images: [png(4, 5)] }));
+    const { outputs, tokens, failed } = await echo.run(createJob({ template, images: [png(4, 5)] }));
     expect(outputs).toEqual([
       {
         type: 'text',
@@ -26,16 +26,16 @@ describe('sandbox', () => {
     const slept: number[] = [];
     const sleep = async (ms: number): Promise<void> => void slept.push(ms);
     const delays = BUILT_IN_MODELS.find(({ model }) => model === 'sandbox')?.runOptions[0]?.options ?? [];
-    for (const delaySeconds of delays) await sandbox.run(jobOf({ runOptions: { delaySeconds }, sleep }));
+    for (const delaySeconds of delays) await sandbox.run(createJob({ runOptions: { delaySeconds }, sleep }));
     expect(slept).toEqual([1000, 5000, 30_000, 130_000]);
   });
 
   it('stops waiting with the run', async () => {
     const sleep = (_: number, signal: AbortSignal): Promise<never> => Promise.reject(signal.reason as Error);
     const signal = AbortSignal.abort(new Error('stopped'));
-    await expect(sandbox.run(jobOf({ runOptions: { delaySeconds: '5' }, sleep, signal }))).rejects.toThrow(
-      'stopped',
-    );
+    await expect(
+      sandbox.run(createJob({ runOptions: { delaySeconds: '5' }, sleep, signal })),
+    ).rejects.toThrow('stopped');
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe('sandbox', () => {
     [{ outcome: 'partial' }, ['text', 'error'], false],
     [{ outcome: 'failed' }, ['error'], true],
   ])('ends as its options say: %j', async (runOptions, types, failed) => {
-    const result = await sandbox.run(jobOf({ template: 'A note', runOptions }));
+    const result = await sandbox.run(createJob({ template: 'A note', runOptions }));
     expect(result.outputs.map(({ type }) => type)).toEqual(types);
     expect(result.failed).toBe(failed);
     expect(result.outputs[0]).toEqual(failed ? expect.anything() : { type: 'text', text: 'A note' });
@@ -58,7 +58,7 @@ describe('card', () => {
     ['medium', 1024, 640],
     ['high', 2048, 1280],
   ])('draws at quality %s', async (quality, width, height) => {
-    const result = await card.run(jobOf({ runOptions: quality === undefined ? {} : { quality } }));
+    const result = await card.run(createJob({ runOptions: quality === undefined ? {} : { quality } }));
     const [output] = result.outputs;
     if (output?.type !== 'image') throw new Error('no picture');
     const bytes = Buffer.from(output.bytes);

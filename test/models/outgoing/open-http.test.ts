@@ -34,7 +34,7 @@ beforeEach(async () => {
   });
   proxy.on('connect', (request, client) => {
     asked.push({ target: request.url, as: request.headers['proxy-authorization'] });
-    const upstream = connect(portOf(target), '127.0.0.1', () => {
+    const upstream = connect(listeningPort(target), '127.0.0.1', () => {
       client.write('HTTP/1.1 200 OK\r\n\r\n');
       upstream.pipe(client).pipe(upstream);
     });
@@ -51,8 +51,8 @@ afterEach(async () => {
 
 const listen = (server: TcpServer): Promise<void> =>
   new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
-const portOf = (server: TcpServer): number => (server.address() as AddressInfo).port;
-const proxyUrl = (): URL => new URL(`http://ada:se%20cret@127.0.0.1:${portOf(proxy)}`);
+const listeningPort = (server: TcpServer): number => (server.address() as AddressInfo).port;
+const proxyUrl = (): URL => new URL(`http://ada:se%20cret@127.0.0.1:${listeningPort(proxy)}`);
 
 describe('a request through a proxy', () => {
   it("over https goes through a tunnel, with the name and password of the proxy's URL", async () => {
@@ -105,7 +105,7 @@ describe('a request through a proxy', () => {
       socket.once('data', () => socket.end(answer() ?? ''));
     });
     await listen(odd);
-    const url = new URL(`http://127.0.0.1:${portOf(odd)}`);
+    const url = new URL(`http://127.0.0.1:${listeningPort(odd)}`);
     await expect(openHttp({ url: new URL('https://far.example/'), signal, proxy: url })).rejects.toThrow(
       message,
     );
@@ -119,7 +119,7 @@ describe('a request through a proxy', () => {
     const opened = openHttp({
       url: new URL('https://far.example/'),
       signal: caller.signal,
-      proxy: new URL(`http://127.0.0.1:${portOf(silent)}`),
+      proxy: new URL(`http://127.0.0.1:${listeningPort(silent)}`),
     });
     caller.abort(new Error('enough'));
     await expect(opened).rejects.toThrow();
@@ -140,7 +140,7 @@ describe('a request to a server', () => {
     });
     await listen(server);
     try {
-      await work(portOf(server), () => connections);
+      await work(listeningPort(server), () => connections);
     } finally {
       await new Promise(resolve => server.close(resolve));
     }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { addressEngine } from '../../../src/models/programs/address-engine.ts';
 import { png } from '../../support/pictures.ts';
-import { type JobOptions, jobOf } from '../job.ts';
+import { createJob, type JobOptions } from '../job.ts';
 import { declaredModel } from './declared.ts';
 
 const KEY = 'bot-key-0123456789';
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 function ask(entry: object, job: JobOptions = {}): Promise<EngineResult> {
   const engine = addressEngine({ env: { BOT_KEY: `${KEY}\n` } });
-  return engine.run(jobOf({ template: 'Hello', ...job, model: declaredModel(entry) }));
+  return engine.run(createJob({ template: 'Hello', ...job, model: declaredModel(entry) }));
 }
 
 const input = (q: string): JobOptions => ({ inputs: { texts: { q }, values: { q } } });

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { filledText, filledValue, type PlaceholderValue } from '../../../src/models/programs/placeholders.ts';
 
 const VALUES: Record<string, string | number[]> = { prompt: '${model} $${x', messages: [1, 2], model: 'bot' };
-const valueOf: PlaceholderValue = placeholder =>
+const placeholderValue: PlaceholderValue = placeholder =>
   'key' in placeholder ? 7 : (VALUES[placeholder.name] ?? null);
 
 describe('placeholders', () => {
   it('are filled in once, whatever the value says', () => {
-    expect(filledText('<${prompt}|${model}>', valueOf)).toBe('<${model} $${x|bot>');
+    expect(filledText('<${prompt}|${model}>', placeholderValue)).toBe('<${model} $${x|bot>');
   });
 
   it('turn $${ into a literal ${', () => {
-    expect(filledText('$${model} costs $5 $$${model}', valueOf)).toBe('${model} costs $5 $${model}');
+    expect(filledText('$${model} costs $5 $$${model}', placeholderValue)).toBe('${model} costs $5 $${model}');
   });
 
   it('keep the type of what they stand for if they stand alone', () => {
@@ -21,7 +21,7 @@ describe('placeholders', () => {
       text: 'n=${input.n} ${messages}',
       other: [true, 1],
     };
-    expect(filledValue(body, { inJson: valueOf, inText: valueOf })).toEqual({
+    expect(filledValue(body, { inJson: placeholderValue, inText: placeholderValue })).toEqual({
       list: [1, 2],
       number: 7,
       text: 'n=7 [1,2]',

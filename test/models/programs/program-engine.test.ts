@@ -15,7 +15,7 @@ import type { EngineResult } from '../../../src/models/engine.ts';
 import { programEngine } from '../../../src/models/programs/program-engine.ts';
 import { png } from '../../support/pictures.ts';
 import { isPosix } from '../../support/system.ts';
-import { type JobOptions, jobOf } from '../job.ts';
+import { createJob, type JobOptions } from '../job.ts';
 import { declaredModel } from './declared.ts';
 
 let folder: string;
@@ -35,17 +35,17 @@ function node(script: string, ...args: string[]): string[] {
 
 function run(entry: object, job: JobOptions = {}, env: Record<string, string> = {}): Promise<EngineResult> {
   const engine = programEngine({ env: { PATH: process.env['PATH'], ...env }, dataDir, directory });
-  return engine.run(jobOf({ template: 'Hello', ...job, model: declaredModel(entry, folder) }));
+  return engine.run(createJob({ template: 'Hello', ...job, model: declaredModel(entry, folder) }));
 }
 
-async function textOf(...args: Parameters<typeof run>): Promise<string> {
+async function runForText(...args: Parameters<typeof run>): Promise<string> {
   const { outputs, failed } = await run(...args);
   expect({ outputs, failed }).toMatchObject({ outputs: [{ type: 'text' }], failed: false });
   const [output] = outputs;
   return output?.type === 'text' ? output.text : '';
 }
 
-async function errorOf(...args: Parameters<typeof run>): Promise<string> {
+async function runForError(...args: Parameters<typeof run>): Promise<string> {
   const { outputs, failed } = await run(...args);
   expect(failed).toBe(true);
   const output = outputs.at(-1);
@@ -59,8 +59,10 @@ const CHAT = '{{role "system"}}Be brief.\n{{role "user"}}Hi\n{{role "model"}}Yes
 
 describe('a program', () => {
   it('gets the prompt on standard input, and its standard output is the answer without one line break', async () => {
-    expect(await textOf({ program: node(ECHO) }, { template: CHAT })).toBe('Be brief.\n\nHi\n\nYes?\n\nBye');
-    expect(await textOf({ program: node('console.log("a\\n")') })).toBe('a\n');
+    expect(await runForText({ program: node(ECHO) }, { template: CHAT })).toBe(
+      'Be brief.\n\nHi\n\nYes?\n\nBye',
+    );
+    expect(await runForText({ program: node('console.log("a\\n")') })).toBe('a\n');
   });
 
   it.each(['--flag', '; rm -rf /', '$(id)', '"quoted" \\ back', '${model}', 'two\nlines', '*', ''])(
@@ -70,14 +72,16 @@ describe('a program', () => {
         program: node(ARGUMENTS, '-x=${input.q}', '${input.q}', '${prompt}', '${model}', '${here}'),
       };
       const inputs = { texts: { q: value }, values: { q: value } };
-      const text = await textOf(entry, { inputs });
+      const text = await runForText(entry, { inputs });
       expect(JSON.parse(text)).toEqual([`-x=${value}`, value, 'Hello', 'thing', folder]);
     },
   );
 
   it('gets the parts of a prompt apart', async () => {
     const entry = { program: node(ARGUMENTS, '${system}', '${prompt}', '${messages}', '${input.none}') };
-    const [system, prompt, messages, none] = JSON.parse(await textOf(entry, { template: CHAT })) as string[];
+    const [system, prompt, messages, none] = JSON.parse(
+      await runForText(entry, { template: CHAT }),
+    ) as string[];
     expect([system, prompt, none]).toEqual(['Be brief.\n', 'Hi\n\nYes?\n\nBye', '']);
     expect(JSON.parse(messages ?? '')).toEqual([
       { role: 'system', content: [{ text: 'Be brief.\n' }] },
@@ -92,7 +96,7 @@ describe('a program', () => {
       'const {PROMPTRUN_RUN: f, ...e} = process.env; console.log(JSON.stringify([e, fs.readFileSync(f, "utf8"), f]))';
     const env = { MY_KEY: 'secret', PROMPTRUN_API_KEY: 'ours', TRACEPARENT: '00-1-2-01' };
     const job = { inputs: { texts: { q: '1' }, values: { q: 1 } }, runOptions: { temperature: 0 } };
-    const [variables, about, file] = JSON.parse(await textOf({ program: node(script) }, job, env)) as [
+    const [variables, about, file] = JSON.parse(await runForText({ program: node(script) }, job, env)) as [
       object,
       string,
       string,
@@ -112,9 +116,9 @@ describe('a program', () => {
   it('starts in the working directory, or in an empty folder that is removed afterwards', async () => {
     const script =
       'fs.writeFileSync("made", ""); console.log(JSON.stringify([process.cwd(), fs.readdirSync(".")]))';
-    const [own, made] = JSON.parse(await textOf({ program: node(script) })) as [string, string[]];
+    const [own, made] = JSON.parse(await runForText({ program: node(script) })) as [string, string[]];
     expect([realpathSync(own), made]).toEqual([realpathSync(directory), ['made']]);
-    const [empty, files] = JSON.parse(await textOf({ program: node(script), folder: 'temporary' })) as [
+    const [empty, files] = JSON.parse(await runForText({ program: node(script), folder: 'temporary' })) as [
       string,
       string[],
     ];
@@ -128,7 +132,7 @@ describe('a program', () => {
       'console.log(JSON.stringify(process.argv.slice(1).map(a => [a, fs.readFileSync(a.slice(2)).length])))';
     const template = '{{media url=a}}{{media url=b}}';
     const job = { template, images: [picture, picture] };
-    const shown = JSON.parse(await textOf({ program: node(script, '-i${images}') }, job)) as [
+    const shown = JSON.parse(await runForText({ program: node(script, '-i${images}') }, job)) as [
       string,
       number,
     ][];
@@ -140,7 +144,7 @@ describe('a program', () => {
 
   it('fails with its exit code and the beginning of its standard error', async () => {
     const script = 'console.error("x".repeat(5000)); console.log("nothing"); process.exitCode = 3';
-    const message = await errorOf({ program: node(script) });
+    const message = await runForError({ program: node(script) });
     expect(message).toMatch(/^thing ended with exit code 3: x{2000}$/);
   });
 
@@ -150,16 +154,16 @@ describe('a program', () => {
         `process.stdout.write(${JSON.stringify(printed)}); process.stderr.write(${JSON.stringify(complaint)}); process.exitCode = 1`,
       );
     const answer = '{"result": "Invalid API key", "is_error": true}';
-    expect(await errorOf({ program: fails(answer), output: 'result' })).toBe(
+    expect(await runForError({ program: fails(answer), output: 'result' })).toBe(
       'thing ended with exit code 1: Invalid API key',
     );
-    expect(await errorOf({ program: fails(answer, 'warned\n'), output: 'result' })).toBe(
+    expect(await runForError({ program: fails(answer, 'warned\n'), output: 'result' })).toBe(
       'thing ended with exit code 1: warned; Invalid API key',
     );
-    expect(await errorOf({ program: fails(`no ${'x'.repeat(400)}`) })).toBe(
+    expect(await runForError({ program: fails(`no ${'x'.repeat(400)}`) })).toBe(
       `thing ended with exit code 1: no ${'x'.repeat(296)}…`,
     );
-    expect(await errorOf({ program: fails('half an answer', 'warned') })).toBe(
+    expect(await runForError({ program: fails('half an answer', 'warned') })).toBe(
       'thing ended with exit code 1: warned',
     );
   });
@@ -168,7 +172,7 @@ describe('a program', () => {
     const script =
       'console.error(process.env.MY_API_KEY, process.env.MY_MODE, "sk-ab12cd34ef"); process.exitCode = 1';
     const env = { MY_API_KEY: 'key-of-mine-0123', MY_MODE: 'mode-of-mine-0123' };
-    expect(await errorOf({ program: node(script) }, {}, env)).toBe(
+    expect(await runForError({ program: node(script) }, {}, env)).toBe(
       'thing ended with exit code 1: *** mode-of-mine-0123 ***',
     );
   });
@@ -176,17 +180,20 @@ describe('a program', () => {
   it('fails if it takes too long, or prints too much, and is ended with what it started', async () => {
     const pidFile = path.join(folder, 'pid');
     const parent = `const c = child_process.spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {detached: true, stdio: "inherit"}); fs.writeFileSync(${JSON.stringify(pidFile)}, String(c.pid));`;
-    const hangs = await errorOf({ program: node(`${parent} setInterval(() => {}, 1000)`), timeout: '2s' });
+    const hangs = await runForError({
+      program: node(`${parent} setInterval(() => {}, 1000)`),
+      timeout: '2s',
+    });
     expect(hangs).toBe('thing took longer than 2 s');
     await untilGone(pidFile);
-    const prints = await errorOf({
+    const prints = await runForError({
       program: node(`${parent} setInterval(() => process.stdout.write("x".repeat(1e6)), 1)`),
     });
     expect(prints).toBe('thing printed more than 8 MiB');
     await untilGone(pidFile);
-    expect(await textOf({ program: node(`${parent} c.unref(); console.log("done"); process.exit()`) })).toBe(
-      'done',
-    );
+    expect(
+      await runForText({ program: node(`${parent} c.unref(); console.log("done"); process.exit()`) }),
+    ).toBe('done');
     await untilGone(pidFile);
   });
 
@@ -206,7 +213,7 @@ describe('a program', () => {
     const gone = await run({ program: ['no-such-program'] });
     expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'not-started' });
     writeFileSync(path.join(directory, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 });
-    expect(await textOf({ program: ['cat'] })).toBe('Hello');
+    expect(await runForText({ program: ['cat'] })).toBe('Hello');
     rmSync(path.join(dataDir, 'programs'), { recursive: true });
     writeFileSync(path.join(dataDir, 'programs'), '');
     expect(await run({ program: ['cat'] })).toMatchObject({ isRefused: true, fault: 'not-started' });
@@ -253,19 +260,19 @@ describe('the answer of a program', () => {
   it('may be a JSON value a line', async () => {
     const lines = '{"type":"start"}\n{"type":"text","text":"one"}\n\n{"type":"end","text":"two"}\n';
     const program = prints(lines);
-    expect(await textOf({ program, output: "[?type=='end'].text | [0]" })).toBe('two');
-    expect(await textOf({ program, output: '[].text' })).toBe('["one","two"]');
-    expect(await textOf({ program: prints(`\uFEFF${lines}`), output: '[1].text' })).toBe('one');
+    expect(await runForText({ program, output: "[?type=='end'].text | [0]" })).toBe('two');
+    expect(await runForText({ program, output: '[].text' })).toBe('["one","two"]');
+    expect(await runForText({ program: prints(`\uFEFF${lines}`), output: '[1].text' })).toBe('one');
   });
 
   it('is a failed run if it lacks the output or is not JSON', async () => {
-    expect(await errorOf({ program: prints('{"error": "no"}'), output: 'result' })).toBe(
+    expect(await runForError({ program: prints('{"error": "no"}'), output: 'result' })).toBe(
       'thing gave an answer that can\'t be read: it has no `result`; it begins with {"error": "no"}',
     );
-    expect(await errorOf({ program: prints('Oops'), output: 'result' })).toMatch(
+    expect(await runForError({ program: prints('Oops'), output: 'result' })).toMatch(
       /it is not JSON; it begins with Oops/,
     );
-    expect(await textOf({ program: prints('Oops'), cost: 'cost' })).toBe('Oops');
+    expect(await runForText({ program: prints('Oops'), cost: 'cost' })).toBe('Oops');
   });
 
   it('reports the cost of a failed run', async () => {
@@ -275,7 +282,7 @@ describe('the answer of a program', () => {
 
   it('is asked for in words if it has to match a schema', async () => {
     const schema = { type: 'object' };
-    const text = await textOf({ program: node(ECHO) }, { json: { schema } });
+    const text = await runForText({ program: node(ECHO) }, { json: { schema } });
     expect(text).toBe(
       'Hello\n\nAnswer with JSON that matches this JSON Schema, and with nothing else:\n{"type":"object"}',
     );

@@ -10,7 +10,7 @@ import {
   type ProviderAnswer,
   type ProviderHandler,
 } from '../../support/providers/fake-provider.ts';
-import { type JobOptions, jobOf, providerAt } from '../job.ts';
+import { createJob, type JobOptions, providerAt } from '../job.ts';
 
 let provider: FakeProvider;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ function ask(
     provider: providerAt(at, { name: 'p', engine, keyVariable: 'KEY' }),
     ...job.model,
   } as const;
-  return createEngines({ dataDir: 'nowhere', env: { KEY: 'k' } }).provider.run(jobOf({ ...job, model }));
+  return createEngines({ dataDir: 'nowhere', env: { KEY: 'k' } }).provider.run(createJob({ ...job, model }));
 }
 
 /** Returns server-sent events, with nothing after the last. */
@@ -380,7 +380,8 @@ describe('Chat Completions', () => {
     provider.reset(refused, { body: { choices: [choice('x')] } });
     const run = createEngines({ dataDir: 'nowhere', env: {} }).provider.run;
     const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
-    const job = (): Parameters<typeof run>[0] => jobOf({ model, runOptions: { seed: 1, temperature: 0.5 } });
+    const job = (): Parameters<typeof run>[0] =>
+      createJob({ model, runOptions: { seed: 1, temperature: 0.5 } });
     const [first, second] = [await run(job()), await run(job())];
     expect(provider.asked.map(({ text }) => text.includes('"seed"'))).toEqual([true, false, false]);
     for (const { failed, warnings } of [first, second]) {

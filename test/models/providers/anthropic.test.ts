@@ -15,7 +15,7 @@ import {
   refusal,
   type StreamEnd,
 } from '../../support/providers/messages-interface.ts';
-import { type JobOptions, jobOf, providerAt } from '../job.ts';
+import { createJob, type JobOptions, providerAt } from '../job.ts';
 
 const KEY = 'sk-ant-secret-0123456789';
 let provider: FakeProvider;
@@ -36,7 +36,7 @@ function ask(job: JobOptions, ...answers: (ProviderAnswer | ProviderHandler)[]):
     provider: providerAt(root(), { name: 'anthropic', engine: 'anthropic', keyVariable: 'KEY' }),
     ...job.model,
   } as const;
-  return createEngines({ dataDir: 'nowhere', env: { KEY } }).provider.run(jobOf({ ...job, model }));
+  return createEngines({ dataDir: 'nowhere', env: { KEY } }).provider.run(createJob({ ...job, model }));
 }
 
 const posted = (): number => provider.asked.filter(({ method }) => method === 'POST').length;

@@ -14,7 +14,7 @@ const HEADERS = {
   'anthropic-version': '2023-06-01',
 };
 
-function dialectOf(name: string): ChatDialect {
+function findDialect(name: string): ChatDialect {
   const dialect = name === 'gemini-openai' ? 'gemini' : name;
   return Object.keys(CHAT_DIALECTS).find((key): key is ChatDialect => key === dialect) ?? 'local';
 }
@@ -30,7 +30,7 @@ function post(
 describe('a double refuses in the words of the real service', () => {
   const known = UNSUPPORTED.filter(({ double }) => double !== undefined);
   it.each(known)('$provider $status $says', ({ provider, double, status, body }) => {
-    const answer = post(double?.path ?? '', double?.body, { dialect: dialectOf(provider) });
+    const answer = post(double?.path ?? '', double?.body, { dialect: findDialect(provider) });
     expect(answer).toMatchObject({ status, body: JSON.parse(body) as object });
   });
 });

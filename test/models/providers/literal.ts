@@ -15,7 +15,7 @@ function printed(value: unknown, indent = ''): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const [open, close, items] = Array.isArray(value)
     ? ['[', ']', (value as unknown[]).map(item => ['', item] as const)]
-    : ['{', '}', Object.entries(value).map(([key, item]) => [`${nameOf(key)}: `, item] as const)];
+    : ['{', '}', Object.entries(value).map(([key, item]) => [`${propertyName(key)}: `, item] as const)];
   const short = items.map(([name, item]) => `${name}${printed(item)}`).join(', ');
   const line = open === '{' && short !== '' ? `{ ${short} }` : `${open}${short}${close}`;
   if (!line.includes('\n') && indent.length + line.length <= WIDTH) return line;
@@ -24,6 +24,6 @@ function printed(value: unknown, indent = ''): string {
   return `${open}\n${lines.join('')}${indent}${close}`;
 }
 
-function nameOf(key: string): string {
+function propertyName(key: string): string {
   return /^[a-z_]\w*$/i.test(key) ? key : JSON.stringify(key);
 }

@@ -5,7 +5,7 @@ import { createEngines } from '../../../src/models/engines.ts';
 import { ProviderFault } from '../../../src/models/providers/answers/provider-fault.ts';
 import { explainFault } from '../../../src/models/providers/explain-fault.ts';
 import { FakeProvider, type ProviderHandler } from '../../support/providers/fake-provider.ts';
-import { jobOf, providerAt } from '../job.ts';
+import { createJob, providerAt } from '../job.ts';
 
 let provider: FakeProvider;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ async function ask(handler: ProviderHandler): Promise<EngineResult> {
   provider.reset(handler);
   const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
   const sleep = async (): Promise<void> => {};
-  return await createEngines({ dataDir: 'nowhere', env: {} }).provider.run(jobOf({ model, sleep }));
+  return await createEngines({ dataDir: 'nowhere', env: {} }).provider.run(createJob({ model, sleep }));
 }
 
 describe('a request whose connection fails after it was sent', () => {
@@ -51,14 +51,14 @@ const failed = (code: string, syscall?: string): Error =>
   });
 
 const explained = async (thrown: Error): Promise<Awaited<ReturnType<typeof explainFault>>> => {
-  const { model } = jobOf({ model: { model: 'tiny', engine: 'provider' } });
+  const { model } = createJob({ model: { model: 'tiny', engine: 'provider' } });
   const access = { provider: providerAt('https://api.example.com/v1'), key: undefined, env: {} };
   return await explainFault(thrown, { model, signal: new AbortController().signal }, access);
 };
 
 it('a 403 names what the key may not do', async () => {
   const fault = new ProviderFault('answered 403 no', { status: 403, fault: 'unauthorised' });
-  const { model } = jobOf({ model: { model: 'tiny', engine: 'provider' } });
+  const { model } = createJob({ model: { model: 'tiny', engine: 'provider' } });
   const [provider, { signal }] = [providerAt('https://api.example.com/v1'), new AbortController()];
   const access = { provider: { ...provider, keyVariables: ['TINY_KEY'] }, key: 'k', env: { TINY_KEY: 'k' } };
   const use = { model, signal, use: 'batches' };

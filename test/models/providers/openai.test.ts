@@ -8,7 +8,7 @@ import { providerEngine } from '../../../src/models/providers/provider-engine.ts
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import { png } from '../../support/pictures.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
-import { type JobOptions, jobOf, providerAt } from '../job.ts';
+import { createJob, type JobOptions, providerAt } from '../job.ts';
 
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
 
@@ -31,7 +31,7 @@ function ask(
     provider: providerAt(provider.baseUrl, { keyVariable: 'KEY' }),
     ...model,
   };
-  return createEngines({ dataDir: 'nowhere', env }).provider.run(jobOf({ ...job, model: entry }));
+  return createEngines({ dataDir: 'nowhere', env }).provider.run(createJob({ ...job, model: entry }));
 }
 
 function known(name: string, env: Record<string, string>): Provider {
@@ -171,7 +171,7 @@ describe('a text model', () => {
 
   it('that never answers fails the run', async () => {
     provider.reset(() => undefined);
-    const job = jobOf({ model: { engine: 'provider', provider: providerAt(provider.baseUrl) } });
+    const job = createJob({ model: { engine: 'provider', provider: providerAt(provider.baseUrl) } });
     const { outputs } = await providerEngine({}, { timeoutMs: 60 }).run(job);
     expect(outputs).toEqual([
       {

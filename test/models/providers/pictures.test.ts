@@ -9,7 +9,7 @@ import {
   type ProviderAnswer,
   type ProviderHandler,
 } from '../../support/providers/fake-provider.ts';
-import { type JobOptions, jobOf } from '../job.ts';
+import { createJob, type JobOptions } from '../job.ts';
 import { ASKED, askedAt } from './asked-for.ts';
 
 let provider: FakeProvider;
@@ -30,12 +30,12 @@ async function draw(
   const waits: number[] = [];
   const sleep = async (ms: number): Promise<void> => void waits.push(ms);
   const result = await createEngines({ dataDir: 'nowhere', env }).provider.run(
-    jobOf({ template: 'A house', sleep, ...job, model: entry }),
+    createJob({ template: 'A house', sleep, ...job, model: entry }),
   );
   return { ...result, waits };
 }
 
-const errorOf = ({ outputs }: EngineResult): string =>
+const errorText = ({ outputs }: EngineResult): string =>
   outputs.map(output => (output.type === 'error' ? output.message : '')).join('');
 
 const PICTURE = png(2, 2);
@@ -82,8 +82,8 @@ describe('a picture that is drawn in its own time', () => {
     const result = await draw(name, id, [TASK, answer]);
     expect(result).toMatchObject({ failed: true, isRefused: false });
     expect(result.fault).toBeUndefined();
-    expect(errorOf(result)).toMatch(message);
-    expect(errorOf(result)).toContain('it may have been paid for');
+    expect(errorText(result)).toMatch(message);
+    expect(errorText(result)).toContain('it may have been paid for');
     expect(provider.asked.filter(({ path }) => !path.endsWith('/get_result'))).toHaveLength(1);
   });
 });
@@ -98,7 +98,7 @@ describe('a model that can’t be asked for a picture', () => {
   ])('%s, %s: nothing is sent', async (name, id, job, message) => {
     const result = await draw(name, id, [], job);
     expect(result).toMatchObject({ failed: true, isRefused: true });
-    expect(errorOf(result)).toMatch(message);
+    expect(errorText(result)).toMatch(message);
     expect(provider.asked).toEqual([]);
   });
 });
@@ -109,8 +109,8 @@ it.each<[string, object, RegExp]>([
 ])('a picture %s may have been paid for', async (_, data, message) => {
   const result = await draw('xai-images', 'grok-imagine-image', [{ body: { data: [data] } }]);
   expect(result).toMatchObject({ failed: true });
-  expect(errorOf(result)).toMatch(message);
-  expect(errorOf(result)).toContain('it may have been paid for');
+  expect(errorText(result)).toMatch(message);
+  expect(errorText(result)).toContain('it may have been paid for');
   expect(provider.asked).toHaveLength(1);
 });
 
@@ -139,11 +139,11 @@ it('says that a picture was withheld, and what it cost', async () => {
   const cost = { usage: { cost_in_usd_ticks: 200_000_000 } };
   const withheld = { data: [{ url: '', respect_moderation: false }], ...cost };
   const result = await draw('xai-images', 'grok-imagine-image', [{ body: withheld }]);
-  expect(errorOf(result)).toMatch(/content filter withheld/);
+  expect(errorText(result)).toMatch(/content filter withheld/);
   expect(result.usage?.dollars).toBe(0.02);
   const moderated = { status: 'Request Moderated', details: { 'Moderation Reasons': ['Derivative Works'] } };
   const refused = await draw('bedrock-images', 'amazon.nova-canvas-v1:0', [{ body: moderated }]);
-  expect(errorOf(refused)).toMatch(/content filter withheld/);
+  expect(errorText(refused)).toMatch(/content filter withheld/);
 });
 
 it('reports options that requests for pictures have no place for', async () => {

@@ -10,7 +10,7 @@ function providerIn(env: Env, name: string): Provider {
   return provider;
 }
 
-const placeOf = (env: Env, name: string): string => {
+const describeProvider = (env: Env, name: string): string => {
   const { engine, baseUrl } = providerIn(env, name);
   return `${engine} ${baseUrl}`;
 };
@@ -64,7 +64,7 @@ describe('a known provider', () => {
     ['vllm', {}, 'openai http://127.0.0.1:8000/v1'],
     ['vllm', { VLLM_BASE_URL: 'http://gpu.example:9' }, 'openai http://gpu.example:9/v1'],
   ])('%s under %o is %s', (name, env, place) => {
-    expect(placeOf(env, name)).toBe(place);
+    expect(describeProvider(env, name)).toBe(place);
   });
 
   it('counts as moved only at another address than its own', () => {

@@ -6,7 +6,7 @@ import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { REFUSALS } from '../../support/providers/real-refusals.ts';
-import { jobOf } from '../job.ts';
+import { createJob } from '../job.ts';
 import { askedAt } from './asked-for.ts';
 
 // Errors that the real services sent to others, and what is made of them.
@@ -45,11 +45,11 @@ async function askWith(
   });
   const sleep = async (): Promise<void> => {};
   return await createEngines({ dataDir: 'nowhere', env }).provider.run(
-    jobOf({ model: entry, runOptions, sleep }),
+    createJob({ model: entry, runOptions, sleep }),
   );
 }
 
-function messageOf({ failed, outputs }: EngineResult): string {
+function errorText({ failed, outputs }: EngineResult): string {
   expect(failed).toBe(true);
   const [output] = outputs;
   return output?.type === 'error' ? output.message : '';
@@ -57,7 +57,7 @@ function messageOf({ failed, outputs }: EngineResult): string {
 
 describe('is reported in its own words, and sent as often as it is worth', () => {
   it.each([...UNSUPPORTED, ...REFUSALS])('$provider $status: $says', async error => {
-    const message = messageOf(await askWith(error));
+    const message = errorText(await askWith(error));
     expect(message).toContain(error.says);
     expect(message).not.toMatch(/<\/?\w+>/);
     expect(posts()).toHaveLength(error.means === 'busy' || error.means === 'overloaded' ? 4 : 1);

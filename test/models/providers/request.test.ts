@@ -3,7 +3,7 @@ import type { OptionName, Provider } from '../../../src/models/model-entry.ts';
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import { type BuiltRequest, buildRequest } from '../../../src/models/providers/requests/build-request.ts';
-import { jobOf } from '../job.ts';
+import { createJob } from '../job.ts';
 
 function providerNamed(name: string): Provider {
   const provider = knownProviders({ AWS_REGION: 'eu-west-1' }).find(one => one.name === name);
@@ -20,7 +20,7 @@ async function built(
   const provider = providerNamed(name.slice(0, slash));
   const model = guessedModel(provider, name, { id: name.slice(slash + 1), by: 'prefix' });
   const access = { provider, key: 'a-key', env: {} };
-  const { body, warnings } = await buildRequest(jobOf({ model, runOptions }), access, new Set(refused));
+  const { body, warnings } = await buildRequest(createJob({ model, runOptions }), access, new Set(refused));
   return { body: JSON.parse(Buffer.from(body ?? []).toString()) as Record<string, unknown>, warnings };
 }
 

@@ -9,7 +9,7 @@ import { answerTo } from '../../support/providers/answers.ts';
 import { linesIn } from '../../support/providers/batches.ts';
 import { FakeProvider, type ProviderRequest } from '../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
-import { type JobOptions, jobOf } from '../job.ts';
+import { createJob, type JobOptions } from '../job.ts';
 import { ASKED, type AskedProvider, askedAt, CASES, DRAWINGS } from './asked-for.ts';
 import { literal } from './literal.ts';
 
@@ -39,7 +39,7 @@ function sentHeaders({ headers }: ProviderRequest): Record<string, string> {
 }
 
 /** Returns JSON, or the fields of a form; a file is its name. */
-function bodyOf({ headers, text }: ProviderRequest): object {
+function parseBody({ headers, text }: ProviderRequest): object {
   if (!headers['content-type']?.startsWith('multipart/')) return JSON.parse(text) as object;
   const fields = text.matchAll(
     / name="(\w+)"(?:; filename="(.*?)")?\r\n(?:content-type[^\r]*\r\n)?\r\n(.*?)\r\n--/gis,
@@ -58,7 +58,7 @@ async function sent(name: string, id: string, asked: AskedProvider, job: JobOpti
   });
   const sleep = async (): Promise<void> => {};
   const engines = createEngines({ dataDir: 'nowhere', env });
-  const result = await engines.provider.run(jobOf({ ...job, model: entry, sleep }));
+  const result = await engines.provider.run(createJob({ ...job, model: entry, sleep }));
   expect(result.failed && result.outputs).toBe(false);
   const [request, ...later] = provider.asked;
   expect(later.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);
@@ -67,7 +67,7 @@ async function sent(name: string, id: string, asked: AskedProvider, job: JobOpti
   return {
     url: `${origin}${request.path}`,
     headers: sentHeaders(request),
-    body: bodyOf(request),
+    body: parseBody(request),
     warnings: result.warnings ?? [],
   };
 }
@@ -113,7 +113,7 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) =
         .filter(([, { onText }]) => onText === undefined)
         .map(async ([, job], at) => {
           const { body: parameters = new Uint8Array() } = await buildRequest(
-            jobOf({ ...job, model: entry }),
+            createJob({ ...job, model: entry }),
             access,
           );
           return { customId: `row-${at}`, parameters };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InterfaceName } from '../../../src/models/model-entry.ts';
 import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
-import { jobOf, providerAt } from '../job.ts';
+import { createJob, providerAt } from '../job.ts';
 
 const SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -15,15 +15,15 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-async function warningsOf(engine: InterfaceName, id: string): Promise<readonly string[]> {
+async function collectWarnings(engine: InterfaceName, id: string): Promise<readonly string[]> {
   const provider = providerAt('https://models.example/v1', { name: 'p', engine });
-  const job = jobOf({ model: { model: id, engine: 'provider', provider }, json: { schema: SCHEMA } });
+  const job = createJob({ model: { model: id, engine: 'provider', provider }, json: { schema: SCHEMA } });
   return (await buildRequest(job, { provider, key: 'k', env: {} })).warnings;
 }
 
 describe('keywords of a schema that a client leaves out', () => {
   it('are reported, each once', async () => {
-    const warnings = await warningsOf('anthropic', 'claude-opus-4-8');
+    const warnings = await collectWarnings('anthropic', 'claude-opus-4-8');
     expect(warnings).toEqual(
       ['minLength', 'pattern', 'minimum', 'maxItems'].map(
         keyword => `claude-opus-4-8 does not take the schema's ${keyword}: left out`,
@@ -32,13 +32,13 @@ describe('keywords of a schema that a client leaves out', () => {
   });
 
   it('are empty for a schema that is sent unchanged', async () => {
-    expect(await warningsOf('openai', 'tiny')).toEqual([]);
-    expect(await warningsOf('openai-responses', 'gpt-5')).toEqual([]);
+    expect(await collectWarnings('openai', 'tiny')).toEqual([]);
+    expect(await collectWarnings('openai-responses', 'gpt-5')).toEqual([]);
   });
 
   it('are reported of Gemini, which would ignore them', async () => {
     for (const engine of ['google', 'vertexai'] as const) {
-      expect(await warningsOf(engine, 'gemini-2.5-flash')).toEqual(
+      expect(await collectWarnings(engine, 'gemini-2.5-flash')).toEqual(
         ['minLength', 'pattern'].map(
           keyword => `gemini-2.5-flash does not take the schema's ${keyword}: left out`,
         ),
@@ -56,7 +56,7 @@ describe('what a prompt says of its schema', () => {
     ],
   ])('goes to the provider: %j', async (named, sent) => {
     const provider = providerAt('https://models.example/v1', { name: 'p', engine: 'openai' });
-    const job = jobOf({
+    const job = createJob({
       model: { model: 'tiny', engine: 'provider', provider },
       json: { schema: SCHEMA, named },
     });

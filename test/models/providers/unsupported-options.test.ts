@@ -13,7 +13,7 @@ const ENV = { AZURE_RESOURCE_NAME: 'mine', AWS_REGION: 'eu-west-1' };
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'];
 
 /** Returns a model of a known provider, by its name with prefix. */
-function modelOf(
+function knownModel(
   name: string,
   more: Partial<ModelEntry> = {},
   env: Record<string, string> = ENV,
@@ -76,30 +76,30 @@ describe('the options that a model does not take', () => {
     ['ollama/llama3.2', []],
     ['vllm/openai/gpt-oss-20b', []],
   ])('%s', (name, options) => {
-    expect(leftOut(modelOf(name))).toEqual(options.toSorted());
+    expect(leftOut(knownModel(name))).toEqual(options.toSorted());
   });
 
   it("are those of the model's name at other addresses too", () => {
-    const moved = modelOf('openai/gpt-5-mini', {}, { OPENAI_BASE_URL: 'https://proxy.example/v1' });
+    const moved = knownModel('openai/gpt-5-mini', {}, { OPENAI_BASE_URL: 'https://proxy.example/v1' });
     expect(leftOut(moved)).toEqual([...PENALTIES, 'stopSequences', 'temperature', 'topK', 'topP'].sort());
     expect(leftOut(customModel('openai', 'some-model'))).toEqual(['topK']);
     expect(leftOut(customModel('openai', 'some-model', 'http://192.168.0.7:8000/v1'))).toEqual([]);
   });
 
   it('are what models.yaml says of a name that says nothing', () => {
-    const deployment = (reasoning: boolean): string[] => leftOut(modelOf('azure/mine', { reasoning }));
+    const deployment = (reasoning: boolean): string[] => leftOut(knownModel('azure/mine', { reasoning }));
     expect(deployment(true)).toEqual(allBut('reasoningEffort').toSorted());
     expect(deployment(false)).toEqual(allBut('temperature', 'topP').toSorted());
-    expect(leftOut(modelOf('ollama/llama3.2', { leaveOut: ['seed'] }))).toEqual(['seed']);
+    expect(leftOut(knownModel('ollama/llama3.2', { leaveOut: ['seed'] }))).toEqual(['seed']);
   });
 
   it('depend on the other options', () => {
-    const gpt = modelOf('openai/gpt-5.6');
+    const gpt = knownModel('openai/gpt-5.6');
     expect(leftOut(gpt, { reasoningEffort: 'none' })).not.toContain('temperature');
     expect(leftOut(gpt, { reasoningEffort: 'low' })).toContain('temperature');
-    const deepseek = modelOf('deepseek/deepseek-v4-flash');
+    const deepseek = knownModel('deepseek/deepseek-v4-flash');
     expect(leftOut(deepseek, { reasoningEffort: 'none' })).not.toContain('temperature');
-    const claude = modelOf('anthropic/claude-haiku-4-5');
+    const claude = knownModel('anthropic/claude-haiku-4-5');
     expect(leftOut(claude, { temperature: 0.5, topP: 0.5 })).toContain('topP');
     expect(leftOut(claude, { topP: 0.5 })).not.toContain('topP');
   });
@@ -115,7 +115,7 @@ it.each<[string, number | undefined]>([
   ['openai/gpt-4o', undefined],
   ['ollama/llama3.2', undefined],
 ])('the highest temperature of %s is %s', (name, max) => {
-  const target = modelTarget(modelOf(name));
+  const target = modelTarget(knownModel(name));
   expect(target && providerMaximum(target, 'temperature')).toBe(max);
 });
 
@@ -126,6 +126,6 @@ it.each<[string, boolean | undefined]>([
   ['openai/ft:gpt-4o-mini:acme::x1', false],
   ['azure/mine', undefined],
 ])('%s thinks: %s', (name, thinks) => {
-  const target = modelTarget(modelOf(name));
+  const target = modelTarget(knownModel(name));
   expect(target && isReasoningModel(target)).toBe(thinks);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
 import { answerTo } from '../../support/providers/answers.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
-import { jobOf } from '../job.ts';
+import { createJob } from '../job.ts';
 import { askedAt } from './asked-for.ts';
 
 // Compares the counts of answers with those of @pydantic/genai-prices.
@@ -264,7 +264,9 @@ describe.each(COUNTED)('$provider, $model: $what', ({ provider: name, model, ora
       const body = { ...(answer.body as object), model, [key]: counts };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
-    const { usage } = await createEngines({ dataDir: 'nowhere', env }).provider.run(jobOf({ model: entry }));
+    const { usage } = await createEngines({ dataDir: 'nowhere', env }).provider.run(
+      createJob({ model: entry }),
+    );
     expect([usage?.input, usage?.output, usage?.cached, usage?.cacheWritten ?? 0]).toEqual(tokens);
   });
 

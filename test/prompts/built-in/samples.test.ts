@@ -22,7 +22,7 @@ const text = async (slug: string, textInputs: Record<string, string> = {}, image
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return (await renderPrompt(sample(slug), { textInputs, images: loaded })).text;
 };
-const findingsOf = (definition: ReturnType<typeof parsePromptFile>): string[] => {
+const checkDefinition = (definition: ReturnType<typeof parsePromptFile>): string[] => {
   const findings = new Findings('x.prompt');
   checkModel(definition, knownModels(models), findings);
   return findings.list().map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
@@ -33,7 +33,7 @@ describe('the samples', () => {
     expect(SAMPLES).toEqual(['sandbox', 'describe', 'postcard', 'hello']);
     for (const slug of SAMPLES) {
       const definition = sample(slug);
-      expect(findingsOf(definition)).toEqual([]);
+      expect(checkDefinition(definition)).toEqual([]);
       expect(definition.title).not.toBe(slug);
       expect(definition.description).not.toBe('');
     }
@@ -73,7 +73,7 @@ describe('the samples', () => {
 
 describe("a prompt's model", () => {
   const found = (...head: string[]): string[] =>
-    findingsOf(parsePromptFile(['---', 'title: x', ...head, '---', 'x'].join('\n'), 'x.prompt'));
+    checkDefinition(parsePromptFile(['---', 'title: x', ...head, '---', 'x'].join('\n'), 'x.prompt'));
 
   it("must be there and take the prompt's run options", () => {
     expect(found()).toEqual([]);

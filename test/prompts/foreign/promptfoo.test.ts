@@ -41,9 +41,9 @@ interface Case {
   readonly expect?: unknown[];
 }
 
-const casesOf = ({ test }: Converted): Case[] =>
+const parseCases = ({ test }: Converted): Case[] =>
   ((test ?? { cases: [] }) as unknown as { cases: Case[] }).cases;
-const notesOf = ({ notes }: Converted): string[] =>
+const noteTexts = ({ notes }: Converted): string[] =>
   notes.map(({ file, line, message }) => `${file}:${line}: ${message}`);
 const shown = ({ prompt }: Converted, inputs: Record<string, string> = {}): unknown =>
   previewPrompt(parsePromptFile(prompt, 'x.prompt'), { inputs }).messages.map(({ role, content }) => [
@@ -160,7 +160,7 @@ ${PROVIDERS}tests:
     const tests = '[{vars: {traits: T1, source: src, mode: x}}]';
     const text = `prompts: [${JSON.stringify(prompt)}]\n${PROVIDERS}tests: ${tests}\n`;
     const converted = await convert(text, { isForTest: true });
-    expect(notesOf(converted)).toEqual([]);
+    expect(noteTexts(converted)).toEqual([]);
     const sent = (traits: string, source: string, mode: string): unknown =>
       shown(converted, { traits, source, mode });
     expect(sent('', 'src', 'x')).toEqual([['user', 'R:\nE\n\n## src\n\nA {not}N Xend }']]);
@@ -172,7 +172,7 @@ ${PROVIDERS}tests:
     const chat = `prompts: ['[{"role": "system", "content": {{ s | dump }}}, {"role": "user", "content": {{u|dump|safe}}}]']`;
     const text = `${chat}\n${PROVIDERS}tests: [{vars: {s: S, u: U}}]\n`;
     const converted = await convert(text, { isForTest: true });
-    expect([notesOf(converted), shown(converted, { s: 'a "b"\n', u: 'U' })]).toEqual([
+    expect([noteTexts(converted), shown(converted, { s: 'a "b"\n', u: 'U' })]).toEqual([
       [],
       [
         ['system', 'a "b"\n'],
@@ -197,12 +197,12 @@ ${PROVIDERS}tests:
   ])("are templates if texts can't tell what promptfoo sends: %s with %s", async (prompt, tests) => {
     const text = `prompts: ['${prompt}']\n${PROVIDERS}tests: ${tests}\n`;
     const converted = await convert(text, { isForTest: true });
-    expect([notesOf(converted), converted.template?.text]).toEqual([[], prompt]);
+    expect([noteTexts(converted), converted.template?.text]).toEqual([[], prompt]);
   });
 
   it('name the environment in a template', async () => {
     const text = `prompts: ['{{ env.NAME | upper }}']\n${PROVIDERS}tests: [{vars: {a: x}}]\n`;
-    expect(notesOf(await convert(text, { isForTest: true }))).toEqual([
+    expect(noteTexts(await convert(text, { isForTest: true }))).toEqual([
       expect.stringMatching(/^in\/promptfooconfig\.yaml:1: only `\{\{name\}\}`/),
     ]);
   });
@@ -210,7 +210,7 @@ ${PROVIDERS}tests:
   it('may compare values that promptfoo compares with the same result', async () => {
     const prompt = `'{% if a == "5" %}five{% elif a == "true" %}true{% else %}else{% endif %}'`;
     const text = `prompts: [${prompt}]\n${PROVIDERS}tests: [{vars: {a: 5}}, {vars: {a: "true"}}, {vars: {b: x}}]\n`;
-    expect(notesOf(await convert(text, { isForTest: true }))).toEqual([]);
+    expect(noteTexts(await convert(text, { isForTest: true }))).toEqual([]);
   });
 
   it.each([
@@ -225,12 +225,12 @@ ${PROVIDERS}tests:
       const text = `prompts: [${prompt}]\nproviders: ['${id}']\ntests: [{ vars: { a: ${a} } }]\n`;
       const note =
         'in/promptfooconfig.yaml:1: a line such as `user: …` in a text for Claude has no equivalent';
-      expect(notesOf(await convert(text, { isForTest: true }))).toEqual(count === 1 ? [note] : []);
+      expect(noteTexts(await convert(text, { isForTest: true }))).toEqual(count === 1 ? [note] : []);
     },
   );
 
   it('are named if there are others', async () => {
-    expect(notesOf(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
+    expect(noteTexts(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
       'in/promptfooconfig.yaml:1: there are 2 prompts, and this is the first: --prompt <n> converts another',
     ]);
   });
@@ -291,7 +291,7 @@ describe('providers of promptfoo', () => {
     const provider = `{ id: '${id}', config: { system: Be terse. } }`;
     const text = `prompts: [a]\nproviders: [${provider}]\ntests: [{ vars: {} }]\n`;
     const converted = await convert(text, { isForTest: true });
-    expect(notesOf(converted).join()).toMatch(
+    expect(noteTexts(converted).join()).toMatch(
       isIgnored ? /promptfoo ignores/ : /`system`.* has no equivalent/,
     );
   });
@@ -325,7 +325,7 @@ tests: [{ vars: {} }]
         { model: 'ollama/llama3.2', config: { temperature: 1 } },
       ],
     });
-    expect(notesOf(converted)).toEqual([
+    expect(noteTexts(converted)).toEqual([
       "in/promptfooconfig.yaml:10: `apiKey` of a provider's config has no equivalent",
       "in/promptfooconfig.yaml:14: the file of the provider `python:own.py` doesn't exist",
       'in/promptfooconfig.yaml:12: an answer format other than that of the first provider has no equivalent',
@@ -342,7 +342,7 @@ providers:
 tests: [{ vars: {} }]
 `);
     expect(converted.test).toMatchObject({ models: ['anthropic/claude-sonnet-4'] });
-    expect(notesOf(converted)).toContain(
+    expect(noteTexts(converted)).toContain(
       'in/promptfooconfig.yaml:3: `prompts` of the provider `openai:gpt-4o` has no equivalent: the test file names the models that are asked with its prompt',
     );
   });
@@ -369,7 +369,7 @@ tests: one.yaml
       { files: { 'one.yaml': 'vars: {}\ndescription: one' }, isForTest: true, allowCommands: true },
     );
     const { models } = converted.test as unknown as { models: { model: string; config: unknown }[] };
-    expect(casesOf(converted)).toEqual([{ name: 'one' }]);
+    expect(parseCases(converted)).toEqual([{ name: 'one' }]);
     expect(models.at(-1)?.model).toBe('deepseek/deepseek-chat');
     expect(models.slice(0, 6)).toEqual([
       { model: 'huggingface/org/m:novita', config: { temperature: 0, maxOutputTokens: 5 } },
@@ -539,7 +539,7 @@ tests: [{ vars: {} }]
         tool_choice: { type: 'any' },
       },
     ]);
-    expect(notesOf(converted)).toEqual(
+    expect(noteTexts(converted)).toEqual(
       [5, 6, 7].map(
         line => `in/promptfooconfig.yaml:${line}: \`tools\` of a provider's config has no equivalent`,
       ),
@@ -553,7 +553,7 @@ tests: [{ vars: {} }]
   ])('may name headers that are sent anyway: %s', async (headers, notes) => {
     const text = `prompts: [a]\nproviders: [{ id: 'google:gemini-2.5-flash', config: { headers: ${headers} } }]\ntests: [{ vars: {} }]\n`;
     const converted = await convert(text, { isForTest: true });
-    expect(notesOf(converted)).toEqual(notes.map(note => `in/promptfooconfig.yaml:${note}`));
+    expect(noteTexts(converted)).toEqual(notes.map(note => `in/promptfooconfig.yaml:${note}`));
   });
 });
 
@@ -574,14 +574,14 @@ tests:
 `,
       { files: { 't.txt': '\n text \n', 'y.yaml': 'k: [1]\n' } },
     );
-    expect(casesOf(converted)).toEqual([
+    expect(parseCases(converted)).toEqual([
       { name: 'first 1.5', inputs: { a: '1.5', b: 'B of 1.5' }, expect: [{ contains: 'yes!' }] },
       { name: 'case 2', inputs: { a: 'text', b: '{"k":[1]}' }, expect: [{ contains: '!' }] },
       { name: 'case 3 (1)', inputs: { a: 'x', b: '[1,2]' }, expect: [{ contains: '!' }] },
       { name: 'case 3 (2)', inputs: { a: 'y', b: '[1,2]' }, expect: [{ contains: '!' }] },
       { name: 'case 4', inputs: { a: '@@at', b: '{"k":1}' }, expect: [{ contains: '!' }] },
     ]);
-    expect(notesOf(converted)).toEqual([
+    expect(noteTexts(converted)).toEqual([
       'in/promptfooconfig.yaml:10: the variable `b` is a list: it is given as JSON',
       'in/promptfooconfig.yaml:11: the variable `b` is an object: it is given as JSON',
     ]);
@@ -605,7 +605,7 @@ scenarios:
 `,
       { files },
     );
-    expect(casesOf(converted)).toEqual([
+    expect(parseCases(converted)).toEqual([
       {
         name: 'row',
         inputs: { a: '1', b: 'x, 1' },
@@ -620,7 +620,7 @@ scenarios:
       { name: 'case 8', inputs: { a: '1', b: 'x' }, expect: [{ equals: '1x' }] },
       { name: 'case 9', inputs: { a: '2', b: 'x' }, expect: [{ equals: '2x' }] },
     ]);
-    expect(notesOf(converted)).toEqual([
+    expect(noteTexts(converted)).toEqual([
       expect.stringMatching(/^in\/promptfooconfig\.yaml:3: the tests in file:\/\/t\.py have no equivalent/),
     ]);
   });
@@ -638,7 +638,7 @@ scenarios:
     const tests = JSON.stringify([{ vars: { a, b: 'B', c: '{{ b | upper }}', d: { e: '{% if b %}' } } }]);
     const files = { 'cut.txt': '{{ b | upper\n}}' };
     const converted = await convert(`${head}tests: ${tests}\n`, { files, isForTest: true });
-    expect(casesOf(converted)[0]?.inputs).toMatchObject({ a: expected });
+    expect(parseCases(converted)[0]?.inputs).toMatchObject({ a: expected });
     expect(converted.notes.filter(({ isHarmless }) => isHarmless !== true)).toEqual([]);
   });
 
@@ -646,12 +646,12 @@ scenarios:
     const text = (value: string): string =>
       `prompts: ['[{"role": "user", "content": "{{a}}"}]']\n${PROVIDERS}tests:\n  - vars: { a: "${value}", b: B }\n`;
     const left = await convert(text('{{ b | upper }}'), { isForTest: true });
-    expect([notesOf(left), casesOf(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
+    expect([noteTexts(left), parseCases(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
     const named = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
-    expect(notesOf(named)).toEqual([
+    expect(noteTexts(named)).toEqual([
       'in/promptfooconfig.yaml:4: a variable with `{{env.…}}` has no equivalent',
     ]);
-    expect(casesOf(named)).toEqual([]);
+    expect(parseCases(named)).toEqual([]);
   });
 
   it('fail if promptfoo fails: variables that it renders although nothing uses them', async () => {
@@ -665,7 +665,7 @@ tests:
   - vars: { a: d, other: "{% if a %}{{&a}}{% endif %} {{^a}}" }
 `;
     const converted = await convert(text, { isForTest: true });
-    expect(casesOf(converted).map(({ inputs }) => inputs)).toEqual([{ a: 'x null' }, { a: 'd' }]);
+    expect(parseCases(converted).map(({ inputs }) => inputs)).toEqual([{ a: 'x null' }, { a: 'd' }]);
     expect(
       converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ line, message }) => [line, message]),
     ).toEqual([
@@ -677,7 +677,7 @@ tests:
 
   it('that are all left out leave no case of defaultTest alone', async () => {
     const alone = `${head}defaultTest: { assert: [{ type: contains, value: x }] }\n`;
-    expect(casesOf(await convert(alone, { isForTest: true }))).toHaveLength(1);
+    expect(parseCases(await convert(alone, { isForTest: true }))).toHaveLength(1);
     const left = await convert(`${alone}tests: file://t.js\n`, { files: { 't.js': '' }, isForTest: true });
     expect(left.test).toBeUndefined();
   });
@@ -706,17 +706,17 @@ tests:
     const converted = await convert(`${head}tests: [{ vars: { a: A }, assert: [${assertion}] }]\n`, {
       files,
     });
-    expect(casesOf(converted)[0]?.expect).toEqual(expected);
+    expect(parseCases(converted)[0]?.expect).toEqual(expected);
   });
 
   it.each(['{}', '{ description: d }', '{ file: tests/a.yaml }', '{ vars: }'])(
     'are refused if promptfoo takes them for none: %s',
     async test => {
       const text = `prompts: [a]\n${PROVIDERS}tests:\n  - ${test}\n`;
-      expect(notesOf(await convert(text, { isForTest: true }))).toContainEqual(
+      expect(noteTexts(await convert(text, { isForTest: true }))).toContainEqual(
         expect.stringMatching(/^in\/promptfooconfig\.yaml:4: promptfoo refuses a test with none of `assert`/),
       );
-      expect(notesOf(await convert(text)).join()).not.toContain('refuses');
+      expect(noteTexts(await convert(text)).join()).not.toContain('refuses');
     },
   );
 
@@ -731,7 +731,7 @@ tests:
       - { type: similar, value: x, threshold: 0.8 }
       - { type: contains, value: x, weight: 2, metric: m, transform: t, provider: p }
 `);
-    expect(notesOf(converted).map(note => note.replace('in/promptfooconfig.yaml:', ''))).toEqual([
+    expect(noteTexts(converted).map(note => note.replace('in/promptfooconfig.yaml:', ''))).toEqual([
       '6: `threshold` of a test has no equivalent',
       "7: `prefix` of a test's options has no equivalent",
       '10: the assertion `similar` has no equivalent',
@@ -754,13 +754,13 @@ describe('variables in files', () => {
     const text = `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests: [sub/t.yaml, { vars: file://v_1.yaml }]\n`;
     const converted = await convert(text, { files, isForTest: true });
     // promptfoo asks with the same variables.
-    expect(casesOf(converted).map(({ inputs }) => Object.values(inputs ?? {}).join(' '))).toEqual([
+    expect(parseCases(converted).map(({ inputs }) => Object.values(inputs ?? {}).join(' '))).toEqual([
       'one two',
       'one lost',
       ' ',
       'one lost',
     ]);
-    expect(notesOf(converted)).toEqual([
+    expect(noteTexts(converted)).toEqual([
       'in/sub/t.yaml:3: v_*.yaml names no file, and so gives no variables',
     ]);
   });
@@ -778,7 +778,7 @@ describe('what a configuration may make', () => {
   });
 
   it('are all combinations of its lists', async () => {
-    const cases = casesOf(await convert(lists(101, 100)));
+    const cases = parseCases(await convert(lists(101, 100)));
     expect(cases).toHaveLength(10_100);
     expect(cases.at(-1)).toEqual({ name: 'case 1 (10100)', inputs: { a: '100', b: '99' } });
   });
@@ -797,7 +797,7 @@ describe('what a configuration may make', () => {
         .slice(0, count)
         .map(name => `  - vars: { a: file://${name} }\n`)
         .join('')}`;
-    expect(casesOf(await convert(config(1000), { files }))).toHaveLength(1000);
+    expect(parseCases(await convert(config(1000), { files }))).toHaveLength(1000);
     await expect(convert(config(1001), { files })).rejects.toThrow(
       'a configuration may name 1,000 different ones',
     );
@@ -805,7 +805,7 @@ describe('what a configuration may make', () => {
 });
 
 describe('programs and addresses of promptfoo', () => {
-  const modelsOf = ({ models = 'models: []' }: Converted): unknown =>
+  const parseModels = ({ models = 'models: []' }: Converted): unknown =>
     (parse(models) as { models: unknown }).models;
 
   it('become entries of a models file, called as promptfoo calls them', async () => {
@@ -825,7 +825,7 @@ describe('programs and addresses of promptfoo', () => {
       ].join('\n'),
       { files: { 'chain.py': '' } },
     );
-    expect(modelsOf(converted)).toEqual([
+    expect(parseModels(converted)).toEqual([
       {
         model: 'python-chain-py-mode-a-b-program',
         modality: 'text',
@@ -850,7 +850,7 @@ describe('programs and addresses of promptfoo', () => {
       },
     ]);
     expect(converted.prompt).toMatch(/^model: python-chain-py-mode-a-b-program$/m);
-    expect(notesOf(converted)).toEqual([]);
+    expect(noteTexts(converted)).toEqual([]);
   });
 
   it('have no paths of this machine in entries that are written to a file', async () => {
@@ -858,11 +858,11 @@ describe('programs and addresses of promptfoo', () => {
     const files = { 'bot.ts': '' };
     const written = await convert(text, { files });
     expect(written.models).not.toContain('node_modules');
-    expect(notesOf(written).join('\n')).toMatch(
+    expect(noteTexts(written).join('\n')).toMatch(
       /`file:\/\/bot\.ts` is TypeScript: its entry needs tsx or jiti/,
     );
     const run = await convert(text, { files, isForTest: true, allowCommands: true });
-    expect([run.models, notesOf(run)]).toEqual([expect.stringContaining('node_modules'), []]);
+    expect([run.models, noteTexts(run)]).toEqual([expect.stringContaining('node_modules'), []]);
   });
 
   it('are different models if their configs differ', async () => {
@@ -870,7 +870,7 @@ describe('programs and addresses of promptfoo', () => {
     const text = `prompts: ["{{a}}"]\nproviders: ${providers}\ntests: [{vars: {a: x}}]`;
     const converted = await convert(text, { files: { 'bot.mjs': '' } });
     const names = ['bot-mjs-program', 'bot-mjs-program-2', 'bot-mjs-program-3'];
-    expect(modelsOf(converted)).toMatchObject(names.map(model => ({ model })));
+    expect(parseModels(converted)).toMatchObject(names.map(model => ({ model })));
     expect(converted.test).toMatchObject({ models: names });
   });
 
@@ -885,8 +885,8 @@ describe('programs and addresses of promptfoo', () => {
     const converted = await convert(
       `prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]\ntests: [{vars: {a: x}}]`,
     );
-    expect(modelsOf(converted)).toEqual([]);
-    expect(notesOf(converted).join('\n')).toMatch(note);
+    expect(parseModels(converted)).toEqual([]);
+    expect(noteTexts(converted).join('\n')).toMatch(note);
   });
 });
 
@@ -901,7 +901,7 @@ describe('what promptfoo does to values', () => {
     ['|\n        one\n        two\n', 'one\ntwo'],
   ])('reads %j as %j', async (written, value) => {
     const converted = await convert(`${PROMPT}  - vars:\n      a: ${written}\n`);
-    expect(casesOf(converted)[0]?.inputs).toEqual({ a: value });
+    expect(parseCases(converted)[0]?.inputs).toEqual({ a: value });
   });
 
   it.each([
@@ -910,7 +910,7 @@ describe('what promptfoo does to values', () => {
   ])('reads the value of %s', async (type, value, expectation) => {
     const given = value === undefined ? '' : `, value: ${value}`;
     const converted = await convert(`${PROMPT}  - assert: [{ type: ${type}${given} }]\n`);
-    expect(casesOf(converted)[0]?.expect).toEqual([expectation]);
+    expect(parseCases(converted)[0]?.expect).toEqual([expectation]);
   });
 
   it.each([
@@ -925,13 +925,13 @@ describe('what promptfoo does to values', () => {
       tests: [{ assert: [{ type: 'javascript', value }] }],
     });
     const refused = await convert(text, { isForTest: true });
-    expect(notesOf(refused)).toEqual([
+    expect(noteTexts(refused)).toEqual([
       'in/promptfooconfig.yaml:1: the assertion `javascript` runs a program, which runs only with --allow-commands',
     ]);
-    expect(casesOf(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
+    expect(parseCases(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
       { name: 'case 1', expect: [{ javascript: value }] },
     ]);
-    expect(notesOf(await convert(text))).toEqual([
+    expect(noteTexts(await convert(text))).toEqual([
       expect.stringMatching(/`javascript` uses `\w+`, which its engine does not have$/u),
     ]);
   });
@@ -945,7 +945,7 @@ tests:
 `;
     const note = (line: number, used: string): string =>
       `in/promptfooconfig.yaml:${line}: a transform uses \`${used}\`, which its engine does not have`;
-    expect(notesOf(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
+    expect(noteTexts(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
       note(4, 'toLocaleString'),
       note(5, 'process'),
       note(2, 'URL'),
@@ -954,7 +954,7 @@ tests:
 
   it('leaves out an empty contains, and names it', async () => {
     const converted = await convert(`${PROMPT}  - assert: [{ type: contains, value: "" }]\n`);
-    expect([casesOf(converted)[0]?.expect, notesOf(converted)]).toEqual([
+    expect([parseCases(converted)[0]?.expect, noteTexts(converted)]).toEqual([
       undefined,
       [expect.stringMatching(/:4: the assertion `contains` has nothing to check/u)],
     ]);

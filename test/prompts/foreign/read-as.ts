@@ -16,7 +16,7 @@ export function readAs(file: string, text: string, others: Inputs = {}) {
 
 /** Returns the messages to a model from a file of another form, one per line: `role: text`. */
 export function saidBy(file: string, text: string, inputs: Inputs = {}, others: Inputs = {}): string[] {
-  return linesOf(readAs(file, text, others), inputs);
+  return renderLines(readAs(file, text, others), inputs);
 }
 
 /** Reads the prompt file that such a file is converted to. */
@@ -27,10 +27,10 @@ export async function readConverted(file: string, text: string) {
 
 /** Returns the messages from the prompt file that such a file is converted to. */
 export async function saidWhenConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
-  return linesOf(await readConverted(file, text), inputs);
+  return renderLines(await readConverted(file, text), inputs);
 }
 
-function linesOf(definition: ReturnType<typeof readAs>, inputs: Inputs): string[] {
+function renderLines(definition: ReturnType<typeof readAs>, inputs: Inputs): string[] {
   return previewPrompt(definition, { inputs }).messages.map(
     ({ role, content }) => `${role}: ${content.map(part => ('text' in part ? part.text : '')).join('')}`,
   );

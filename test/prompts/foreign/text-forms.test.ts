@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { findingsIn, readAs, readConverted, saidBy, saidWhenConverted } from './read-as.ts';
 
-const inputsOf = (file: string, text: string) =>
+const readInputs = (file: string, text: string) =>
   readAs(file, text).textInputs.map(({ key, required }) => (required ? key : `${key}?`));
 
 describe('a Markdown command', () => {
@@ -16,7 +16,7 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
 `;
 
   it('fills its arguments from one input, split as a shell splits it', () => {
-    expect(inputsOf('fix.md', COMMAND)).toEqual(['arguments']);
+    expect(readInputs('fix.md', COMMAND)).toEqual(['arguments']);
     expect(saidBy('fix.md', COMMAND, { arguments: `12 "the  attic" it\\'s` })).toEqual([
       `user: Mend 12 in the  attic, that is 12 "the  attic" it\\'s. Not $10, not $PATH, not {{x}}.`,
     ]);
@@ -43,7 +43,7 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
 
   it('appends arguments to a text that places none, as Claude Code does', async () => {
     const text = '---\ndescription: x\n---\nMend it: $PATH\n';
-    expect(inputsOf('a.md', text)).toEqual(['arguments?']);
+    expect(readInputs('a.md', text)).toEqual(['arguments?']);
     expect(saidBy('a.md', text)).toEqual(['user: Mend it: $PATH']);
     expect(saidBy('a.md', text, { arguments: 'a "b"' })).toEqual([
       'user: Mend it: $PATH\n\nARGUMENTS: a "b"',
@@ -60,7 +60,7 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
 
   it('fills the arguments that its front matter names', () => {
     const text = '---\ndescription: x\narguments: [issue, issue-kind]\n---\n$issue-kind $issue $issues $1';
-    expect(inputsOf('a.md', text).toSorted()).toEqual(['arguments', 'issue', 'issue-kind']);
+    expect(readInputs('a.md', text).toSorted()).toEqual(['arguments', 'issue', 'issue-kind']);
     const inputs = { issue: 'I', 'issue-kind': 'K', arguments: 'a b' };
     expect(saidBy('a.md', text, inputs)).toEqual(['user: K I $issues b']);
   });
@@ -203,7 +203,7 @@ describe("fabric's pattern", () => {
 describe('any other text', () => {
   it.each(['notes.md', 'notes.txt', 'my notes (2).MD'])('%s instructs for an input', file => {
     const text = '# Be brief\n\n{{#if}} \\{{x}} $x\n';
-    expect(inputsOf(file, text)).toEqual(['input?']);
+    expect(readInputs(file, text)).toEqual(['input?']);
     expect(saidBy(file, text, { input: 'Q' })).toEqual([
       'system: # Be brief\n\n{{#if}} \\{{x}} $x',
       'user: Q',

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Run } from '../../../src/wire/index.ts';
-import { keyOf, TestService } from '../../support/local-service.ts';
+import { createKeyIn, TestService } from '../../support/local-service.ts';
 
 let service: TestService;
 afterEach(() => service.close());
@@ -14,7 +14,7 @@ const metrics = async (): Promise<string> => {
 
 test('metrics count requests, runs, the queue and the store, and name no user', async () => {
   service = await TestService.start({ metrics: { host: '127.0.0.1', port: 0 } });
-  const anna = await keyOf(service.dataDir, { user: 'anna' });
+  const anna = await createKeyIn(service.dataDir, { user: 'anna' });
   await service.publish('secret-recipe', '---\nmodel: echo\n---\nMix {{what}}');
   const promptVersionId = await service.versionOf('secret-recipe');
   const body = { promptVersionId, inputs: { textInputs: { what: 'herbs' } } };

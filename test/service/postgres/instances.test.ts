@@ -106,7 +106,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const free = await start(database, { parallel: 4 });
     const second = await busy.post<Run>('/runs', slow(sandbox, '0'), { key });
     expect(second.data.runStatus).toBe('succeeded');
-    expect(await countOf(busy, key, 'running')).toBe(1);
+    expect(await countRuns(busy, key, 'running')).toBe(1);
     await first.cancel();
     await Promise.all([busy.close(), free.close()]);
   });
@@ -241,7 +241,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 /** Has a service carry out a run that goes on until it is cancelled. */
 async function keepBusy(service: TestService, key: string): Promise<{ cancel: () => Promise<void> }> {
   const created = service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '130'), { key });
-  await expect.poll(() => countOf(service, key, 'running')).toBe(1);
+  await expect.poll(() => countRuns(service, key, 'running')).toBe(1);
   const [run] = (await service.data<RunPage>('/runs?status=running', { key })).rows;
   return {
     async cancel() {
@@ -251,6 +251,6 @@ async function keepBusy(service: TestService, key: string): Promise<{ cancel: ()
   };
 }
 
-async function countOf(service: TestService, key: string, status: string): Promise<number> {
+async function countRuns(service: TestService, key: string, status: string): Promise<number> {
   return (await service.data<RunPage>(`/runs?status=${status}`, { key })).rows.length;
 }

@@ -48,7 +48,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-async function versionOf(source: string): Promise<string> {
+async function publishVersion(source: string): Promise<string> {
   const file = path.join(dataDir, 'asked.prompt');
   writeFileSync(file, source);
   return (await store.ensureUnlistedVersion({ file })).promptVersionId;
@@ -56,7 +56,7 @@ async function versionOf(source: string): Promise<string> {
 
 async function run(model: string, answer: ProviderAnswer | ProviderHandler): Promise<string> {
   provider.reset(answer);
-  const promptVersionId = await versionOf(`---\nmodel: ${model}\n---\nSay hi`);
+  const promptVersionId = await publishVersion(`---\nmodel: ${model}\n---\nSay hi`);
   const { body } = await service.request({
     method: 'POST',
     url: `${service.url}/runs`,
@@ -123,7 +123,7 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
   provider.reset();
   const estimate = async (head: string, template: string, more: object = {}) =>
     await service.costs.estimate({
-      promptVersionId: await versionOf(`---\n${head}\n---\n${template}`),
+      promptVersionId: await publishVersion(`---\n${head}\n---\n${template}`),
       inputs: {},
       ...more,
     });

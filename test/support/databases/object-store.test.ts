@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { signatureOf } from './object-store.ts';
+import { signRequest } from './object-store.ts';
 
 /** The key of AWS' published examples, "Authenticating Requests: Using the Authorization Header". */
 const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
@@ -38,6 +38,6 @@ describe("the object store of the tests signs as AWS' examples", () => {
       example('GET', '/?max-keys=2&prefix=J'),
     ],
   ])('%s', (signature, request) => {
-    expect(signatureOf(request, SECRET)).toBe(signature);
+    expect(signRequest(request, SECRET)).toBe(signature);
   });
 });

@@ -26,7 +26,7 @@ const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Returns the signature (version 4) that a request must have, by the headers that its own names. */
-export function signatureOf({ method, target, headers }: SignedRequest, secret: string): string {
+export function signRequest({ method, target, headers }: SignedRequest, secret: string): string {
   const [, scope = '', names = ''] =
     /Credential=[^/]+\/([^,]+),\s*SignedHeaders=([^,]+)/.exec(String(headers['authorization'])) ?? [];
   const [date = '', region = '', service = ''] = scope.split('/');
@@ -128,7 +128,7 @@ export class TestObjectStore {
       const message = `The authorization header is malformed; the region is wrong; expecting '${REGION}'`;
       return refuse(400, 'AuthorizationHeaderMalformed', message);
     }
-    if (signature !== signatureOf({ method, target, headers }, KEY.secretAccessKey)) {
+    if (signature !== signRequest({ method, target, headers }, KEY.secretAccessKey)) {
       return refuse(403, 'SignatureDoesNotMatch', 'The request signature does not match');
     }
     if (headers['x-amz-content-sha256'] !== hash(body)) {

@@ -8,10 +8,10 @@ import type { Body } from './service.ts';
 
 /** Returns an answer of OpenAI's Responses. */
 export function response(text: string, more: object = {}): ProviderAnswer {
-  return { body: { ...responseOf([outputMessage(text)]), ...more } };
+  return { body: { ...responseWith([outputMessage(text)]), ...more } };
 }
 
-function responseOf(output: readonly object[]): Body {
+function responseWith(output: readonly object[]): Body {
   return {
     id: 'resp_1',
     object: 'response',
@@ -87,7 +87,7 @@ function responseStream(text: string): ProviderHandler {
   const item = outputMessage(text);
   const place = { output_index: 0, item_id: 'msg_1', content_index: 0 };
   return sendEvents([
-    { type: 'response.created', response: { ...responseOf([]), status: 'in_progress' } },
+    { type: 'response.created', response: { ...responseWith([]), status: 'in_progress' } },
     {
       type: 'response.output_item.added',
       output_index: 0,
@@ -95,7 +95,7 @@ function responseStream(text: string): ProviderHandler {
     },
     { type: 'response.output_text.delta', ...place, delta: text, logprobs: [] },
     { type: 'response.output_item.done', output_index: 0, item },
-    { type: 'response.completed', response: responseOf([item]) },
+    { type: 'response.completed', response: responseWith([item]) },
   ]);
 }
 

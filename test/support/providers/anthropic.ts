@@ -9,8 +9,8 @@ import {
   INTEGER,
   LIST,
   listOf,
-  modelOf,
   NUMBER,
+  namedModel,
   OBJECT,
   object,
   oneOf,
@@ -141,7 +141,7 @@ const RULES: readonly Rule[] = [
   ...Object.keys(SAMPLING).map(deprecated),
   body => (Number(body['temperature'] ?? 0) > 1 ? anthropicError('temperature: range: 0..1') : undefined),
   body =>
-    ONE_OF_SAMPLING.test(modelOf(body)) && body['temperature'] !== undefined && body['top_p'] !== undefined
+    ONE_OF_SAMPLING.test(namedModel(body)) && body['temperature'] !== undefined && body['top_p'] !== undefined
       ? anthropicError(
           '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
         )
@@ -151,7 +151,7 @@ const RULES: readonly Rule[] = [
   ),
   body => {
     const last = Array.isArray(body['messages']) ? (body['messages'] as Body[]).at(-1) : undefined;
-    return last?.['role'] === 'assistant' && WITHOUT_SAMPLING.test(modelOf(body))
+    return last?.['role'] === 'assistant' && WITHOUT_SAMPLING.test(namedModel(body))
       ? anthropicError(
           'This model does not support assistant message prefill. The conversation must end with a user message.',
         )

@@ -8,9 +8,9 @@ import { openaiError } from './openai.ts';
 import {
   type Body,
   constant,
+  findRefusal,
   OBJECT,
   object,
-  refusalOf,
   type Schema,
   type Service,
   TEXT,
@@ -69,12 +69,12 @@ const ANTHROPIC_BATCH: Service = {
 export function batchRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
   if (request.method !== 'POST') return undefined;
   if (request.path.endsWith('/messages/batches')) return messagesRefusal(request, dialect);
-  if (request.path.endsWith('/batches')) return refusalOf(OPENAI_BATCH, request);
+  if (request.path.endsWith('/batches')) return findRefusal(OPENAI_BATCH, request);
   return request.path.endsWith('/files') ? fileRefusal(request, dialect) : undefined;
 }
 
 function messagesRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
-  const refused = refusalOf(ANTHROPIC_BATCH, request);
+  const refused = findRefusal(ANTHROPIC_BATCH, request);
   if (refused) return refused;
   const { requests } = JSON.parse(request.text) as { requests: { params: Body }[] };
   for (const { params } of requests) {

@@ -18,8 +18,8 @@ import {
   FLAG,
   INTEGER,
   lenient,
-  modelOf,
   NUMBER,
+  namedModel,
   object,
   oneOf,
   type ParameterFault,
@@ -88,14 +88,14 @@ const GROQ: Service = {
   }),
   rules: [
     body =>
-      valueAt(body, 'response_format', 'type') === 'json_schema' && !GROQ_JSON_SCHEMA.test(modelOf(body))
+      valueAt(body, 'response_format', 'type') === 'json_schema' && !GROQ_JSON_SCHEMA.test(namedModel(body))
         ? openaiError(
             'This model does not support response format `json_schema`. See supported models at https://console.groq.com/docs/structured-outputs#supported-models',
             { param: 'response_format' },
           )
         : undefined,
     body =>
-      body['reasoning_effort'] !== undefined && !GROQ_THINKING.test(modelOf(body))
+      body['reasoning_effort'] !== undefined && !GROQ_THINKING.test(namedModel(body))
         ? openaiError('`reasoning_effort` is not supported with this model', { param: 'reasoning_effort' })
         : undefined,
     ...CHAT_RULES,
@@ -203,8 +203,8 @@ const XAI: Service = {
       ),
     ),
     body =>
-      body['reasoning_effort'] !== undefined && !XAI_EFFORT.test(modelOf(body))
-        ? xaiError(`Model ${modelOf(body)} does not support parameter reasoningEffort.`)
+      body['reasoning_effort'] !== undefined && !XAI_EFFORT.test(namedModel(body))
+        ? xaiError(`Model ${namedModel(body)} does not support parameter reasoningEffort.`)
         : undefined,
     STRICT_SCHEMA,
   ],
@@ -241,7 +241,7 @@ const deepseekError = (message: string): ProviderAnswer =>
 
 /** Refuses anything but text for models without eyes. */
 const TEXT_ALONE: Rule = body => {
-  const at = /vision/.test(modelOf(body)) ? -1 : listOfMessages(body).findIndex(hasPicture);
+  const at = /vision/.test(namedModel(body)) ? -1 : listOfMessages(body).findIndex(hasPicture);
   return at < 0
     ? undefined
     : deepseekError(

@@ -312,7 +312,7 @@ const OUTPUT_TEXT: OpenAI.Responses.ResponseOutputMessage = {
   content: [{ type: 'output_text', text: 'A unicorn under starlight.', annotations: [] }],
 };
 
-function responseOf(
+function responseWith(
   output: readonly (OpenAI.Responses.ResponseOutputItem | { type: 'dream' })[],
   more: Partial<Pick<Response, 'status' | 'error' | 'incomplete_details'>> = {},
 ): object {
@@ -348,7 +348,7 @@ const responseEvents = (
   ...last: OpenAI.Responses.ResponseStreamEvent[] | object[]
 ): SentAnswer => ({
   events: [
-    { type: 'response.created', sequence_number: 0, response: responseOf([], { status: 'in_progress' }) },
+    { type: 'response.created', sequence_number: 0, response: responseWith([], { status: 'in_progress' }) },
     {
       type: 'response.output_item.added',
       sequence_number: 1,
@@ -370,7 +370,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
   {
     what: 'a text behind a thought',
     from: RESPONSES,
-    answer: { body: responseOf([{ type: 'reasoning', id: 'rs_1', summary: [] }, OUTPUT_TEXT]) },
+    answer: { body: responseWith([{ type: 'reasoning', id: 'rs_1', summary: [] }, OUTPUT_TEXT]) },
     says: { text: 'A unicorn under starlight.', tokens: RESPONSE_TOKENS },
   },
   {
@@ -379,7 +379,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     answer: responseEvents(
       ['A unicorn', ' under starlight.'],
       { type: 'response.output_item.done', sequence_number: 8, output_index: 0, item: OUTPUT_TEXT },
-      { type: 'response.completed', sequence_number: 9, response: responseOf([OUTPUT_TEXT]) },
+      { type: 'response.completed', sequence_number: 9, response: responseWith([OUTPUT_TEXT]) },
     ),
     says: { text: 'A unicorn under starlight.', tokens: RESPONSE_TOKENS },
   },
@@ -387,7 +387,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a text that was cut off',
     from: RESPONSES,
     answer: {
-      body: responseOf([OUTPUT_TEXT], {
+      body: responseWith([OUTPUT_TEXT], {
         status: 'incomplete',
         incomplete_details: { reason: 'max_output_tokens' },
       }),
@@ -400,7 +400,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     answer: responseEvents(['A unicorn'], {
       type: 'response.incomplete',
       sequence_number: 9,
-      response: responseOf([], {
+      response: responseWith([], {
         status: 'incomplete',
         incomplete_details: { reason: 'max_output_tokens' },
       }),
@@ -411,7 +411,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a text that a filter withheld',
     from: RESPONSES,
     answer: {
-      body: responseOf([], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
+      body: responseWith([], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
     },
     says: { end: 'filter', tokens: RESPONSE_TOKENS },
   },
@@ -419,7 +419,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a refusal',
     from: RESPONSES,
     answer: {
-      body: responseOf([
+      body: responseWith([
         { ...OUTPUT_TEXT, content: [{ type: 'refusal', refusal: 'I can’t help with that.' }] },
       ]),
     },
@@ -429,7 +429,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a failure',
     from: RESPONSES,
     answer: {
-      body: responseOf([], {
+      body: responseWith([], {
         status: 'failed',
         error: { code: 'server_error', message: 'The model failed to generate a response.' },
       }),
@@ -458,7 +458,7 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a call of a tool',
     from: RESPONSES,
     answer: {
-      body: responseOf([
+      body: responseWith([
         {
           type: 'function_call',
           id: 'fc_1',
@@ -474,14 +474,14 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
   {
     what: 'a kind of item that nobody knows beside the text',
     from: RESPONSES,
-    answer: { body: responseOf([{ type: 'dream' }, OUTPUT_TEXT]) },
+    answer: { body: responseWith([{ type: 'dream' }, OUTPUT_TEXT]) },
     says: { text: 'A unicorn under starlight.', tokens: RESPONSE_TOKENS },
   },
   {
     what: 'a picture',
     from: RESPONSES,
     answer: {
-      body: responseOf([
+      body: responseWith([
         { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' },
         OUTPUT_TEXT,
       ]),
@@ -502,7 +502,7 @@ const CLAUDE_USAGE = {
 } as const;
 const CLAUDE_TOKENS = [5170, 503, 1024, 2051] as const;
 
-function messageOf(
+function messageWith(
   content: readonly object[],
   stop_reason: Messages['stop_reason'],
   more: object = {},
@@ -526,7 +526,7 @@ const messageEvents = (texts: readonly string[], ...last: object[]): SentAnswer 
   events: [
     {
       type: 'message_start',
-      message: messageOf([], null, { usage: { ...CLAUDE_USAGE, output_tokens: 1 } }),
+      message: messageWith([], null, { usage: { ...CLAUDE_USAGE, output_tokens: 1 } }),
     },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
     { type: 'ping' },
@@ -554,7 +554,10 @@ const MESSAGES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a text behind a thought',
     from: MESSAGES,
     answer: {
-      body: messageOf([{ type: 'thinking', thinking: 'A greeting.', signature: 'zbbJhb' }, SAID], 'end_turn'),
+      body: messageWith(
+        [{ type: 'thinking', thinking: 'A greeting.', signature: 'zbbJhb' }, SAID],
+        'end_turn',
+      ),
     },
     says: { text: SAID.text, tokens: CLAUDE_TOKENS },
   },
@@ -576,7 +579,7 @@ const MESSAGES_ANSWERS: readonly DocumentedAnswer[] = [
     {
       what: `a text that ends with ${reason}`,
       from: MESSAGES,
-      answer: { body: messageOf([SAID], reason) },
+      answer: { body: messageWith([SAID], reason) },
       says: { text: SAID.text, end, tokens: CLAUDE_TOKENS },
     },
     {
@@ -605,7 +608,7 @@ const MESSAGES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a call of a tool',
     from: MESSAGES,
     answer: {
-      body: messageOf(
+      body: messageWith(
         [{ type: 'tool_use', id: 'toolu_01', name: 'get_weather', input: { location: 'Boston' } }],
         'tool_use',
       ),
@@ -615,14 +618,14 @@ const MESSAGES_ANSWERS: readonly DocumentedAnswer[] = [
   {
     what: 'a kind of block that nobody knows beside the text',
     from: MESSAGES,
-    answer: { body: messageOf([{ type: 'dream', dream: 'sheep' }, SAID], 'end_turn') },
+    answer: { body: messageWith([{ type: 'dream', dream: 'sheep' }, SAID], 'end_turn') },
     says: { text: SAID.text, tokens: CLAUDE_TOKENS },
   },
   {
     what: 'work that was done in several turns',
     from: MESSAGES,
     answer: {
-      body: messageOf([SAID], 'end_turn', {
+      body: messageWith([SAID], 'end_turn', {
         usage: {
           input_tokens: 612,
           output_tokens: 2819,

@@ -6,7 +6,7 @@ import { GENERATE_CONTENT } from './google.ts';
 import { FIREWORKS_RESULT, FIREWORKS_WORKFLOW, IMAGES, NOVA_CANVAS } from './images.ts';
 import { openaiError } from './openai.ts';
 import { OPENAI_RESPONSES } from './responses.ts';
-import { refusalOf, type Service } from './service.ts';
+import { findRefusal, type Service } from './service.ts';
 
 /** The interfaces that are known by their paths alone. */
 const BY_PATH: readonly (readonly [RegExp, Service])[] = [
@@ -35,5 +35,5 @@ export function refusal(request: ProviderRequest, dialect: ChatDialect): Provide
   const drawing = isDrawing ? IMAGES[dialect] : undefined;
   const byDialect = request.path.endsWith('/chat/completions') ? CHAT_DIALECTS[dialect] : drawing;
   const service = byDialect ?? BY_PATH.find(([path]) => path.test(request.path))?.[1];
-  return service && refusalOf(service, request);
+  return service && findRefusal(service, request);
 }

@@ -9,8 +9,8 @@ import {
   INTEGER,
   lenient,
   listOf,
-  modelOf,
   NUMBER,
+  namedModel,
   OBJECT,
   object,
   oneOf,
@@ -45,14 +45,14 @@ const OPENAI: Service = {
   refuse: wrongParameter,
   rules: [
     body =>
-      /gpt-image/.test(modelOf(body)) && body['response_format'] !== undefined
+      /gpt-image/.test(namedModel(body)) && body['response_format'] !== undefined
         ? openaiError("Unknown parameter: 'response_format'.", {
             param: 'response_format',
             code: 'unknown_parameter',
           })
         : undefined,
     body =>
-      /gpt-image/.test(modelOf(body)) && !GPT_IMAGE_SIZES.some(size => size === (body['size'] ?? 'auto'))
+      /gpt-image/.test(namedModel(body)) && !GPT_IMAGE_SIZES.some(size => size === (body['size'] ?? 'auto'))
         ? openaiError(
             `Invalid value: '${JSON.stringify(body['size'])}'. Supported values are: '1024x1024', '1024x1536', '1536x1024', and 'auto'.`,
             {

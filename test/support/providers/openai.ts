@@ -10,8 +10,8 @@ import {
   LIST,
   listOf,
   missingInStrict,
-  modelOf,
   NUMBER,
+  namedModel,
   OBJECT,
   object,
   oneOf,
@@ -193,7 +193,7 @@ export const OPENAI_CHAT: Service = {
       : wrongParameter(fault),
   rules: [
     body =>
-      ONLY_RESPONSES.test(modelOf(body))
+      ONLY_RESPONSES.test(namedModel(body))
         ? openaiError('This model is only supported in v1/responses and not in v1/chat/completions.', {
             status: 404,
             param: 'model',

@@ -81,23 +81,23 @@ export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promis
   );
   if ('body' in answer) {
     const { content, finishReason, usage } = await client.doGenerate(CALL);
-    const pictures = content.flatMap(part => (part.type === 'file' ? [base64Of(part.data)] : []));
+    const pictures = content.flatMap(part => (part.type === 'file' ? [toBase64(part.data)] : []));
     const text = content.map(part => (part.type === 'text' ? part.text : '')).join('');
-    return { text, end: ENDS[finishReason.unified], tokens: tokensOf(usage), pictures };
+    return { text, end: ENDS[finishReason.unified], tokens: readTokens(usage), pictures };
   }
   const reading = {
     text: '',
     end: 'broken' as Reading['end'],
-    tokens: tokensOf(undefined),
+    tokens: readTokens(undefined),
     pictures: [] as string[],
   };
   for await (const part of (await client.doStream(CALL)).stream) {
     if (part.type === 'text-delta') reading.text += part.delta;
-    if (part.type === 'file') reading.pictures.push(base64Of(part.data));
+    if (part.type === 'file') reading.pictures.push(toBase64(part.data));
     if (part.type === 'error') reading.end = 'error';
     if (part.type === 'finish') {
       if (reading.end !== 'error') reading.end = ENDS[part.finishReason.unified];
-      reading.tokens = tokensOf(part.usage);
+      reading.tokens = readTokens(part.usage);
     }
   }
   return reading;
@@ -113,12 +113,12 @@ const ENDS = {
   other: 'broken',
 } as const;
 
-function base64Of(data: unknown): string {
-  if (typeof data === 'object' && data !== null && 'data' in data) return base64Of(data.data);
+function toBase64(data: unknown): string {
+  if (typeof data === 'object' && data !== null && 'data' in data) return toBase64(data.data);
   return data instanceof Uint8Array ? Buffer.from(data).toString('base64') : String(data);
 }
 
-function tokensOf(usage: LanguageModelV4Usage | undefined): Reading['tokens'] {
+function readTokens(usage: LanguageModelV4Usage | undefined): Reading['tokens'] {
   const { total, cacheRead = 0, cacheWrite = 0 } = usage?.inputTokens ?? { total: undefined };
   const output = usage?.outputTokens.total;
   return total === undefined || output === undefined ? undefined : [total, output, cacheRead, cacheWrite];
@@ -145,13 +145,13 @@ export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise
   const { usage } = read;
   return {
     text: read.text,
-    end: endOf(fault),
+    end: readEnd(fault),
     tokens: usage && [usage.input, usage.output, usage.cached, usage.cacheWritten ?? 0],
     pictures: read.pictures.map(({ base64, url = '' }) => base64 ?? url),
   };
 }
 
-function endOf(fault: string): Reading['end'] {
+function readEnd(fault: string): Reading['end'] {
   if (fault === '') return 'whole';
   if (/asked for the tool/.test(fault)) return 'tool';
   if (/context is full|token limit/.test(fault)) return 'length';

@@ -18,8 +18,8 @@ import {
   INTEGER,
   LIST,
   listOf,
-  modelOf,
   NUMBER,
+  namedModel,
   OBJECT,
   object,
   oneOf,
@@ -115,7 +115,8 @@ export const OPENAI_RESPONSES: Service = {
     withoutParameter(THINKING, 'top_p', unsupported('top_p'), 1),
     withoutParameter(NOT_THINKING, 'reasoning.effort', unsupported('reasoning.effort')),
     body =>
-      NOT_THINKING.test(modelOf(body)) && JSON.stringify(body['include'] ?? []).includes('encrypted_content')
+      NOT_THINKING.test(namedModel(body)) &&
+      JSON.stringify(body['include'] ?? []).includes('encrypted_content')
         ? openaiError('Encrypted content is not supported with this model.', { param: 'include' })
         : undefined,
     body =>

@@ -32,7 +32,7 @@ export interface Service {
 const ajv = new Ajv({ strict: false, verbose: true });
 
 /** Returns the answer of a service to a request that it refuses; undefined if it takes it. */
-export function refusalOf(service: Service, request: ProviderRequest): ProviderAnswer | undefined {
+export function findRefusal(service: Service, request: ProviderRequest): ProviderAnswer | undefined {
   const wrongHeader = service.headers?.(request);
   if (wrongHeader) return wrongHeader;
   const body = JSON.parse(request.text) as Body;
@@ -103,7 +103,7 @@ export function valueAt(body: unknown, ...path: readonly string[]): unknown {
   );
 }
 
-export function modelOf(body: Body): string {
+export function namedModel(body: Body): string {
   const { model } = body;
   return typeof model === 'string' ? model : '';
 }
@@ -117,8 +117,9 @@ export function withoutParameter(
 ): Rule {
   return body => {
     const value = valueAt(body, ...parameter.split('.'));
-    const isRefused = value !== undefined && value !== null && value !== unless && models.test(modelOf(body));
-    return isRefused ? answer(value, modelOf(body)) : undefined;
+    const isRefused =
+      value !== undefined && value !== null && value !== unless && models.test(namedModel(body));
+    return isRefused ? answer(value, namedModel(body)) : undefined;
   };
 }
 

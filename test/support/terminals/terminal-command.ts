@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { COMMAND } from '../command.ts';
 import { temporaryDirectory } from '../context.ts';
 import { commandEnvironment } from '../environment.ts';
-import { type Exchange, type ScriptedService, scriptedServiceOf, success } from '../scripted-service.ts';
+import { type Exchange, type ScriptedService, startScriptedService, success } from '../scripted-service.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export interface OnTerminalOptions {
@@ -37,7 +37,7 @@ export async function serviceWithPrompt(
   ...more: readonly Exchange[]
 ): Promise<{ service: ScriptedService; env: Record<string, string>; sentInputs: () => unknown }> {
   const version = { promptVersionId: VERSION_ID, promptId: VERSION_ID, title: 'A prompt', config };
-  const service = await scriptedServiceOf(
+  const service = await startScriptedService(
     [
       ...more,
       {

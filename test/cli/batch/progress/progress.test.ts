@@ -6,10 +6,10 @@ import {
   startBatchProgress,
 } from '../../../../src/cli/batch/progress/progress-line.ts';
 import { Tally } from '../../../../src/cli/batch/progress/row-tally.ts';
-import { HandClock, settled } from '../../../support/batch-command.ts';
 import { testContext } from '../../../support/context.ts';
+import { HandClock, settled } from '../../../support/hand-clock.ts';
 
-function tallyOf(
+function createTally(
   total: number | undefined,
   now: Partial<Tally['now']>,
   before: Partial<Tally['now']> = {},
@@ -22,29 +22,29 @@ function tallyOf(
 
 describe('the progress of a batch', () => {
   test('shows done, failed, rate and time left', () => {
-    const tally = tallyOf(100, { succeeded: 18, failed: 2 }, { succeeded: 30 });
+    const tally = createTally(100, { succeeded: 18, failed: 2 }, { succeeded: 30 });
     expect(progressText(tally, 10_000)).toBe('50 of 100 done, 2 failed, 2.0/s, 25 s left');
   });
 
   test('shows no rate before the first row has ended', () => {
-    expect(progressText(tallyOf(100, {}), 0)).toBe('0 of 100 done, 0 failed');
-    const doubt = tallyOf(4, { succeeded: 1, failed: 1, 'in doubt': 1, running: 1 });
+    expect(progressText(createTally(100, {}), 0)).toBe('0 of 100 done, 0 failed');
+    const doubt = createTally(4, { succeeded: 1, failed: 1, 'in doubt': 1, running: 1 });
     expect(progressText(doubt, 1000)).toContain('4 of 4 done, 1 failed');
   });
 
   test('does without the number of rows if it is not known', () => {
-    expect(progressText(tallyOf(undefined, { succeeded: 3 }), 60_000)).toBe('3 done, 0 failed, 3.0/min');
+    expect(progressText(createTally(undefined, { succeeded: 3 }), 60_000)).toBe('3 done, 0 failed, 3.0/min');
   });
 
   test('rates and times in words', () => {
     expect([speedText(25.4), speedText(1.24), speedText(0.5)]).toEqual(['25/s', '1.2/s', '30/min']);
-    const left = (ms: number): string => progressText(tallyOf(2, { succeeded: 1 }), ms);
+    const left = (ms: number): string => progressText(createTally(2, { succeeded: 1 }), ms);
     expect(left(125_000)).toMatch(/, 2 min 5 s left$/u);
     expect(left(11_400_000)).toMatch(/, 3 h 10 min left$/u);
   });
 
   test('a bar as wide as the terminal lets it be', () => {
-    const tally = tallyOf(4, { succeeded: 1 });
+    const tally = createTally(4, { succeeded: 1 });
     expect(barText(tally, 1000, 80)).toBe('█████░░░░░░░░░░░░░░░ 1 of 4 done, 0 failed, 1.0/s, 3 s left');
     expect(barText(tally, 1000, 30)).toBe('1 of 4 done, 0 failed, 1.0/');
   });
@@ -57,7 +57,7 @@ describe('progress while a batch runs', () => {
   ): Promise<string> {
     const clock = new HandClock();
     const context = await testContext({ ...options, clock });
-    const tally = tallyOf(4, { succeeded: 1 });
+    const tally = createTally(4, { succeeded: 1 });
     const stop = startBatchProgress(context.ctx, tally, { hasLines: true });
     await during(clock, tally);
     await stop();

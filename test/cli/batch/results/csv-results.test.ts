@@ -7,7 +7,7 @@ import type { Context } from '../../../../src/cli/context.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 
 /** Gives results to a table, in this order, and what the table holds then. */
-async function tableOf(results: readonly Given[], { sorted = false } = {}): Promise<string> {
+async function writeTable(results: readonly Given[], { sorted = false } = {}): Promise<string> {
   const cwd = temporaryDirectory();
   const table = await CsvResults.open(
     { cwd } as Context,
@@ -15,7 +15,13 @@ async function tableOf(results: readonly Given[], { sorted = false } = {}): Prom
     new Map(),
   );
   for (const { id, row, cells, outputs } of results) {
-    await table.write(lineOf(id, row, outputs), { id, row, line: row + 1, cells, fault: 'is not looked at' });
+    await table.write(succeededLine(id, row, outputs), {
+      id,
+      row,
+      line: row + 1,
+      cells,
+      fault: 'is not looked at',
+    });
   }
   await table.finish(sorted);
   await table.close();
@@ -29,7 +35,7 @@ interface Given {
   readonly outputs: readonly string[];
 }
 
-function lineOf(id: string, row: number, outputs: readonly string[]): ResultsLine {
+function succeededLine(id: string, row: number, outputs: readonly string[]): ResultsLine {
   const items = outputs.map(data => ({ type: 'text', data }) as const);
   return {
     row,
@@ -58,7 +64,7 @@ describe('a table of results', () => {
   });
 
   test('has as many cells in each line as in its header, whatever later results need', async () => {
-    const table = await tableOf([
+    const table = await writeTable([
       { id: 'a', row: 1, cells: { name: 'Zoë, "Z"' }, outputs: ['one\nline'] },
       { id: 'b', row: 2, cells: { name: 'Bo', city: 'Oslo' }, outputs: ['1', '2', '3'] },
       { id: 'c', row: 3, cells: { city: 'Rio' }, outputs: [] },
@@ -86,12 +92,12 @@ describe('a table of results', () => {
     ];
     const header = 'name,runId,runStatus,error,output1\n';
     const [first, second, third] = ['x,r1,ok,,first\n', 'x,r2,ok,,new\n', 'x,r3,ok,,third\n'];
-    expect(await tableOf(results)).toBe([header, third, first, second].join(''));
-    expect(await tableOf(results, { sorted: true })).toBe([header, first, second, third].join(''));
+    expect(await writeTable(results)).toBe([header, third, first, second].join(''));
+    expect(await writeTable(results, { sorted: true })).toBe([header, first, second, third].join(''));
   });
 
   test('may have no column of the rows', async () => {
-    const table = await tableOf([
+    const table = await writeTable([
       { id: '1', row: 1, cells: {}, outputs: ['é'] },
       { id: '2', row: 2, cells: { name: 'Bo' }, outputs: ['1', '2'] },
     ]);

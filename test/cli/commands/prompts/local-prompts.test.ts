@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../../support/context.ts';
-import { against } from '../../../support/one-command.ts';
 import { png } from '../../../support/pictures.ts';
+import { runWithScript } from '../../../support/run-with-script.ts';
 import { failure, success } from '../../../support/scripted-service.ts';
 
 const SUM =
@@ -91,7 +91,7 @@ describe('prompts without a verb', () => {
   });
 
   it('explains itself if the service has no such list, and asks it nothing', async () => {
-    const { stdout, exitCode } = await against([], ['prompts']);
+    const { stdout, exitCode } = await runWithScript([], ['prompts']);
     expect(stdout).toMatch(/^Usage: promptrun prompts \[options\] \[command\]/);
     expect(exitCode).toBe(0);
   });
@@ -132,7 +132,7 @@ describe('prompts list', () => {
     const script = [
       { expect: { path: '/prompts' }, answer: failure(404, 'NOT_FOUND_ERROR', 'no such endpoint') },
     ];
-    const { stderr, exitCode } = await against(script, ['prompts', 'list']);
+    const { stderr, exitCode } = await runWithScript(script, ['prompts', 'list']);
     expect(stderr).toMatch(
       /^error: \S+ does not list its prompts \(USAGE_ERROR\)\n.*promptrun prompts search/,
     );
@@ -141,7 +141,7 @@ describe('prompts list', () => {
 
   it('succeeds with no output if there are no prompts', async () => {
     const script = [{ expect: { path: '/prompts' }, answer: success({ rows: [], hasMore: false }) }];
-    expect(await against(script, ['prompts', 'list', '--json'])).toMatchObject({
+    expect(await runWithScript(script, ['prompts', 'list', '--json'])).toMatchObject({
       stdout: '[]\n',
       exitCode: 0,
     });
@@ -447,7 +447,7 @@ describe('run --model', () => {
   });
 
   it('is refused if another service is configured', async () => {
-    const { stderr, exitCode } = await against([], ['run', 'hello', '-m', 'echo']);
+    const { stderr, exitCode } = await runWithScript([], ['run', 'hello', '-m', 'echo']);
     expect([stderr, exitCode]).toEqual([expect.stringContaining('--profile local'), 2]);
   });
 });

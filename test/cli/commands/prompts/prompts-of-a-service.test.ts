@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TEST_NOW } from '../../../support/context.ts';
-import { against } from '../../../support/one-command.ts';
+import { runWithScript } from '../../../support/run-with-script.ts';
 import { type Exchange, failure, success } from '../../../support/scripted-service.ts';
 
 const PROMPT = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
@@ -41,7 +41,7 @@ function answering(pathname: string, data: unknown, query: Record<string, string
 describe('prompts get', () => {
   it('shows the inputs a prompt expects and how to run it', async () => {
     const script = [answering(`/prompts/${PROMPT}`, POSTCARD, { versionId: null })];
-    const { stdout, exitCode } = await against(script, ['prompts', 'get', PROMPT], {
+    const { stdout, exitCode } = await runWithScript(script, ['prompts', 'get', PROMPT], {
       ...ON_TERMINAL,
       columns: 100,
     });
@@ -51,11 +51,14 @@ describe('prompts get', () => {
 
   it('shows the version that is asked for', async () => {
     const script = [answering(`/prompts/${PROMPT}`, POSTCARD, { versionId: VERSION })];
-    await against(script, ['prompt', 'get', PROMPT, '--version-id', VERSION]);
+    await runWithScript(script, ['prompt', 'get', PROMPT, '--version-id', VERSION]);
   });
 
   it('prints a line for each fact and each input for programs', async () => {
-    const { stdout } = await against([answering(`/prompts/${PROMPT}`, POSTCARD)], ['prompts', 'get', PROMPT]);
+    const { stdout } = await runWithScript(
+      [answering(`/prompts/${PROMPT}`, POSTCARD)],
+      ['prompts', 'get', PROMPT],
+    );
     expect(stdout.split('\n')).toEqual([
       `promptId\t${PROMPT}`,
       `promptVersionId\t${VERSION}`,
@@ -69,7 +72,7 @@ describe('prompts get', () => {
   });
 
   it('prints the JSON unchanged', async () => {
-    const { stdout } = await against(
+    const { stdout } = await runWithScript(
       [answering(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT, '--json'],
     );
@@ -77,7 +80,10 @@ describe('prompts get', () => {
   });
 
   it('keeps the config, so that it needs no second request', async () => {
-    const { home } = await against([answering(`/prompts/${PROMPT}`, POSTCARD)], ['prompts', 'get', PROMPT]);
+    const { home } = await runWithScript(
+      [answering(`/prompts/${PROMPT}`, POSTCARD)],
+      ['prompts', 'get', PROMPT],
+    );
     expect(readFileSync(path.join(home, 'config/prompts.json'), 'utf8')).toContain('where it comes from');
   });
 
@@ -87,7 +93,7 @@ describe('prompts get', () => {
     [null, 'not described in a known form'],
   ])('describes the config %j as far as it is known', async (config, words) => {
     const script = [answering(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
-    const { stdout } = await against(script, ['prompts', 'get', PROMPT], ON_TERMINAL);
+    const { stdout } = await runWithScript(script, ['prompts', 'get', PROMPT], ON_TERMINAL);
     expect(stdout).toContain(words);
     expect(stdout).toContain(`Run it: promptrun run ${VERSION}\n`);
   });
@@ -98,10 +104,14 @@ describe('prompts get', () => {
       '\u001b[2J': { required: true },
     };
     const odd = { ...POSTCARD, title: '\u001b]0;t\u0007', config: { textInputs } };
-    const { stdout } = await against([answering(`/prompts/${PROMPT}`, odd)], ['prompts', 'get', PROMPT], {
-      ...ON_TERMINAL,
-      env: { ...ON_TERMINAL.env, SHELL: '/bin/sh' },
-    });
+    const { stdout } = await runWithScript(
+      [answering(`/prompts/${PROMPT}`, odd)],
+      ['prompts', 'get', PROMPT],
+      {
+        ...ON_TERMINAL,
+        env: { ...ON_TERMINAL.env, SHELL: '/bin/sh' },
+      },
+    );
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i $'\033[2J=…'`);
   });
@@ -111,13 +121,13 @@ describe('prompts get', () => {
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such prompt') },
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such version') },
     ];
-    const { stderr, exitCode } = await against(script, ['prompts', 'get', PROMPT]);
+    const { stderr, exitCode } = await runWithScript(script, ['prompts', 'get', PROMPT]);
     expect(stderr).toMatch(/^error: no such prompt \(NOT_FOUND_ERROR\)\n/u);
     expect(exitCode).toBe(4);
   });
 
   it.each(['..', '%2e%2e', 'a/b', ''])('sends nothing for the id %j', async id => {
-    expect((await against([], ['prompts', 'get', id])).exitCode).toBe(2);
+    expect((await runWithScript([], ['prompts', 'get', id])).exitCode).toBe(2);
   });
 });
 
@@ -131,7 +141,7 @@ describe('versions', () => {
   ];
 
   it('are a table on a terminal', async () => {
-    const { stdout } = await against(script, ['versions', 'list', PROMPT], ON_TERMINAL);
+    const { stdout } = await runWithScript(script, ['versions', 'list', PROMPT], ON_TERMINAL);
     expect(stdout).toBe(
       [
         'PROMPT VERSION                        PUBLISHED',
@@ -143,19 +153,22 @@ describe('versions', () => {
   });
 
   it('are tab-separated lines in a pipe and an array in JSON', async () => {
-    const { stdout } = await against(script, ['version', 'list', PROMPT]);
+    const { stdout } = await runWithScript(script, ['version', 'list', PROMPT]);
     expect(stdout).toBe(
       `${VERSION}\t${POSTCARD.publishedAt}\tlatest\n${PROMPT}\t2025-01-02T03:04:05.000Z\t\n`,
     );
-    const json = await against(script, ['versions', 'list', PROMPT, '--json']);
+    const json = await runWithScript(script, ['versions', 'list', PROMPT, '--json']);
     expect(JSON.parse(json.stdout)).toEqual(entries);
   });
 
   it('show their inputs one by one', async () => {
     const one = [answering(`/prompt-versions/${VERSION}`, POSTCARD)];
-    const { stdout } = await against(one, ['versions', 'get', VERSION], { ...ON_TERMINAL, columns: 100 });
+    const { stdout } = await runWithScript(one, ['versions', 'get', VERSION], {
+      ...ON_TERMINAL,
+      columns: 100,
+    });
     expect(stdout).toBe(POSTCARD_PAGE);
-    const json = await against(one, [
+    const json = await runWithScript(one, [
       'versions',
       'get',
       VERSION,
@@ -187,7 +200,7 @@ describe('prompts search', () => {
   ];
 
   it('sends the words as one query', async () => {
-    const { stdout } = await against(found(row), ['prompts', 'search', ' post', 'card ']);
+    const { stdout } = await runWithScript(found(row), ['prompts', 'search', ' post', 'card ']);
     expect(stdout).toBe(
       `postcard\t${VERSION}\t${PROMPT}\timage\t4\t${row.publishedAt}\tPostcard\t${row.description}\n`,
     );
@@ -195,27 +208,27 @@ describe('prompts search', () => {
 
   it('shows a table, JSON, or that there is nothing', async () => {
     const words = ['prompts', 'search', 'post card'];
-    const table = await against(found(row), words, { ...ON_TERMINAL, columns: 120 });
+    const table = await runWithScript(found(row), words, { ...ON_TERMINAL, columns: 120 });
     expect(table.stdout).toMatch(
       /^SLUG +TITLE +PROMPT +TYPE +CREDITS +USES +PUBLISHED +DESCRIPTION\npostcard +Postcard/u,
     );
-    const narrow = await against(found(row), words, { ...ON_TERMINAL, columns: 60 });
+    const narrow = await runWithScript(found(row), words, { ...ON_TERMINAL, columns: 60 });
     expect(narrow.stdout).toContain(PROMPT.slice(0, 8));
     expect(narrow.stdout).not.toContain(PROMPT);
-    expect(JSON.parse((await against(found(row), [...words, '--json'])).stdout)).toEqual([row]);
-    expect((await against(found(), words, ON_TERMINAL)).stdout).toBe('no prompts found\n');
-    expect(await against(found(), words)).toMatchObject({ stdout: '', exitCode: 0 });
+    expect(JSON.parse((await runWithScript(found(row), [...words, '--json'])).stdout)).toEqual([row]);
+    expect((await runWithScript(found(), words, ON_TERMINAL)).stdout).toBe('no prompts found\n');
+    expect(await runWithScript(found(), words)).toMatchObject({ stdout: '', exitCode: 0 });
   });
 
   it.each([[['  ']], [['x'.repeat(201)]], [['x'.repeat(100), 'y'.repeat(100)]]])(
     'refuses what the service would refuse',
     async words => {
-      expect((await against([], ['prompts', 'search', ...words])).exitCode).toBe(2);
+      expect((await runWithScript([], ['prompts', 'search', ...words])).exitCode).toBe(2);
     },
   );
 
   it('takes 200 characters, however many bytes', async () => {
     const q = 'ü'.repeat(200);
-    await against([answering('/prompts/publish', { rows: [] }, { q })], ['prompts', 'search', q]);
+    await runWithScript([answering('/prompts/publish', { rows: [] }, { q })], ['prompts', 'search', q]);
   });
 });

@@ -5,13 +5,13 @@ import { parse } from 'yaml';
 import { EXIT } from '../../../../src/cli/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
-import { scriptedService, success } from '../../../support/scripted-service.ts';
+import { startScriptedService, success } from '../../../support/scripted-service.ts';
 import { hasLinks } from '../../../support/system.ts';
 
 const skill = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
   runInProcess(['prompts', 'skill', ...argv], { home, local: localService });
 
-function frontMatterOf(text: string): Record<string, string> {
+function readFrontMatter(text: string): Record<string, string> {
   const [, yaml = ''] = /^---\n([\s\S]*?)\n---\n/u.exec(text) ?? [];
   return parse(yaml) as Record<string, string>;
 }
@@ -21,8 +21,8 @@ it('writes a skill whose command line runs as it stands', async () => {
   const { exitCode, stdout } = await skill(home, 'hello');
   expect([exitCode, stdout()]).toEqual([0, `${path.join('.claude/skills/hello/SKILL.md')}\n`]);
   const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
-  expect(Object.keys(frontMatterOf(text))).toEqual(['name', 'description']);
-  expect(frontMatterOf(text)['name']).toBe('hello');
+  expect(Object.keys(readFrontMatter(text))).toEqual(['name', 'description']);
+  expect(readFrontMatter(text)['name']).toBe('hello');
   expect(text).toContain("promptrun run hello -i 'name=your name'");
   const explained = [...text.slice(text.indexOf('Exit code')).matchAll(/\b(\d+)(?=[:,])/gu)].map(([code]) =>
     Number(code),
@@ -39,7 +39,7 @@ it('writes a command line that runs on every system', async () => {
   const { exitCode, stdout } = await skill(home, path.join('in', 'note.prompt'));
   expect(exitCode).toBe(0);
   const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
-  expect(frontMatterOf(text)['description']).toMatch(/^Notes a topic\. /u);
+  expect(readFrontMatter(text)['description']).toMatch(/^Notes a topic\. /u);
   expect(text).toContain("\npromptrun run in/note.prompt -i 'topic=your topic' --profile local\n");
 });
 
@@ -90,10 +90,10 @@ it('takes what a service says of a prompt as data', async () => {
       'a=b': {},
     },
   };
-  const service = await scriptedService(
+  const service = await startScriptedService([
     { expect: { path: `/prompts/${id}` }, answer: success({ ...version, config }) },
     { expect: { path: '/prompts/publish' }, answer: success({ rows: [] }) },
-  );
+  ]);
   const { exitCode, stderr } = await runInProcess(['prompts', 'skill', id], {
     home,
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
@@ -102,7 +102,7 @@ it('takes what a service says of a prompt as data', async () => {
   expect(exitCode).toBe(0);
   expect(stderr()).toContain(`note: ${id}: the skill lacks the input "a=b", which -i can't name\n`);
   const text = readFileSync(path.join(home, '.claude/skills/x-rm-rf-b-touch-y-b-2j/SKILL.md'), 'utf8');
-  const { name = '', description = '', ...others } = frontMatterOf(text);
+  const { name = '', description = '', ...others } = readFrontMatter(text);
   expect(name).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/u);
   expect(description).not.toMatch(/[<>\u0000-\u001f]/u);
   expect(others).toEqual({});
@@ -118,11 +118,11 @@ it('keeps what a service says of a prompt whole, and what YAML reads as a number
   const config = { textInputs: { 'a`b': { description: 'snake_case, #1', enum: ['x`y', 'z'] } } };
   const description = `Issue #7 of my_repo ${'👩‍👩‍👧'.repeat(200)}`;
   const row = { promptId: id, promptVersionId: id, title: '123', description, slug: '123', configs: config };
-  const service = await scriptedService(
+  const service = await startScriptedService([
     { expect: { path: `/prompts/${id}` }, answer: success({ ...version, config }) },
     { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
     { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
-  );
+  ]);
   const { exitCode } = await runInProcess(['prompts', 'skill', id], {
     home,
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
@@ -130,7 +130,7 @@ it('keeps what a service says of a prompt whole, and what YAML reads as a number
   await service.close();
   expect(exitCode).toBe(0);
   const text = readFileSync(path.join(home, '.claude/skills/123/SKILL.md'), 'utf8');
-  const { name, description: described = '' } = frontMatterOf(text);
+  const { name, description: described = '' } = readFrontMatter(text);
   expect(name).toBe('123');
   expect(described).toMatch(/^Issue #7 of my_repo (?:👩‍👩‍👧)+$/u);
   expect(described.length).toBeLessThanOrEqual(1024);

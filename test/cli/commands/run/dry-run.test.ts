@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { png } from '../../../support/pictures.ts';
-import { failure, success } from '../../../support/scripted-service.ts';
+import { failure, scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { isPosix } from '../../../support/system.ts';
-import { command, PROMPT, serviceOf, VERSION } from './run-against-service.ts';
+import { PROMPT, runAgainst, VERSION } from './run-against-service.ts';
 
 const image = `data:image/png;base64,${png(1, 1).toString('base64')}`;
 const DRY = ['run', VERSION, '--image', image, '-o', 'quality=high', '--no-validate', '--dry-run'];
@@ -36,8 +36,8 @@ describe('--dry-run', () => {
   it.runIf(isPosix)(
     'prints the body, and on standard error a curl that sends it, and sends nothing',
     async () => {
-      const service = await serviceOf();
-      const { exitCode, stdout, stderr } = await command(service, [...DRY, '-i', 'name=Ada']);
+      const service = await scriptedServiceForTest();
+      const { exitCode, stdout, stderr } = await runAgainst(service, [...DRY, '-i', 'name=Ada']);
       expect(exitCode).toBe(0);
       expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
       expect(stderr()).not.toContain('key-of-the-tests');
@@ -50,11 +50,11 @@ describe('--dry-run', () => {
 
   it.runIf(isPosix)('prints a curl that can be pasted whatever the inputs are', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf();
+    const service = await scriptedServiceForTest();
     const part = fc.constantFrom('END_OF_BODY', '\n', '_', "'", '$(id)', '`', '\\', '"', 'ü\u2028');
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 8 }), async parts => {
-        const { stderr } = await command(service, [...DRY, '-i', `name=${parts.join('')}`], { home });
+        const { stderr } = await runAgainst(service, [...DRY, '-i', `name=${parts.join('')}`], { home });
         expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith(parts.join('')));
       }),
       { numRuns: 20 },
@@ -62,7 +62,13 @@ describe('--dry-run', () => {
   });
 
   it('is exactly the body with --json', async () => {
-    const { stdout, stderr } = await command(await serviceOf(), [...DRY, '-i', 'name=Ada', '--json', '-q']);
+    const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), [
+      ...DRY,
+      '-i',
+      'name=Ada',
+      '--json',
+      '-q',
+    ]);
     expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
     expect(stderr()).toBe('');
   });
@@ -71,25 +77,30 @@ describe('--dry-run', () => {
     const lookUp = { path: `/prompt-versions/${VERSION}`, method: 'GET' };
     const config = { textInputs: { name: { type: 'string', required: true } }, imageInputs: [] };
     const version = { promptVersionId: VERSION, promptId: PROMPT, title: 'Hello', publishedAt: '', config };
-    const missing = await command(await serviceOf({ expect: lookUp, answer: success(version) }), [
-      'run',
-      VERSION,
-      '--dry-run',
-    ]);
+    const missing = await runAgainst(
+      await scriptedServiceForTest({ expect: lookUp, answer: success(version) }),
+      ['run', VERSION, '--dry-run'],
+    );
     expect([missing.exitCode, missing.stdout()]).toEqual([2, '']);
     expect(missing.stderr()).toContain('missing input: name');
-    const asPrompt = await serviceOf(
+    const asPrompt = await scriptedServiceForTest(
       { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
       { expect: { path: `/prompts/${PROMPT}` }, answer: success(version) },
     );
-    const { exitCode, stdout } = await command(asPrompt, ['run', PROMPT, '-i', 'name=Ada', '--dry-run']);
+    const { exitCode, stdout } = await runAgainst(asPrompt, ['run', PROMPT, '-i', 'name=Ada', '--dry-run']);
     expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { promptVersionId: VERSION }]);
   });
 
   it('shows the request even if the service is away', async () => {
-    const service = await serviceOf();
+    const service = await scriptedServiceForTest();
     await service.close();
-    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, '-i', 'a=b', '--dry-run']);
+    const { exitCode, stdout, stderr } = await runAgainst(service, [
+      'run',
+      VERSION,
+      '-i',
+      'a=b',
+      '--dry-run',
+    ]);
     expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { inputs: { textInputs: { a: 'b' } } }]);
     expect(stderr()).toContain('# note: the inputs were not checked');
   });
@@ -97,9 +108,9 @@ describe('--dry-run', () => {
   it.runIf(isPosix)('shows pictures by name on a terminal', async () => {
     const argv = [...DRY, '-i', 'name=Ada'];
     const terminal = { stdout: true };
-    const { stdout, stderr } = await command(await serviceOf(), argv, { terminal });
+    const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), argv, { terminal });
     expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
-    const json = await command(await serviceOf(), [...argv, '--json'], { terminal });
+    const json = await runAgainst(await scriptedServiceForTest(), [...argv, '--json'], { terminal });
     expect(json.stdout()).toBe(stdout());
     expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
   });
@@ -113,7 +124,11 @@ describe('--dry-run', () => {
       const name = '`$HOME` "\\\n';
       const argv = ['run', VERSION, '-i', `name=${name}`, '--image', file, '--image', image, '--dry-run'];
       const options = { home, terminal: { stderr: true } };
-      const { stderr } = await command(await serviceOf(), [...argv, '--no-validate'], options);
+      const { stderr } = await runAgainst(
+        await scriptedServiceForTest(),
+        [...argv, '--no-validate'],
+        options,
+      );
       expect(stderr().length).toBeLessThan(1000);
       const pictures = [png(200, 200), png(1, 1)].map(bytes => bytes.toString('base64'));
       expect(JSON.parse(pasted(stderr()).stdin)).toEqual({

@@ -8,15 +8,17 @@ import { anyText } from '../../../support/any-text.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { png } from '../../../support/pictures.ts';
 import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
-import { type Exchange, success } from '../../../support/scripted-service.ts';
-import { command, creation, PROMPT, runOf, serviceOf, start, VERSION } from './run-against-service.ts';
+import { type Exchange, scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
+import { creation, PROMPT, runAgainst, startAgainst, succeededRun, VERSION } from './run-against-service.ts';
 
 const sent = (inputs: object, more: object = {}): object => ({ promptVersionId: VERSION, inputs, ...more });
 
 describe('what `run` sends', () => {
   it('sends one request for a version id', async () => {
-    const service = await serviceOf(creation(runOf(), sent({ textInputs: { name: 'Ada' } })));
-    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, '-i', 'name=Ada']);
+    const service = await scriptedServiceForTest(
+      creation(succeededRun(), sent({ textInputs: { name: 'Ada' } })),
+    );
+    const { exitCode, stdout, stderr } = await runAgainst(service, ['run', VERSION, '-i', 'name=Ada']);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
       exitCode: 0,
       stdout: 'Hello, Ada!\n',
@@ -26,10 +28,10 @@ describe('what `run` sends', () => {
 
   it('has every value unchanged, from the argument, a file or standard input', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf({
+    const service = await scriptedServiceForTest({
       expect: { path: '/runs', method: 'POST' },
       times: 'any',
-      answer: call => success(runOf({ echo: call.body })),
+      answer: call => success(succeededRun({ echo: call.body })),
     });
     const value = anyText({ minLength: 1 }).map(text => text.replaceAll('\0', ''));
     const fileText = (text: string): string => text.replace(/^\uFEFF/u, '').replaceAll('\r\n', '\n');
@@ -37,7 +39,7 @@ describe('what `run` sends', () => {
       fc.asyncProperty(value, value, value, async (argument, file, stdin) => {
         writeFileSync(path.join(home, 'value'), file);
         const argv = ['run', VERSION, '-i', `a=@@${argument}`, '-i', 'b=@value', '-i', 'c=@-', '--json'];
-        const { stdout } = await command(service, argv, { home, stdin });
+        const { stdout } = await runAgainst(service, argv, { home, stdin });
         const textInputs = { a: `@${argument}`, b: fileText(file), c: stdin };
         expect(JSON.parse(stdout())).toMatchObject({ echo: sent({ textInputs }) });
       }),
@@ -49,10 +51,10 @@ describe('what `run` sends', () => {
     const home = temporaryDirectory();
     const windowsText = '\uFEFFDear Ada,\r\n\r\nyours\r\n';
     const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
-    const service = await serviceOf(creation(runOf(), sent({ textInputs })));
+    const service = await scriptedServiceForTest(creation(succeededRun(), sent({ textInputs })));
     writeFileSync(path.join(home, 'letter.txt'), windowsText);
     const argv = ['run', VERSION, '-i', `a=@${path.join(home, 'letter.txt')}`, '-i', 'b=@-'];
-    expect((await command(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
+    expect((await runAgainst(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
   });
 
   it('puts --input over --inputs and --image over its images, and adds options', async () => {
@@ -62,9 +64,9 @@ describe('what `run` sends', () => {
       'textInputs: {a: 1.0, b: from file}\nimageInputs: [{type: url, url: "https://example.com/x.png"}]\n',
     );
     writeFileSync(path.join(home, 'photo.dat'), png(2, 2));
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       creation(
-        runOf(),
+        succeededRun(),
         sent(
           {
             textInputs: { a: '1.0', b: 'from flag' },
@@ -91,35 +93,37 @@ describe('what `run` sends', () => {
     ];
     const dataUrl = `data:image/png;base64,${png(1, 1).toString('base64')}`;
     argv.push('--image', 'photo.dat', '--image', 'https://example.com/y.png', '--image', dataUrl);
-    expect((await command(service, argv, { home })).exitCode).toBe(0);
+    expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
   });
 
   it('reads an image and the inputs from standard input', async () => {
     const image = { type: 'base64', base64: png(3, 3).toString('base64') };
-    const service = await serviceOf(
-      creation(runOf(), sent({ imageInputs: [image] })),
-      creation(runOf(), sent({ textInputs: { ['__proto__']: '1' } })),
+    const service = await scriptedServiceForTest(
+      creation(succeededRun(), sent({ imageInputs: [image] })),
+      creation(succeededRun(), sent({ textInputs: { ['__proto__']: '1' } })),
     );
-    expect((await command(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode).toBe(0);
+    expect((await runAgainst(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode).toBe(
+      0,
+    );
     const stdin = '{"__proto__": 1}';
-    expect((await command(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(0);
+    expect((await runAgainst(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(0);
   });
 });
 
 describe('a target', () => {
   it('may be an alias of anything else', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(creation(runOf(), sent({})));
-    await command(service, ['alias', 'set', 'greet', VERSION], { home });
-    expect((await command(service, ['run', 'greet'], { home })).exitCode).toBe(0);
+    const service = await scriptedServiceForTest(creation(succeededRun(), sent({})));
+    await runAgainst(service, ['alias', 'set', 'greet', VERSION], { home });
+    expect((await runAgainst(service, ['run', 'greet'], { home })).exitCode).toBe(0);
   });
 });
 
 describe('standard input', () => {
   it('that never ends can be left with Ctrl-C', async () => {
-    const service = await serviceOf();
+    const service = await scriptedServiceForTest();
     const stdin = new Readable({ read: () => setImmediate(() => running.raise('SIGINT')) });
-    const running = start(service, ['run', VERSION, '-i', 'a=@-'], { stdin });
+    const running = startAgainst(service, ['run', VERSION, '-i', 'a=@-'], { stdin });
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toBe('error: interrupted (INTERRUPTED)\n');
   });
@@ -167,8 +171,10 @@ describe('what `run` refuses before anything is sent', () => {
     [['--image', '-', '--image', '-'], 'standard input can be read only once'],
     [['--query', '[?'], '--query'],
   ])('%j', async (args, why) => {
-    const service = await serviceOf();
-    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, ...args], { home: home() });
+    const service = await scriptedServiceForTest();
+    const { exitCode, stdout, stderr } = await runAgainst(service, ['run', VERSION, ...args], {
+      home: home(),
+    });
     expect(stderr()).toContain(why);
     expect({ exitCode, stdout: stdout(), calls: service.calls.length }).toEqual({
       exitCode: 2,
@@ -178,8 +184,8 @@ describe('what `run` refuses before anything is sent', () => {
   });
 
   it('a run without a target, off a terminal', async () => {
-    const service = await serviceOf();
-    const { exitCode, stderr } = await command(service, ['run', '-i', 'a=b']);
+    const service = await scriptedServiceForTest();
+    const { exitCode, stderr } = await runAgainst(service, ['run', '-i', 'a=b']);
     expect(exitCode).toBe(2);
     expect(stderr()).toMatch(/^error: no target/);
   });
@@ -197,26 +203,26 @@ describe('run options', () => {
 
   it('are checked against the models, which are kept', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(resources(quality), creation(), creation());
+    const service = await scriptedServiceForTest(resources(quality), creation(), creation());
     const argv = ['run', VERSION, '-o', 'quality=high'];
-    expect((await command(service, argv, { home })).exitCode).toBe(0);
-    expect((await command(service, argv, { home })).exitCode).toBe(0);
+    expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
+    expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
   });
 
   it('that no model lists are looked up once more before they are refused', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       resources(quality),
       creation(),
       resources(quality, { key: 'size', options: ['s'] }),
       creation(),
     );
-    await command(service, ['run', VERSION, '-o', 'quality=high'], { home });
-    expect((await command(service, ['run', VERSION, '-o', 'size=s'], { home })).exitCode).toBe(0);
+    await runAgainst(service, ['run', VERSION, '-o', 'quality=high'], { home });
+    expect((await runAgainst(service, ['run', VERSION, '-o', 'size=s'], { home })).exitCode).toBe(0);
   });
 
   it('are refused with those accepted in the JSON form of the error as well', async () => {
-    const { stderr } = await command(await serviceOf(resources(quality)), [
+    const { stderr } = await runAgainst(await scriptedServiceForTest(resources(quality)), [
       'run',
       VERSION,
       '-o',
@@ -231,8 +237,8 @@ describe('run options', () => {
     ['quality=hihg', ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high']],
     ['__proto__=x', ['"__proto__"']],
   ])('%s is refused with those accepted', async (option, said) => {
-    const service = await serviceOf(resources(quality));
-    const { exitCode, stderr } = await command(service, ['run', VERSION, '-o', option]);
+    const service = await scriptedServiceForTest(resources(quality));
+    const { exitCode, stderr } = await runAgainst(service, ['run', VERSION, '-o', option]);
     expect(exitCode).toBe(2);
     for (const words of said) expect(stderr()).toContain(words);
   });
@@ -258,27 +264,27 @@ describe('inputs against the config', () => {
   it('are not checked for a version off a terminal, even if its config is cached', async () => {
     const home = temporaryDirectory();
     const read = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
-    const service = await serviceOf(creation(), read, creation());
-    expect((await command(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
-    await command(service, ['versions', 'get', VERSION], { home });
-    expect((await command(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
+    const service = await scriptedServiceForTest(creation(), read, creation());
+    expect((await runAgainst(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
+    await runAgainst(service, ['versions', 'get', VERSION], { home });
+    expect((await runAgainst(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
   });
 
   it('are checked for a slug, whose look-up brings it, unless --no-validate says otherwise', async () => {
-    const service = await serviceOf({ ...search, times: 3 }, creation());
-    const missing = await command(service, ['run', 'greet']);
+    const service = await scriptedServiceForTest({ ...search, times: 3 }, creation());
+    const missing = await runAgainst(service, ['run', 'greet']);
     expect(missing.exitCode).toBe(2);
     expect(missing.stderr()).toMatch(/^error: missing inputs: name, tone \(USAGE_ERROR\)\n/);
-    const unknown = await command(service, ['run', 'greet', '-i', 'nmae=x']);
+    const unknown = await runAgainst(service, ['run', 'greet', '-i', 'nmae=x']);
     expect(unknown.stderr()).toContain('did you mean name?');
-    expect((await command(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode).toBe(0);
+    expect((await runAgainst(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode).toBe(0);
   });
 
   it('are not guessed if the shape of the config is not known', async () => {
     const configs = { ...version.config, imageInputs: { min: 1, max: 3 } };
     const answer = success({ rows: [{ ...version, slug: 'greet', configs }] });
-    const service = await serviceOf({ ...search, answer }, creation());
-    expect((await command(service, ['run', 'greet', '-i', 'other=x'])).exitCode).toBe(0);
+    const service = await scriptedServiceForTest({ ...search, answer }, creation());
+    expect((await runAgainst(service, ['run', 'greet', '-i', 'other=x'])).exitCode).toBe(0);
   });
 });
 

@@ -7,10 +7,15 @@ import { promptFilesBelow } from '../../../../src/cli/inputs/prompt-files-below.
 import { localService } from '../../../../src/main.ts';
 import { KEY } from '../../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../../support/context.ts';
-import { failure, type ScriptedService, success } from '../../../support/scripted-service.ts';
+import {
+  failure,
+  type ScriptedService,
+  scriptedServiceForTest,
+  success,
+} from '../../../support/scripted-service.ts';
 import { hasLinks } from '../../../support/system.ts';
 import { type Answer, scriptedPrompter } from '../../../support/terminals/scripted-prompter.ts';
-import { command, creation, PROMPT, RUN, runOf, serviceOf, VERSION } from './run-against-service.ts';
+import { creation, PROMPT, RUN, runAgainst, succeededRun, VERSION } from './run-against-service.ts';
 
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
 const FLAGS: RunFlags = {
@@ -61,7 +66,7 @@ async function atTerminal(
 describe('run on a terminal', () => {
   it('asks for missing inputs, and says how to repeat the run', async () => {
     const body = { promptVersionId: VERSION, inputs: { textInputs: { place: "Land's End", mood: 'rainy' } } };
-    const service = await serviceOf(version(CONFIG), creation(runOf(), body));
+    const service = await scriptedServiceForTest(version(CONFIG), creation(succeededRun(), body));
     const { exitCode, stderr } = await atTerminal(
       service,
       VERSION,
@@ -76,44 +81,45 @@ describe('run on a terminal', () => {
   });
 
   it('asks nothing if no input is missing', async () => {
-    const service = await serviceOf(version(CONFIG), creation());
+    const service = await scriptedServiceForTest(version(CONFIG), creation());
     const { stderr, asked } = await atTerminal(service, VERSION, { input: ['place=Here', 'mood=sunny'] });
     expect(asked).toEqual([]);
     expect(stderr).not.toContain('To repeat it');
   });
 
   it('asks nothing if only optional inputs are missing', async () => {
-    const service = await serviceOf(version(CONFIG), creation());
+    const service = await scriptedServiceForTest(version(CONFIG), creation());
     const { asked } = await atTerminal(service, VERSION, { input: ['place=Here'] });
     expect(asked).toEqual([]);
   });
 
   it('asks for optional inputs as well with --ask', async () => {
-    const service = await serviceOf(version(CONFIG), creation());
+    const service = await scriptedServiceForTest(version(CONFIG), creation());
     const flags = { input: ['place=Here'], ask: true };
     const { asked } = await atTerminal(service, VERSION, flags, ['mood', 'rainy']);
     expect(asked).toEqual(['mood']);
   });
 
   it('refuses --ask if nobody can be asked', async () => {
-    expect((await command(await serviceOf(), ['run', VERSION, '--ask'])).exitCode).toBe(2);
-    expect((await command(await serviceOf(), ['run', VERSION, '--ask', '--no-input'], PERSON)).exitCode).toBe(
-      2,
-    );
+    expect((await runAgainst(await scriptedServiceForTest(), ['run', VERSION, '--ask'])).exitCode).toBe(2);
+    expect(
+      (await runAgainst(await scriptedServiceForTest(), ['run', VERSION, '--ask', '--no-input'], PERSON))
+        .exitCode,
+    ).toBe(2);
   });
 
   it('refuses what is wrong before it asks for the rest', async () => {
-    const service = await serviceOf(version(CONFIG));
+    const service = await scriptedServiceForTest(version(CONFIG));
     await expect(atTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(
       'did you mean rainy?',
     );
   });
 
   it('looks an id that is not a version up as a prompt', async () => {
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
       { ...version({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },
-      creation(runOf(), { promptVersionId: VERSION, inputs: {} }),
+      creation(succeededRun(), { promptVersionId: VERSION, inputs: {} }),
     );
     const { stderr } = await atTerminal(service, PROMPT, {});
     expect(stderr).toContain('is a prompt; running its latest version');
@@ -121,10 +127,10 @@ describe('run on a terminal', () => {
 
   it('never asks with --no-input, nor in CI', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(creation(), creation());
-    expect((await command(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode).toBe(0);
+    const service = await scriptedServiceForTest(creation(), creation());
+    expect((await runAgainst(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode).toBe(0);
     expect(
-      (await command(service, ['run', VERSION], { ...PERSON, home, env: { CI: 'true' } })).exitCode,
+      (await runAgainst(service, ['run', VERSION], { ...PERSON, home, env: { CI: 'true' } })).exitCode,
     ).toBe(0);
   });
 });
@@ -138,16 +144,16 @@ describe('while it waits', () => {
   ])('a terminal gets plain lines with %j %j', async (flags, env) => {
     const polled = (runStatus: 'queued' | 'running' | 'succeeded') => ({
       expect: { path: `/runs/${RUN}` },
-      answer: success(runOf({ runStatus })),
+      answer: success(succeededRun({ runStatus })),
     });
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       { expect: { path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', { runId: RUN }) },
       polled('queued'),
       polled('queued'),
       polled('running'),
       polled('succeeded'),
     );
-    const { stderr } = await command(service, ['run', VERSION, ...flags], {
+    const { stderr } = await runAgainst(service, ['run', VERSION, ...flags], {
       terminal: { stderr: true },
       env,
     });
@@ -155,24 +161,25 @@ describe('while it waits', () => {
   });
 
   it('prints nothing off a terminal', async () => {
-    const service = await serviceOf(creation());
-    expect((await command(service, ['run', VERSION, '--no-spinner'])).stderr()).toBe('');
+    const service = await scriptedServiceForTest(creation());
+    expect((await runAgainst(service, ['run', VERSION, '--no-spinner'])).stderr()).toBe('');
   });
 
   it('prints nothing with --quiet', async () => {
-    const service = await serviceOf(creation());
+    const service = await scriptedServiceForTest(creation());
     const options = { terminal: { stderr: true } };
     expect(
-      (await command(service, ['run', VERSION, '--quiet', '--no-spinner'], options)).stderr(),
+      (await runAgainst(service, ['run', VERSION, '--quiet', '--no-spinner'], options)).stderr(),
     ).not.toContain(SPINNING);
   });
 });
 
 describe('previews', () => {
   const serviceWithPicture = async (): Promise<ScriptedService> => {
-    const service: ScriptedService = await serviceOf({
+    const service: ScriptedService = await scriptedServiceForTest({
       expect: { path: '/runs' },
-      answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.origin}/media/1` }] })),
+      answer: () =>
+        success(succeededRun({ outputs: [{ type: 'image', data: `${service.origin}/media/1` }] })),
     });
     return service;
   };
@@ -183,7 +190,7 @@ describe('previews', () => {
     ['a terminal that shows none', ['run', VERSION], { terminal: { stdout: true }, env: { TERM: 'dumb' } }],
   ])('is left out with %s', async (_, argv, options) => {
     const service = await serviceWithPicture();
-    const { stdout } = await command(service, argv, options);
+    const { stdout } = await runAgainst(service, argv, options);
     expect(stdout()).toBe(`${service.origin}/media/1\n`);
   });
 });
@@ -196,7 +203,7 @@ it('run alone also offers the prompt files below the working directory, and runs
   }
   writeFileSync(path.join(home, 'tea', '_partial.prompt'), 'x');
   if (hasLinks) symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
-  const service = await serviceOf({
+  const service = await scriptedServiceForTest({
     expect: { path: '/prompts/publish', query: { q: 'GREEN' } },
     answer: success({ rows: [] }),
   });

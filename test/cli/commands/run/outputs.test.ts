@@ -11,16 +11,25 @@ import {
   failure,
   type PlainAnswer,
   type ScriptedService,
+  scriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import { isPosix } from '../../../support/system.ts';
-import { command, creation, RUN, runOf, serviceOf, start, text, VERSION } from './run-against-service.ts';
+import {
+  creation,
+  RUN,
+  runAgainst,
+  startAgainst,
+  succeededRun,
+  text,
+  VERSION,
+} from './run-against-service.ts';
 
 const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
 const PICTURE = png(4, 3);
 
-async function outputsOf(outputs: OutputItem[], more: Partial<Run> = {}): Promise<ScriptedService> {
-  return serviceOf(creation(runOf({ outputs, ...more })));
+async function serviceWithOutputs(outputs: OutputItem[], more: Partial<Run> = {}): Promise<ScriptedService> {
+  return scriptedServiceForTest(creation(succeededRun({ outputs, ...more })));
 }
 
 describe('outputs on standard output', () => {
@@ -30,7 +39,7 @@ describe('outputs on standard output', () => {
     ['', '\n'],
     ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
   ])('text %j goes to a pipe unchanged, with a newline at its end', async (data, out) => {
-    const { stdoutBytes } = await command(await outputsOf([text(data)]), RUN_IT);
+    const { stdoutBytes } = await runAgainst(await serviceWithOutputs([text(data)]), RUN_IT);
     expect(stdoutBytes()).toEqual(Buffer.from(out));
   });
 
@@ -39,18 +48,21 @@ describe('outputs on standard output', () => {
     [7, '7\n'],
     [{ a: [true] }, '{"a":[true]}\n'],
   ])('data that is not text is shown as JSON: %j', async (data, out) => {
-    const { exitCode, stdout } = await command(await outputsOf([text(data as unknown as string)]), RUN_IT);
+    const { exitCode, stdout } = await runAgainst(
+      await serviceWithOutputs([text(data as unknown as string)]),
+      RUN_IT,
+    );
     expect([exitCode, stdout()]).toEqual([0, out]);
   });
 
   it('text cannot drive a terminal', async () => {
-    const service = await outputsOf([text('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
-    const { stdout } = await command(service, RUN_IT, { terminal: { stdout: true } });
+    const service = await serviceWithOutputs([text('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
+    const { stdout } = await runAgainst(service, RUN_IT, { terminal: { stdout: true } });
     expect(stdout()).toBe('tab\there\n^[]0;x^G\\u009b31m\\u202e\n');
   });
 
   it('come in order, one after the other, with errors on standard error', async () => {
-    const service = await outputsOf([
+    const service = await serviceWithOutputs([
       text('one'),
       { type: 'image', data: 'https://example.com/1.png' },
       { type: 'error', data: 'step 3 failed' },
@@ -58,7 +70,7 @@ describe('outputs on standard output', () => {
       { type: 'sound', data: 'https://example.com/5.ogg' },
       text('six'),
     ]);
-    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect(stdout()).toBe(
       'one\nhttps://example.com/1.png\nhttps://example.com/4.mp4\nhttps://example.com/5.ogg\nsix\n',
     );
@@ -74,8 +86,8 @@ describe('outputs on standard output', () => {
       'https://example.com/^G^[[31m',
     ],
   ])('a URL is a link on a terminal that has links: %j', async (data, target, shown) => {
-    const service = await outputsOf([{ type: 'video', data }]);
-    const { stdout } = await command(service, RUN_IT, {
+    const service = await serviceWithOutputs([{ type: 'video', data }]);
+    const { stdout } = await runAgainst(service, RUN_IT, {
       terminal: { stdout: true },
       env: { TERM: 'xterm-kitty' },
     });
@@ -85,7 +97,7 @@ describe('outputs on standard output', () => {
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'pictures/a.png'])(
     '%s from a service is not a link',
     async data => {
-      const { stdout } = await command(await outputsOf([{ type: 'video', data }]), RUN_IT, {
+      const { stdout } = await runAgainst(await serviceWithOutputs([{ type: 'video', data }]), RUN_IT, {
         terminal: { stdout: true },
         env: { TERM: 'xterm-kitty' },
       });
@@ -94,15 +106,18 @@ describe('outputs on standard output', () => {
   );
 
   it('a URL stays on one line, whatever it holds', async () => {
-    const { stdout } = await command(await outputsOf([{ type: 'image', data: 'https://a/\nb' }]), RUN_IT);
+    const { stdout } = await runAgainst(
+      await serviceWithOutputs([{ type: 'image', data: 'https://a/\nb' }]),
+      RUN_IT,
+    );
     expect(stdout()).toBe('https://a/ b\n');
   });
 
   it('of a failed run are printed too', async () => {
-    const service = await outputsOf([text('half'), { type: 'error', data: 'broke' }], {
+    const service = await serviceWithOutputs([text('half'), { type: 'error', data: 'broke' }], {
       runStatus: 'failed',
     });
-    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
       exitCode: 5,
       stdout: 'half\n',
@@ -111,25 +126,28 @@ describe('outputs on standard output', () => {
   });
 
   it('a failed run without any output is an error too', async () => {
-    const { exitCode, stderr } = await command(await outputsOf([], { runStatus: 'failed' }), RUN_IT);
+    const { exitCode, stderr } = await runAgainst(
+      await serviceWithOutputs([], { runStatus: 'failed' }),
+      RUN_IT,
+    );
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 5, stderr: `error: run ${RUN} failed\n` });
   });
 
   it('a failed run whose error has no text is reported without a reason', async () => {
     const outputs = [{ type: 'error', data: null }] as unknown as OutputItem[];
-    const { stderr } = await command(await outputsOf(outputs, { runStatus: 'failed' }), RUN_IT);
+    const { stderr } = await runAgainst(await serviceWithOutputs(outputs, { runStatus: 'failed' }), RUN_IT);
     expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);
   });
 
   it('are equal in value to the data of the service with --json, and nothing else', async () => {
-    const run = runOf({
+    const run = succeededRun({
       outputs: [{ type: 'text', data: '\u001bx', extra: [1] } as OutputItem, { type: 'error', data: 'no' }],
       later: { field: null },
       ['__proto__']: 'kept',
     });
     const raw = JSON.stringify({ status: 'SUCCESS', data: run });
-    const service = await serviceOf({ expect: { path: '/runs' }, answer: { body: raw } });
-    const { stdout, stderr } = await command(service, [...RUN_IT, '--json']);
+    const service = await scriptedServiceForTest({ expect: { path: '/runs' }, answer: { body: raw } });
+    const { stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json']);
     expect(JSON.parse(stdout())).toEqual(run);
     expect(stderr()).toBe('');
   });
@@ -139,20 +157,24 @@ describe('outputs on standard output', () => {
     ['tokens', '3\n'],
     ['nothing', 'null\n'],
   ])('are filtered by --query %s', async (query, out) => {
-    const { stdout } = await command(await outputsOf([text('Hello, Ada!')]), [...RUN_IT, '--query', query]);
+    const { stdout } = await runAgainst(await serviceWithOutputs([text('Hello, Ada!')]), [
+      ...RUN_IT,
+      '--query',
+      query,
+    ]);
     expect(stdout()).toBe(out);
   });
 
   it('stop quietly if the reader closes the pipe', async () => {
-    const service = await outputsOf([text('one'), text('two')]);
-    const { exitCode, stderr } = await command(service, RUN_IT, { readerTakes: 4 });
+    const service = await serviceWithOutputs([text('one'), text('two')]);
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { readerTakes: 4 });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
   });
 });
 
 describe('--save -', () => {
   it('writes a text unchanged, without a newline of its own', async () => {
-    const { stdoutBytes, stderr } = await command(await outputsOf([text('a\u0000b')]), [
+    const { stdoutBytes, stderr } = await runAgainst(await serviceWithOutputs([text('a\u0000b')]), [
       ...RUN_IT,
       '--save',
       '-',
@@ -161,14 +183,15 @@ describe('--save -', () => {
   });
 
   it('writes the bytes of a picture', async () => {
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       {
         ...creation(),
-        answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+        answer: () =>
+          success(succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
       },
       { expect: { path: '/media/1' }, answer: { headers: { 'content-type': 'image/png' }, body: PICTURE } },
     );
-    const { stdoutBytes, exitCode } = await command(service, [...RUN_IT, '--save', '-']);
+    const { stdoutBytes, exitCode } = await runAgainst(service, [...RUN_IT, '--save', '-']);
     expect([stdoutBytes().equals(PICTURE), exitCode]).toEqual([true, 0]);
   });
 
@@ -179,10 +202,11 @@ describe('--save -', () => {
     [90, 'out'],
   ])('names the run if the media is due after --timeout: %i s, --save %s', async (asked, place) => {
     const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': String(asked) });
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       {
         ...creation(),
-        answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+        answer: () =>
+          success(succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
       },
       { expect: { path: '/media/1' }, answer: busy },
     );
@@ -191,7 +215,7 @@ describe('--save -', () => {
       new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error));
       });
-    const { exitCode, stderr } = await command(service, args, { clock: { sleep } });
+    const { exitCode, stderr } = await runAgainst(service, args, { clock: { sleep } });
     const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
     expect([exitCode, stderr()]).toEqual([6, expect.stringContaining(again)]);
   });
@@ -200,15 +224,19 @@ describe('--save -', () => {
     [[text('a'), text('b')], '2 outputs'],
     [[], 'no output'],
   ])('refuses %j, naming the run', async (outputs, why) => {
-    const { stdout, stderr, exitCode } = await command(await outputsOf(outputs), [...RUN_IT, '--save', '-']);
+    const { stdout, stderr, exitCode } = await runAgainst(await serviceWithOutputs(outputs), [
+      ...RUN_IT,
+      '--save',
+      '-',
+    ]);
     expect(stderr()).toContain(`error: run ${RUN} has ${why}`);
     expect(stderr()).toContain(`promptrun runs save ${RUN} --to <dir>`);
     expect([stdout(), exitCode]).toEqual(['', 2]);
   });
 
   it('is refused with --json and on a terminal, before anything is sent', async () => {
-    const json = await command(await serviceOf(), [...RUN_IT, '--save', '-', '--json']);
-    const terminal = await command(await serviceOf(), [...RUN_IT, '--save', '-'], {
+    const json = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-', '--json']);
+    const terminal = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-'], {
       terminal: { stdout: true },
     });
     expect([json.exitCode, terminal.exitCode]).toEqual([2, 2]);
@@ -216,11 +244,10 @@ describe('--save -', () => {
 
   it('reports the faults of a failed run, and exits 5', async () => {
     const outputs = [{ type: 'error', data: 'broke' }];
-    const { stdout, stderr, exitCode } = await command(await outputsOf(outputs, { runStatus: 'failed' }), [
-      ...RUN_IT,
-      '--save',
-      '-',
-    ]);
+    const { stdout, stderr, exitCode } = await runAgainst(
+      await serviceWithOutputs(outputs, { runStatus: 'failed' }),
+      [...RUN_IT, '--save', '-'],
+    );
     expect([stdout(), stderr(), exitCode]).toEqual(['', `error: broke\nnote: run ${RUN} failed\n`, 5]);
   });
 });
@@ -241,16 +268,22 @@ describe.runIf(isPosix)('--open', () => {
   it('hands saved files and web addresses to the viewer of the system', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
-    const service = await outputsOf([{ type: 'video', data: 'https://example.com/a.mp4' }]);
-    await command(service, [...RUN_IT, '--open'], { home, env });
-    await command(await outputsOf([text('hi')]), [...RUN_IT, '--open', '--save', 'out'], { home, env });
+    const service = await serviceWithOutputs([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    await runAgainst(service, [...RUN_IT, '--open'], { home, env });
+    await runAgainst(await serviceWithOutputs([text('hi')]), [...RUN_IT, '--open', '--save', 'out'], {
+      home,
+      env,
+    });
     expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
   });
 
   it('hands a text that is not saved to the viewer as a file of its own', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
-    const { stdout } = await command(await outputsOf([text('hi')]), [...RUN_IT, '--open'], { home, env });
+    const { stdout } = await runAgainst(await serviceWithOutputs([text('hi')]), [...RUN_IT, '--open'], {
+      home,
+      env,
+    });
     const [file = ''] = opened();
     onTestFinished(() => rmSync(path.dirname(file), { recursive: true }));
     expect([stdout(), readFileSync(file, 'utf8'), path.basename(file)]).toEqual([
@@ -268,8 +301,8 @@ describe.runIf(isPosix)('--open', () => {
   ])('opens nothing else that a service names: %s', async data => {
     const home = temporaryDirectory();
     const { env } = viewerIn(home);
-    const service = await outputsOf([{ type: 'image', data, savedTo: '/etc/hostname' } as never]);
-    const { stdout, stderr, exitCode } = await command(service, [...RUN_IT, '--open', '--json'], {
+    const service = await serviceWithOutputs([{ type: 'image', data, savedTo: '/etc/hostname' } as never]);
+    const { stdout, stderr, exitCode } = await runAgainst(service, [...RUN_IT, '--open', '--json'], {
       home,
       env,
     });
@@ -279,8 +312,10 @@ describe.runIf(isPosix)('--open', () => {
   });
 
   it('prints a note if the system has no viewer', async () => {
-    const service = await outputsOf([{ type: 'video', data: 'https://example.com/a.mp4' }]);
-    const { stderr, exitCode } = await command(service, [...RUN_IT, '--open'], { env: { PATH: '/nowhere' } });
+    const service = await serviceWithOutputs([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    const { stderr, exitCode } = await runAgainst(service, [...RUN_IT, '--open'], {
+      env: { PATH: '/nowhere' },
+    });
     expect(stderr()).toMatch(/^note: https:\S+ could not be opened: .*ENOENT/);
     expect(exitCode).toBe(0);
   });
@@ -301,12 +336,12 @@ describe('--save', () => {
     outputs: readonly OutputItem[],
     ...downloads: Exchange[]
   ): Promise<ScriptedService> {
-    const service: ScriptedService = await serviceOf(
+    const service: ScriptedService = await scriptedServiceForTest(
       {
         expect: { method: 'POST', path: '/runs' },
         answer: () =>
           success(
-            runOf({
+            succeededRun({
               outputs: outputs.map(item => ({
                 ...item,
                 data: item.data.replace(/^\/media/, `${service.origin}/media`),
@@ -332,7 +367,7 @@ describe('--save', () => {
       media(picture()),
       media(picture(Buffer.from('film'), 'video/mp4')),
     );
-    const { exitCode, stdout } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+    const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
     expect(exitCode).toBe(0);
     expect(stdout()).toBe(
       `words\n${path.join('out', `${RUN}-2.png`)}\n${path.join('out', `${RUN}-4.mp4`)}\n`,
@@ -368,10 +403,12 @@ describe('--save', () => {
     const out = path.join(home, `${RUN}-1.png`);
     writeFileSync(out, 'mine');
     const outputs = [{ type: 'image', data: '/media/a' }];
-    const kept = await command(await serviceWith(outputs, media(picture())), [...RUN_IT, '--save'], { home });
+    const kept = await runAgainst(await serviceWith(outputs, media(picture())), [...RUN_IT, '--save'], {
+      home,
+    });
     expect(kept.stdout()).toBe(`${RUN}-1_1.png\n`);
     expect(readFileSync(out, 'utf8')).toBe('mine');
-    const forced = await command(
+    const forced = await runAgainst(
       await serviceWith(outputs, media(picture())),
       [...RUN_IT, '--save', '--force'],
       { home },
@@ -382,7 +419,7 @@ describe('--save', () => {
 
   it('has the path of each saved output in JSON', async () => {
     const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
-    const { stdout } = await command(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
+    const { stdout } = await runAgainst(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
     expect(stdout()).toBe(`${path.join('x', `${RUN}-1.png`)}\n`);
   });
 
@@ -403,7 +440,7 @@ describe('--save', () => {
         ...media(answer),
         times: 'any',
       });
-      const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+      const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
       expect({ exitCode, stdout: stdout() }).toEqual({
         exitCode: 1,
         stdout: `good\n${service.origin}/media/a\n`,
@@ -417,7 +454,7 @@ describe('--save', () => {
 
   it("names the run if the query doesn't fit it", async () => {
     const service = await serviceWith([text('good')]);
-    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--query', 'length(tokens)']);
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--query', 'length(tokens)']);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
     expect(JSON.parse(stderr())).toMatchObject({
       status: 'USAGE_ERROR',
@@ -438,7 +475,11 @@ describe('--save', () => {
   ])('refuses --save %s before anything is sent', async (place, message) => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'out'), 'a file');
-    const { exitCode, stderr } = await command(await serviceOf(), [...RUN_IT, '--save', place], { home });
+    const { exitCode, stderr } = await runAgainst(
+      await scriptedServiceForTest(),
+      [...RUN_IT, '--save', place],
+      { home },
+    );
     expect(exitCode).toBe(2);
     expect(stderr()).toMatch(message);
     expect(readdirSync(home)).toEqual(['out']);
@@ -446,14 +487,14 @@ describe('--save', () => {
 
   it('exits 1 after printing the results if the directory can no longer be created', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf({
+    const service = await scriptedServiceForTest({
       expect: { method: 'POST', path: '/runs' },
       answer: () => {
         writeFileSync(path.join(home, 'out'), 'a file');
-        return success(runOf({ outputs: [text('good')] }));
+        return success(succeededRun({ outputs: [text('good')] }));
       },
     });
-    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
     expect(stderr()).toBe(
       `error: nothing was saved: ${path.join(home, 'out')} is not a directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
@@ -468,7 +509,7 @@ describe('--save', () => {
         return 'silence';
       },
     });
-    const running = start(service, [...RUN_IT, '--save']);
+    const running = startAgainst(service, [...RUN_IT, '--save']);
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toBe(
       `error: interrupted; run ${RUN} succeeded, but not all of its outputs were saved (INTERRUPTED)\nSave them with: promptrun runs save ${RUN}\n`,
@@ -477,8 +518,10 @@ describe('--save', () => {
 
   it('never leaves the directory, whatever the service calls the run', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(creation(runOf({ runId: '../../evil\u0000\n', outputs: [text('x')] })));
-    expect((await command(service, [...RUN_IT, '--save', 'out'], { home })).exitCode).toBe(0);
+    const service = await scriptedServiceForTest(
+      creation(succeededRun({ runId: '../../evil\u0000\n', outputs: [text('x')] })),
+    );
+    expect((await runAgainst(service, [...RUN_IT, '--save', 'out'], { home })).exitCode).toBe(0);
     expect(readdirSync(path.join(home, 'out'))).toHaveLength(2);
     expect(readdirSync(home).toSorted()).toEqual(['out', 'state']);
   });
@@ -488,6 +531,6 @@ describe('--save', () => {
       [{ type: 'image', data: '/media/a' }],
       media(picture(PICTURE, 'application/octet-stream')),
     );
-    expect((await command(service, [...RUN_IT, '--save'])).stdout()).toBe(`${RUN}-1.png\n`);
+    expect((await runAgainst(service, [...RUN_IT, '--save'])).stdout()).toBe(`${RUN}-1.png\n`);
   });
 });

@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest';
 import type { Run } from '../../../../src/wire/index.ts';
 import { KEY } from '../../../support/client.ts';
 import {
@@ -7,30 +6,15 @@ import {
   startInProcess,
   type TestOptions,
 } from '../../../support/context.ts';
-import {
-  type Exchange,
-  type ScriptedService,
-  scriptedServiceOf,
-  success,
-} from '../../../support/scripted-service.ts';
+import { type Exchange, type ScriptedService, success } from '../../../support/scripted-service.ts';
 
 export const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 export const PROMPT = '7f1d2a0c-1b1f-4f43-8d3b-0f6f2c0d9a11';
 export const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 export const OTHER_RUN = '6f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a66';
 
-/** Starts a scripted service that is checked and closed at the end of the test. */
-export async function serviceOf(...script: readonly Exchange[]): Promise<ScriptedService> {
-  const service = await scriptedServiceOf(script);
-  onTestFinished(async () => {
-    await service.close();
-    service.verify();
-  });
-  return service;
-}
-
 /** Runs a command line against a service. */
-export function command(
+export function runAgainst(
   service: ScriptedService,
   argv: readonly string[],
   options: TestOptions = {},
@@ -38,7 +22,7 @@ export function command(
   return runInProcess(argv, withService(service, options));
 }
 
-export function start(
+export function startAgainst(
   service: ScriptedService,
   argv: readonly string[],
   options: TestOptions = {},
@@ -57,11 +41,11 @@ export function text(data: string): Run['outputs'][number] {
   return { type: 'text', data };
 }
 
-export function runOf(more: Partial<Run> & Record<string, unknown> = {}): Run {
+export function succeededRun(more: Partial<Run> & Record<string, unknown> = {}): Run {
   return { runId: RUN, outputs: [text('Hello, Ada!')], runStatus: 'succeeded', tokens: 3, ...more };
 }
 
 /** Returns the creation of a run, answered at once. */
-export function creation(run: Run = runOf(), body?: object): Exchange {
+export function creation(run: Run = succeededRun(), body?: object): Exchange {
   return { expect: { method: 'POST', path: '/runs', ...(body && { body }) }, answer: success(run) };
 }

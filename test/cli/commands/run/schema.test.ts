@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
-import { command, creation, RUN, runOf, serviceOf, text, VERSION } from './run-against-service.ts';
+import { scriptedServiceForTest } from '../../../support/scripted-service.ts';
+import { creation, RUN, runAgainst, succeededRun, text, VERSION } from './run-against-service.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -19,8 +20,8 @@ function schemaFile(schema: unknown): string {
 }
 
 async function checked(data: string, schema: unknown, ...more: string[]): Promise<CommandResult> {
-  const service = await serviceOf(creation(runOf({ outputs: [text(data)] })));
-  return command(service, ['run', VERSION, '--schema', schemaFile(schema), ...more]);
+  const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [text(data)] })));
+  return runAgainst(service, ['run', VERSION, '--schema', schemaFile(schema), ...more]);
 }
 
 describe('--schema', () => {
@@ -70,7 +71,7 @@ describe('--schema', () => {
       /is not a JSON Schema that can be used: .+\nRemote references are not fetched/,
     ],
   ])('refuses the schema %j before anything is sent', async (schema, message) => {
-    const { exitCode, stderr } = await command(await serviceOf(), [
+    const { exitCode, stderr } = await runAgainst(await scriptedServiceForTest(), [
       'run',
       VERSION,
       '--schema',

@@ -9,17 +9,17 @@ import {
   failure,
   html,
   type PlainAnswer,
+  scriptedServiceForTest,
   success,
 } from '../../../support/scripted-service.ts';
 import {
-  command,
   creation,
   OTHER_RUN,
   PROMPT,
   RUN,
-  runOf,
-  serviceOf,
-  start,
+  runAgainst,
+  startAgainst,
+  succeededRun,
   text,
   VERSION,
 } from './run-against-service.ts';
@@ -30,7 +30,7 @@ const stillRunning: Exchange = {
 };
 const poll = (run: Partial<Run>): Exchange => ({
   expect: { path: `/runs/${RUN}` },
-  answer: success(runOf(run)),
+  answer: success(succeededRun(run)),
 });
 const running = poll({ runStatus: 'running', outputs: [], tokens: 0 });
 const noSuchRun: Exchange = {
@@ -43,7 +43,7 @@ const outlasting = (runOut: () => void): Exchange => ({
   times: 'any',
   answer: () => {
     runOut();
-    return success(runOf({ runStatus: 'queued', outputs: [] }));
+    return success(succeededRun({ runStatus: 'queued', outputs: [] }));
   },
 });
 const unanswered = (answer: Exchange['answer']): Exchange => ({
@@ -78,7 +78,7 @@ const list = (...rows: object[]): Exchange => ({
 
 const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
-const journalOf = (home: string): unknown[] =>
+const readJournal = (home: string): unknown[] =>
   readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')
     .trim()
     .split('\n')
@@ -86,7 +86,7 @@ const journalOf = (home: string): unknown[] =>
 
 describe('a run that takes long', () => {
   it('is polled to its end, through passing faults', async () => {
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       stillRunning,
       running,
       { expect: { path: `/runs/${RUN}` }, answer: failure(500, 'SERVER_ERROR', 'oops') },
@@ -95,7 +95,7 @@ describe('a run that takes long', () => {
       { expect: { path: `/runs/${RUN}` }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
       poll({ outputs: [text('done')] }),
     );
-    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
       exitCode: 0,
       stdout: 'done\n',
@@ -104,18 +104,18 @@ describe('a run that takes long', () => {
   });
 
   it('is not waited for any longer on 401, and is named', async () => {
-    const service = await serviceOf(stillRunning, {
+    const service = await scriptedServiceForTest(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
     });
-    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 3, stdout: '' });
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
   it("is requested for a minute if the service doesn't know the id that it returned", async () => {
     const gone = { ...noSuchRun };
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       stillRunning,
       gone,
       { ...gone },
@@ -123,9 +123,9 @@ describe('a run that takes long', () => {
       { ...stillRunning },
       { ...gone, times: 'any' },
     );
-    expect((await command(service, RUN_IT)).exitCode).toBe(0);
+    expect((await runAgainst(service, RUN_IT)).exitCode).toBe(0);
     const clock = testClock();
-    const { exitCode, stdout } = await command(service, RUN_IT, { clock });
+    const { exitCode, stdout } = await runAgainst(service, RUN_IT, { clock });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 4, stdout: '' });
     expect(clock.now() - TEST_NOW).toBeGreaterThanOrEqual(60_000);
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(2);
@@ -136,16 +136,19 @@ describe('a run that takes long', () => {
     [['--json'], `${JSON.stringify({ runId: RUN, runStatus: 'running' }, undefined, 2)}\n`],
     [['--query', 'runId'], `${RUN}\n`],
   ])('is not waited for with --no-wait %j', async (flags, out) => {
-    const service = await serviceOf(stillRunning);
-    const { exitCode, stdout } = await command(service, [...RUN_IT, '--no-wait', ...flags]);
+    const service = await scriptedServiceForTest(stillRunning);
+    const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', ...flags]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
   });
 
   it('prints an id that could drive the terminal inert', async () => {
     const runId = `${RUN}\u001b]0;x\u0007\u009b31m\u202e`;
-    const service = await serviceOf(creation(runOf({ runId })), creation(runOf({ runId })));
+    const service = await scriptedServiceForTest(
+      creation(succeededRun({ runId })),
+      creation(succeededRun({ runId })),
+    );
     for (const flags of [[], ['--json']]) {
-      const { stdout } = await command(service, [...RUN_IT, '--no-wait', ...flags], {
+      const { stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', ...flags], {
         terminal: { stdout: true },
       });
       expect(stdout()).toContain(RUN);
@@ -159,29 +162,29 @@ describe('a run that takes long', () => {
     ['failed', 5],
     ['queued', 0],
   ] as const)('with --no-wait prints its id too if it is %s immediately', async (runStatus, code) => {
-    const run = runOf({ runStatus });
-    const service = await serviceOf(creation(run), creation(run));
-    const plain = await command(service, [...RUN_IT, '--no-wait']);
+    const run = succeededRun({ runStatus });
+    const service = await scriptedServiceForTest(creation(run), creation(run));
+    const plain = await runAgainst(service, [...RUN_IT, '--no-wait']);
     expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
       exitCode: code,
       stdout: `${RUN}\n`,
     });
-    const json = await command(service, [...RUN_IT, '--no-wait', '--json']);
+    const json = await runAgainst(service, [...RUN_IT, '--no-wait', '--json']);
     expect(JSON.parse(json.stdout())).toEqual({ runId: RUN, runStatus });
     expect(json.exitCode).toBe(code);
   });
 
   it.each([[[]], [['--json']], [['--query', 'tokens']]])('that fails ends in 5 with %j', async flags => {
     const failed: Partial<Run> = { runStatus: 'failed', outputs: [{ type: 'error', data: 'no luck' }] };
-    const service = await serviceOf(stillRunning, poll(failed), creation(runOf(failed)));
-    expect((await command(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
-    expect((await command(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
+    const service = await scriptedServiceForTest(stillRunning, poll(failed), creation(succeededRun(failed)));
+    expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
+    expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
   });
 
   it('is abandoned after --timeout and named', async () => {
     const { clock, runOut } = hourglass();
-    const service = await serviceOf(stillRunning, running, outlasting(runOut));
-    const given = await command(service, [...RUN_IT, ...HOUR], { clock });
+    const service = await scriptedServiceForTest(stillRunning, running, outlasting(runOut));
+    const given = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
     expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({ exitCode: 6, stdout: '' });
     expect(given.stderr()).toBe(
       `error: gave up waiting; run ${RUN} goes on (WAIT_TIMEOUT)\nGet it with: promptrun runs wait ${RUN}\n`,
@@ -190,8 +193,8 @@ describe('a run that takes long', () => {
 
   it('names the run in the JSON error of a timeout', async () => {
     const { clock, runOut } = hourglass();
-    const service = await serviceOf(stillRunning, outlasting(runOut));
-    const { stderr } = await command(service, [...RUN_IT, '--json', ...HOUR], { clock });
+    const service = await scriptedServiceForTest(stillRunning, outlasting(runOut));
+    const { stderr } = await runAgainst(service, [...RUN_IT, '--json', ...HOUR], { clock });
     expect(JSON.parse(stderr())).toEqual({
       status: 'WAIT_TIMEOUT',
       message: `gave up waiting; run ${RUN} goes on. Get it with: promptrun runs wait ${RUN}`,
@@ -201,14 +204,14 @@ describe('a run that takes long', () => {
   });
 
   it('is left to itself at Ctrl-C, which says how to get it', async () => {
-    const service = await serviceOf(stillRunning, {
+    const service = await scriptedServiceForTest(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: () => {
         running.raise('SIGINT');
         return 'silence';
       },
     });
-    const running = start(service, RUN_IT);
+    const running = startAgainst(service, RUN_IT);
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toBe(
       `error: interrupted; run ${RUN} goes on (INTERRUPTED)\nGet it with: promptrun runs wait ${RUN}\n`,
@@ -221,21 +224,21 @@ describe('a creation that is not answered', () => {
   it.each<[string, Exchange['answer']]>([
     ['a broken connection', 'reset-after-body'],
     ['a closed connection', 'close'],
-    ['an answer cut short', at(TEST_NOW, { ...success(runOf()), cutAfter: 20 })],
+    ['an answer cut short', at(TEST_NOW, { ...success(succeededRun()), cutAfter: 20 })],
     ["an intermediary's 502, whose clock is another", at(TEST_NOW + 3_600_000, html(502))],
     ["an intermediary's 504, whose clock is another", at(TEST_NOW - 3_600_000, html(504))],
     ['a 504 without a run id', at(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
   ])('after %s is looked for, never sent again, and the run that fits is only named', async (_, answer) => {
     const home = temporaryDirectory();
     const fitting = list(row(RUN), row(OTHER_RUN, { promptVersionId: PROMPT }));
-    const service = await serviceOf(unanswered(answer), fitting);
-    const { exitCode, stdout, stderr } = await command(service, RUN_IT, { home });
+    const service = await scriptedServiceForTest(unanswered(answer), fitting);
+    const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr()).toContain(`It may be ${RUN}`);
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
     expect(stderr()).not.toContain(OTHER_RUN);
     expect(service.calls.map(({ method }) => method)).toEqual(['POST', 'GET']);
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'lost' });
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'lost' });
   });
 
   it.each([
@@ -243,57 +246,57 @@ describe('a creation that is not answered', () => {
     ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
   ])('is taken from the list if %s says that nobody else uses the key', async (_, more, before) => {
     const home = temporaryDirectory();
-    const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN)), poll({}));
-    for (const argv of before) await command(service, argv, { home });
-    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--json'], { ...more, home });
+    const service = await scriptedServiceForTest(unanswered('reset-after-body'), list(row(RUN)), poll({}));
+    for (const argv of before) await runAgainst(service, argv, { home });
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], { ...more, home });
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
     expect(stderr()).toContain(`continuing with run ${RUN}`);
-    expect(journalOf(home)).toContainEqual(expect.objectContaining({ runId: RUN, recovered: true }));
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
+    expect(readJournal(home)).toContainEqual(expect.objectContaining({ runId: RUN, recovered: true }));
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
   });
 
   it('is marked, with the status that the list shows, if it is not waited for', async () => {
     const failed = list(row(RUN, { runStatus: 'failed' }));
-    const service = await serviceOf(unanswered('reset-after-body'), failed);
-    const { exitCode, stdout } = await command(service, [...RUN_IT, '--no-wait', '--json'], EXCLUSIVE);
+    const service = await scriptedServiceForTest(unanswered('reset-after-body'), failed);
+    const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', '--json'], EXCLUSIVE);
     expect(JSON.parse(stdout())).toEqual({ runId: RUN, runStatus: 'failed', recovered: true });
     expect(exitCode).toBe(5);
   });
 
   it('is not taken from the list while an earlier creation of the version is in doubt', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       list(),
       unanswered('reset-after-body'),
       list(row(RUN)),
     );
-    expect((await command(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
-    const { exitCode, stderr } = await command(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
     expect(exitCode).toBe(1);
     expect(stderr()).toContain(`It may be ${RUN}`);
   });
 
   it.each([500, 502, 503])("is not looked for after the service's own %i", async status => {
     const home = temporaryDirectory();
-    const service = await serviceOf(unanswered(failure(status, 'SERVER_ERROR', 'oops')));
-    const { exitCode, stderr } = await command(service, RUN_IT, { ...EXCLUSIVE, home });
+    const service = await scriptedServiceForTest(unanswered(failure(status, 'SERVER_ERROR', 'oops')));
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
     expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('oops (SERVER_ERROR)')]);
     expect(service.calls.map(({ method }) => method)).toEqual(['POST']);
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'failed' });
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
   });
 
   it("never gets the run of an earlier creation that ended in the service's own fault", async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered(failure(500, 'SERVER_ERROR', 'oops')),
       unanswered('reset-before-body'),
       list(row(RUN)),
     );
-    expect((await command(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'failed' });
-    const { exitCode, stdout } = await command(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
+    const { exitCode, stdout } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
   });
 
@@ -307,7 +310,7 @@ describe('a creation that is not answered', () => {
       keys.push(call.headers['idempotency-key']);
     };
     const home = temporaryDirectory();
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       { ...search('hello'), answer: supported(search('hello').answer as PlainAnswer) },
       {
         expect: { method: 'POST', path: '/runs' },
@@ -320,23 +323,23 @@ describe('a creation that is not answered', () => {
         expect: { method: 'POST', path: '/runs' },
         answer: call => {
           sent(call);
-          return supported(success(runOf()));
+          return supported(success(succeededRun()));
         },
       },
     );
-    const { exitCode, stdout } = await command(service, ['run', 'hello', '-i', 'name=Ada'], { home });
+    const { exitCode, stdout } = await runAgainst(service, ['run', 'hello', '-i', 'name=Ada'], { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
-    expect(new Set(keys)).toEqual(new Set([(journalOf(home)[0] as { id: string }).id]));
+    expect(new Set(keys)).toEqual(new Set([(readJournal(home)[0] as { id: string }).id]));
   });
 
   it('is sent again once the list shows that the service keeps keys', async () => {
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       { ...list(), answer: supported(success({ rows: [row(RUN)], hasMore: false })) },
       unanswered(supported(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }))),
       poll({}),
     );
-    const { exitCode, stderr } = await command(service, RUN_IT);
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT);
     expect(exitCode).toBe(0);
     expect(stderr()).not.toContain('It may be');
   });
@@ -344,8 +347,11 @@ describe('a creation that is not answered', () => {
   it.each([[], ['--json']])(
     'names the candidates if several match, and how to take one up: %j',
     async (...flags) => {
-      const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN), row(OTHER_RUN)));
-      const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, ...flags]);
+      const service = await scriptedServiceForTest(
+        unanswered('reset-after-body'),
+        list(row(RUN), row(OTHER_RUN)),
+      );
+      const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, ...flags]);
       expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
       expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
       expect(stderr()).toContain(`promptrun runs wait ${OTHER_RUN}`);
@@ -355,27 +361,27 @@ describe('a creation that is not answered', () => {
   it('says so if none matches', async () => {
     const home = temporaryDirectory();
     const old = row(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
-    const service = await serviceOf(unanswered('reset-after-body'), list(old));
-    const { exitCode, stderr } = await command(service, RUN_IT, { home });
+    const service = await scriptedServiceForTest(unanswered('reset-after-body'), list(old));
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
     expect(exitCode).toBe(1);
     expect(stderr()).toMatch(/^error: the answer to the creation was lost[^\n]*\(NETWORK_ERROR\)$/m);
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'lost' });
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'lost' });
   });
 
   it('leaves runs out that the journal knows', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(
-      { ...creation(), answer: at(TEST_NOW, success(runOf({ runId: OTHER_RUN }))) },
+    const service = await scriptedServiceForTest(
+      { ...creation(), answer: at(TEST_NOW, success(succeededRun({ runId: OTHER_RUN }))) },
       unanswered('reset-after-body'),
       list(row(RUN), row(OTHER_RUN)),
       poll({}),
     );
-    await command(service, RUN_IT, { home });
-    expect((await command(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(0);
+    await runAgainst(service, RUN_IT, { home });
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(0);
   });
 
   it('goes by the clock of the service', async () => {
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered(at(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
       {
         expect: { method: 'GET', path: '/runs', query: { since: String((TEST_NOW - 3_600_000) / 1000) } },
@@ -389,20 +395,20 @@ describe('a creation that is not answered', () => {
       },
       poll({}),
     );
-    expect((await command(service, RUN_IT, EXCLUSIVE)).exitCode).toBe(0);
+    expect((await runAgainst(service, RUN_IT, EXCLUSIVE)).exitCode).toBe(0);
   });
 
   it('is not taken for a run that another creation under way may have made', async () => {
     const home = temporaryDirectory();
     let release = (): void => {};
-    const service = await serviceOf(
-      unanswered(() => new Promise(resolve => (release = () => resolve(success(runOf()))))),
+    const service = await scriptedServiceForTest(
+      unanswered(() => new Promise(resolve => (release = () => resolve(success(succeededRun()))))),
       unanswered('reset-after-body'),
       list(row(RUN)),
     );
-    const first = start(service, RUN_IT, { home });
+    const first = startAgainst(service, RUN_IT, { home });
     while (service.calls.length === 0) await new Promise(resolve => setImmediate(resolve));
-    const second = await command(service, RUN_IT, { ...EXCLUSIVE, home });
+    const second = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
     expect(second.exitCode).toBe(1);
     expect(second.stderr()).toContain(`It may be ${RUN}`);
     release();
@@ -411,35 +417,37 @@ describe('a creation that is not answered', () => {
 
   it('is refused for good by an error of the service', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')));
-    const { exitCode, stderr } = await command(service, RUN_IT, { home });
+    const service = await scriptedServiceForTest(
+      unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')),
+    );
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
     expect({ exitCode, stderr: stderr() }).toEqual({
       exitCode: 2,
       stderr: expect.stringMatching(
         /^error: name is missing \(VALIDATION_ERROR\)\nIts inputs: promptrun prompts get \S+\n$/,
       ),
     });
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'refused' });
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('may continue after %s, which says how to get it', async signal => {
     const home = temporaryDirectory();
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered(() => {
         running.raise(signal);
         return 'silence';
       }),
     );
-    const running = start(service, RUN_IT, { home });
+    const running = startAgainst(service, RUN_IT, { home });
     expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
     expect(running.stderr()).toContain('a run may have been started and may go on (INTERRUPTED)');
     expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
   });
 
   it('has made no run at Ctrl-C while it waits to be sent again after a 429', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered(failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' })),
     );
     const clock: Clock = {
@@ -450,16 +458,16 @@ describe('a creation that is not answered', () => {
         signal?.throwIfAborted();
       },
     };
-    const running = start(service, RUN_IT, { home, clock });
+    const running = startAgainst(service, RUN_IT, { home, clock });
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toBe('error: interrupted; no run was started (INTERRUPTED)\n');
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'refused' });
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
   });
 
   it('is looked for once after --timeout', async () => {
     const { clock, runOut } = hourglass();
-    const service = await serviceOf(silentUntil(runOut), list(row(RUN)));
-    const { exitCode, stderr } = await command(service, [...RUN_IT, ...HOUR], { clock });
+    const service = await scriptedServiceForTest(silentUntil(runOut), list(row(RUN)));
+    const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
     expect(exitCode).toBe(6);
     expect(stderr()).toContain(`It may be ${RUN}`);
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
@@ -467,7 +475,7 @@ describe('a creation that is not answered', () => {
 
   it('is asked for by its key if the service keeps it, which settles the journal', async () => {
     const home = temporaryDirectory();
-    const id = (): string => (journalOf(home)[0] as { id: string }).id;
+    const id = (): string => (readJournal(home)[0] as { id: string }).id;
     const keyed = (rows: () => object[]): Exchange => ({
       expect: { path: '/runs' },
       answer: call => {
@@ -475,7 +483,7 @@ describe('a creation that is not answered', () => {
         return supported(success({ rows: rows(), hasMore: false }));
       },
     });
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered(supported(html(502))),
       unanswered(() => {
         running.raise('SIGINT');
@@ -485,18 +493,18 @@ describe('a creation that is not answered', () => {
       keyed(() => [{ ...row(OTHER_RUN), idempotencyKey: id() }]),
       { ...poll({ runId: OTHER_RUN }), expect: { path: `/runs/${OTHER_RUN}` }, times: 2 },
     );
-    const running = start(service, RUN_IT, { home });
+    const running = startAgainst(service, RUN_IT, { home });
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toContain('promptrun runs wait --last\n');
-    const early = await command(service, ['runs', 'wait', '--last'], { home });
+    const early = await runAgainst(service, ['runs', 'wait', '--last'], { home });
     expect([early.exitCode, early.stderr()]).toEqual([
       4,
       expect.stringContaining('did not reach the service'),
     ]);
-    const arrived = await command(service, ['runs', 'wait', '--last'], { home });
+    const arrived = await runAgainst(service, ['runs', 'wait', '--last'], { home });
     expect([arrived.exitCode, arrived.stdout()]).toEqual([0, 'Hello, Ada!\n']);
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });
-    expect((await command(service, ['runs', 'get', '--last'], { home })).exitCode).toBe(0);
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });
+    expect((await runAgainst(service, ['runs', 'get', '--last'], { home })).exitCode).toBe(0);
   });
 
   it.each([
@@ -505,25 +513,31 @@ describe('a creation that is not answered', () => {
   ])('is only named if an answer to its key has %s', async (_, says) => {
     const home = temporaryDirectory();
     const page = at(TEST_NOW, success({ rows: [row(RUN)], hasMore: false }));
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       list(),
       { expect: { path: '/runs' }, answer: says ? supported(page) : page },
       { expect: { path: '/runs' }, answer: page },
     );
-    await command(service, RUN_IT, { home });
-    const { exitCode, stderr } = await command(service, ['runs', 'wait', '--last'], { home });
+    await runAgainst(service, RUN_IT, { home });
+    const { exitCode, stderr } = await runAgainst(service, ['runs', 'wait', '--last'], { home });
     expect([exitCode, stderr()]).toEqual([1, expect.stringContaining(`It may be ${RUN}`)]);
   });
 
   it('is left to the list of runs since then if that finds nothing', async () => {
     const home = temporaryDirectory();
     const { clock, runOut } = hourglass();
-    const service = await serviceOf(silentUntil(runOut), list(), list(row(RUN)), list(row(RUN)), poll({}));
-    const given = await command(service, [...RUN_IT, ...HOUR], { home, clock });
+    const service = await scriptedServiceForTest(
+      silentUntil(runOut),
+      list(),
+      list(row(RUN)),
+      list(row(RUN)),
+      poll({}),
+    );
+    const given = await runAgainst(service, [...RUN_IT, ...HOUR], { home, clock });
     expect(given.exitCode).toBe(6);
     expect(given.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
-    const later = await command(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
+    const later = await runAgainst(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
     expect({ exitCode: later.exitCode, stdout: later.stdout() }).toEqual({
       exitCode: 0,
       stdout: 'Hello, Ada!\n',
@@ -533,10 +547,10 @@ describe('a creation that is not answered', () => {
   it.each(['wait', 'get', 'save', 'show'])('is marked if runs %s adopts the run', async verb => {
     const home = temporaryDirectory();
     const script = [unanswered('reset-after-body'), list(), list(row(RUN)), list(row(RUN)), poll({})];
-    const service = await serviceOf(...script, ...(verb === 'show' ? [list(row(RUN))] : []));
-    await command(service, RUN_IT, { home });
+    const service = await scriptedServiceForTest(...script, ...(verb === 'show' ? [list(row(RUN))] : []));
+    await runAgainst(service, RUN_IT, { home });
     const argv = ['runs', verb, '--last', '--json', ...(verb === 'save' ? ['--to', home] : [])];
-    const { stdout } = await command(service, argv, { ...EXCLUSIVE, home });
+    const { stdout } = await runAgainst(service, argv, { ...EXCLUSIVE, home });
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
   });
 });
@@ -544,8 +558,8 @@ describe('a creation that is not answered', () => {
 it.each([[[]], [['--json']], [['--no-wait']]])(
   'a result that standard output refuses is not a silent success: %j',
   async flags => {
-    const service = await serviceOf(creation());
-    const { exitCode, stderr } = await command(service, [...RUN_IT, ...flags], { readerTakes: 3 });
+    const service = await scriptedServiceForTest(creation());
+    const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...flags], { readerTakes: 3 });
     expect(exitCode).toBe(1);
     expect(stderr()).toContain(`the result of run ${RUN} was not printed`);
   },
@@ -555,15 +569,15 @@ describe('an id that is not a version', () => {
   const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
 
   it('is taken for a prompt, whose latest version is run', async () => {
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       noVersion,
       {
         expect: { path: `/prompts/${PROMPT}` },
         answer: success({ promptVersionId: VERSION, promptId: PROMPT, config: {} }),
       },
-      creation(runOf(), { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' } } }),
+      creation(succeededRun(), { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' } } }),
     );
-    const { exitCode, stderr } = await command(service, ['run', PROMPT, '-i', 'name=Ada']);
+    const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT, '-i', 'name=Ada']);
     expect({ exitCode, stderr: stderr() }).toEqual({
       exitCode: 0,
       stderr: `note: ${PROMPT} is a prompt; running its latest version ${VERSION}\n`,
@@ -572,19 +586,19 @@ describe('an id that is not a version', () => {
 
   it('names every missing input of the prompt, whose config has been read now, and sends nothing more', async () => {
     const config = { textInputs: { name: { required: true }, place: { required: true } } };
-    const service = await serviceOf(noVersion, {
+    const service = await scriptedServiceForTest(noVersion, {
       expect: { path: `/prompts/${PROMPT}` },
       answer: success({ promptVersionId: VERSION, promptId: PROMPT, config }),
     });
-    const { exitCode, stderr } = await command(service, ['run', PROMPT]);
+    const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
     expect(exitCode).toBe(2);
     expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
   });
 
   it('is an error of one line with a remedy if it is not a prompt either', async () => {
     const nowhere = { expect: { path: `/prompts/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') };
-    const service = await serviceOf(noVersion, nowhere);
-    const { exitCode, stderr } = await command(service, ['run', PROMPT]);
+    const service = await scriptedServiceForTest(noVersion, nowhere);
+    const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
     expect(exitCode).toBe(4);
     expect(stderr()).toMatch(
       /^error: no published prompt or prompt version has the id 7f1d[^\n]*\n[^\n]*prompts search/,
@@ -592,20 +606,20 @@ describe('an id that is not a version', () => {
   });
 
   it('is not requested as a prompt if the run itself is gone', async () => {
-    const service = await serviceOf(stillRunning, { ...noSuchRun, times: 'any' });
-    expect((await command(service, RUN_IT)).exitCode).toBe(4);
+    const service = await scriptedServiceForTest(stillRunning, { ...noSuchRun, times: 'any' });
+    expect((await runAgainst(service, RUN_IT)).exitCode).toBe(4);
   });
 });
 
 describe('a slug', () => {
   it('is an exact match among the search results', async () => {
-    const service = await serviceOf(search('hello-world', 'hello'), creation());
-    expect((await command(service, ['run', 'hello'])).exitCode).toBe(0);
+    const service = await scriptedServiceForTest(search('hello-world', 'hello'), creation());
+    expect((await runAgainst(service, ['run', 'hello'])).exitCode).toBe(0);
   });
 
   it('that no prompt has is not found', async () => {
-    const service = await serviceOf(search('hello2', 'Hello'));
-    const { exitCode, stderr } = await command(service, ['run', 'hello']);
+    const service = await scriptedServiceForTest(search('hello2', 'Hello'));
+    const { exitCode, stderr } = await runAgainst(service, ['run', 'hello']);
     expect(exitCode).toBe(4);
     expect(stderr()).toMatch(
       /^error: the prompt "hello" does not exist; did you mean \S+\? \(NOT_FOUND_ERROR\)\n/,

@@ -2,8 +2,8 @@ import stringWidth from 'fast-string-width';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRow } from '../../../../src/wire/index.ts';
 import { startInProcess, TEST_NOW, type TestOptions } from '../../../support/context.ts';
-import { against, type Ended } from '../../../support/one-command.ts';
-import { type Exchange, failure, scriptedService, success } from '../../../support/scripted-service.ts';
+import { runWithScript, type ScriptedOutcome } from '../../../support/run-with-script.ts';
+import { type Exchange, failure, startScriptedService, success } from '../../../support/scripted-service.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const HOUR = 3600_000;
@@ -41,8 +41,8 @@ function list(
   args: readonly string[],
   script: readonly Exchange[],
   options: TestOptions = {},
-): Promise<Ended> {
-  return against(script, ['runs', 'list', ...args], options);
+): Promise<ScriptedOutcome> {
+  return runWithScript(script, ['runs', 'list', ...args], options);
 }
 
 describe('the query', () => {
@@ -53,7 +53,10 @@ describe('the query', () => {
   });
 
   it('is the same without a verb', async () => {
-    const { stdout } = await against([page({ limit: '2' }, rows(0, 2), false)], ['runs', '--limit', '2']);
+    const { stdout } = await runWithScript(
+      [page({ limit: '2' }, rows(0, 2), false)],
+      ['runs', '--limit', '2'],
+    );
     expect(stdout.split('\n')).toHaveLength(3);
   });
 
@@ -256,12 +259,15 @@ describe('JSON', () => {
 
   it('comes out as pages arrive with --ndjson', async () => {
     let printed = '';
-    const service = await scriptedService(page({}, rows(0, 50), true), {
-      answer: () => {
-        printed = running.stdout();
-        return success({ rows: rows(50, 1), hasMore: false });
+    const service = await startScriptedService([
+      page({}, rows(0, 50), true),
+      {
+        answer: () => {
+          printed = running.stdout();
+          return success({ rows: rows(50, 1), hasMore: false });
+        },
       },
-    });
+    ]);
     onTestFinished(() => service.close());
     const running = startInProcess(['runs', 'list', '--all', '--ndjson'], {
       env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' },
@@ -272,12 +278,15 @@ describe('JSON', () => {
 
   it('comes out as pages arrive in an array too, which stays open after a fault', async () => {
     let printed = '';
-    const service = await scriptedService(page({}, rows(0, 50), true), {
-      answer: () => {
-        printed = running.stdout();
-        return failure(404, 'NOT_FOUND_ERROR', 'gone');
+    const service = await startScriptedService([
+      page({}, rows(0, 50), true),
+      {
+        answer: () => {
+          printed = running.stdout();
+          return failure(404, 'NOT_FOUND_ERROR', 'gone');
+        },
       },
-    });
+    ]);
     onTestFinished(() => service.close());
     const running = startInProcess(['runs', 'list', '--all', '--json'], {
       env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' },

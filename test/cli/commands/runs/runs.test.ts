@@ -2,14 +2,18 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../support/context.ts';
-import { type Exchange, failure, success } from '../../../support/scripted-service.ts';
 import {
-  command,
+  type Exchange,
+  failure,
+  scriptedServiceForTest,
+  success,
+} from '../../../support/scripted-service.ts';
+import {
   creation,
   OTHER_RUN,
   RUN,
-  runOf,
-  serviceOf,
+  runAgainst,
+  succeededRun,
   text,
   VERSION,
 } from '../run/run-against-service.ts';
@@ -18,40 +22,42 @@ const get = (answer: Exchange['answer']): Exchange => ({
   expect: { method: 'GET', path: `/runs/${RUN}` },
   answer,
 });
-const found = get(success(runOf()));
-const going = get(success(runOf({ runStatus: 'running', outputs: [], tokens: 0 })));
+const found = get(success(succeededRun()));
+const going = get(success(succeededRun({ runStatus: 'running', outputs: [], tokens: 0 })));
 
 describe('runs get', () => {
   it('prints the outputs of a run that has ended', async () => {
-    const { exitCode, stdout } = await command(await serviceOf(found), ['runs', 'get', RUN]);
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), ['runs', 'get', RUN]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
   it('saves them to the folder of --save', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'get', RUN, '--save', 'out'];
-    const { exitCode, stdout } = await command(await serviceOf(found), args, { home });
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
   });
 
   it('exits 0 for a run that is still running, in every form', async () => {
-    const service = await serviceOf(going, { ...going });
-    const plain = await command(service, ['runs', 'get', RUN]);
+    const service = await scriptedServiceForTest(going, { ...going });
+    const plain = await runAgainst(service, ['runs', 'get', RUN]);
     expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({ exitCode: 0, stdout: '' });
     expect(plain.stderr()).toContain(`run ${RUN} is running`);
-    const json = await command(service, ['runs', 'get', RUN, '--query', 'runStatus']);
+    const json = await runAgainst(service, ['runs', 'get', RUN, '--query', 'runStatus']);
     expect({ exitCode: json.exitCode, stdout: json.stdout() }).toEqual({ exitCode: 0, stdout: 'running\n' });
   });
 
   it('exits 5 for a run that failed', async () => {
-    const service = await serviceOf(get(success(runOf({ runStatus: 'failed', outputs: [] }))));
-    expect((await command(service, ['runs', 'get', RUN, '--json'])).exitCode).toBe(5);
+    const service = await scriptedServiceForTest(
+      get(success(succeededRun({ runStatus: 'failed', outputs: [] }))),
+    );
+    expect((await runAgainst(service, ['runs', 'get', RUN, '--json'])).exitCode).toBe(5);
   });
 
   it('exits 4 for a run that does not exist', async () => {
-    const service = await serviceOf(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
-    const { exitCode, stderr } = await command(service, ['runs', 'get', RUN, '--json']);
+    const service = await scriptedServiceForTest(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
+    const { exitCode, stderr } = await runAgainst(service, ['runs', 'get', RUN, '--json']);
     expect(exitCode).toBe(4);
     expect(JSON.parse(stderr())).toEqual({
       status: 'NOT_FOUND_ERROR',
@@ -62,62 +68,72 @@ describe('runs get', () => {
   });
 
   it('names a run that does not exist, and how to list the others', async () => {
-    const service = await serviceOf(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
-    const { stderr } = await command(service, ['runs', 'get', RUN]);
+    const service = await scriptedServiceForTest(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
+    const { stderr } = await runAgainst(service, ['runs', 'get', RUN]);
     expect(stderr()).toMatch(`The id asked for: ${RUN}\nList your runs with: promptrun runs list`);
   });
 
   it.each(['../x', '..', 'a/b', '%2e%2e'])('refuses %s, which would lead elsewhere', async id => {
-    expect((await command(await serviceOf(), ['runs', 'get', id])).exitCode).toBe(2);
+    expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'get', id])).exitCode).toBe(2);
   });
 });
 
 describe('runs cancel', () => {
   it('cancels a run soon, even if the service asks to wait before it shows it', async () => {
     const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' });
-    const cancelled = runOf({ runStatus: 'failed', outputs: [{ type: 'error', data: 'cancelled' }] });
-    const service = await serviceOf(get(busy), {
+    const cancelled = succeededRun({ runStatus: 'failed', outputs: [{ type: 'error', data: 'cancelled' }] });
+    const service = await scriptedServiceForTest(get(busy), {
       expect: { method: 'POST', path: `/runs/${RUN}/cancel` },
       answer: success(cancelled),
     });
-    const { exitCode, stderr } = await command(service, ['runs', 'cancel', RUN]);
+    const { exitCode, stderr } = await runAgainst(service, ['runs', 'cancel', RUN]);
     expect([exitCode, stderr()]).toEqual([0, `Run ${RUN} is cancelled.\n`]);
   });
 });
 
 describe('runs wait', () => {
   it('waits for a run to end and prints it as `run` does', async () => {
-    const { exitCode, stdout } = await command(await serviceOf(going, found), ['runs', 'wait', RUN]);
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(going, found), [
+      'runs',
+      'wait',
+      RUN,
+    ]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
   it('--last takes the last run of this service', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(creation(runOf({ runId: OTHER_RUN })), creation(), found);
-    await command(service, ['run', VERSION], { home });
-    await command(service, ['run', VERSION], { home });
-    expect((await command(service, ['runs', 'wait', '--last'], { home })).exitCode).toBe(0);
-    const elsewhere = await command(await serviceOf(), ['runs', 'wait', '--last'], { home });
+    const service = await scriptedServiceForTest(
+      creation(succeededRun({ runId: OTHER_RUN })),
+      creation(),
+      found,
+    );
+    await runAgainst(service, ['run', VERSION], { home });
+    await runAgainst(service, ['run', VERSION], { home });
+    expect((await runAgainst(service, ['runs', 'wait', '--last'], { home })).exitCode).toBe(0);
+    const elsewhere = await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', '--last'], { home });
     expect(elsewhere.exitCode).toBe(4);
     expect(elsewhere.stderr()).toMatch(/^error: no run of this service/);
   });
 
   it('refuses the answer of another run', async () => {
-    const service = await serviceOf({ answer: success(runOf({ runId: OTHER_RUN })) });
-    const { exitCode, stdout, stderr } = await command(service, ['runs', 'get', RUN]);
+    const service = await scriptedServiceForTest({ answer: success(succeededRun({ runId: OTHER_RUN })) });
+    const { exitCode, stdout, stderr } = await runAgainst(service, ['runs', 'get', RUN]);
     expect([stdout(), exitCode]).toEqual(['', 1]);
     expect(stderr()).toMatch(/not the expected run: it has the id of another run \(PROTOCOL_ERROR\)/);
   });
 
   it('names a run so that a shell runs nothing of it', async () => {
-    const hostile = { ...runOf({ runStatus: 'running', outputs: [] }), runId: "x;$(y)\n'z'" };
-    const service = await serviceOf({ answer: success(hostile) });
-    const { stderr } = await command(service, ['runs', 'get', hostile.runId], { env: { SHELL: '/bin/sh' } });
+    const hostile = { ...succeededRun({ runStatus: 'running', outputs: [] }), runId: "x;$(y)\n'z'" };
+    const service = await scriptedServiceForTest({ answer: success(hostile) });
+    const { stderr } = await runAgainst(service, ['runs', 'get', hostile.runId], {
+      env: { SHELL: '/bin/sh' },
+    });
     expect(stderr()).toContain(String.raw`promptrun runs wait $'x;$(y)\012\047z\047'`);
   });
 
   it.each([[[]], [[RUN, '--last']], [[RUN, OTHER_RUN, '--save', '-']]])('refuses %j', async args => {
-    expect((await command(await serviceOf(), ['runs', 'wait', ...args])).exitCode).toBe(2);
+    expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', ...args])).exitCode).toBe(2);
   });
 });
 
@@ -125,7 +141,7 @@ describe('runs save', () => {
   it('writes the outputs and prints them', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
-    const { exitCode, stdout } = await command(await serviceOf(found), args, { home });
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
     expect(existsSync(path.join(home, 'out', `${RUN}.json`))).toBe(true);
@@ -134,7 +150,7 @@ describe('runs save', () => {
   it('saves nothing of a run that has not ended', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
-    const { exitCode, stderr } = await command(await serviceOf(going), args, { home });
+    const { exitCode, stderr } = await runAgainst(await scriptedServiceForTest(going), args, { home });
     expect(exitCode).toBe(2);
     expect(stderr()).toContain(`promptrun runs wait ${RUN} --save`);
     expect(existsSync(path.join(home, 'out'))).toBe(false);
@@ -142,15 +158,15 @@ describe('runs save', () => {
 
   const other = {
     expect: { path: `/runs/${OTHER_RUN}` },
-    answer: success(runOf({ runId: OTHER_RUN, runStatus: 'failed', outputs: [text('half')] })),
+    answer: success(succeededRun({ runId: OTHER_RUN, runStatus: 'failed', outputs: [text('half')] })),
   };
 
   it('writes several runs, and fails if one of them did', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, OTHER_RUN, RUN, '--to', 'out', '--json'];
-    const { exitCode, stdout } = await command(await serviceOf(found, other), args, { home });
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found, other), args, { home });
     expect(JSON.parse(stdout())).toEqual([
-      { ...runOf(), outputs: [{ ...text('Hello, Ada!'), savedTo: path.join('out', `${RUN}-1.txt`) }] },
+      { ...succeededRun(), outputs: [{ ...text('Hello, Ada!'), savedTo: path.join('out', `${RUN}-1.txt`) }] },
       expect.objectContaining({ runId: OTHER_RUN }),
     ]);
     expect(exitCode).toBe(5);
@@ -165,21 +181,29 @@ describe('runs save', () => {
       answer: success({ rows: [{ runId: OTHER_RUN, runStatus: 'running' }, row], hasMore: false }),
     };
     const args = ['runs', 'save', '--since', '1767319445', '--to', 'out', '--json'];
-    const { exitCode, stdout, stderr } = await command(await serviceOf(list, found), args, { home });
+    const { exitCode, stdout, stderr } = await runAgainst(await scriptedServiceForTest(list, found), args, {
+      home,
+    });
     expect(JSON.parse(stdout())).toEqual([expect.objectContaining({ runId: RUN })]);
     expect(stderr()).toBe(`note: run ${OTHER_RUN} is running and is not saved\n`);
     expect(exitCode).toBe(0);
   });
 
   it('writes the only output to standard output', async () => {
-    const { stdout } = await command(await serviceOf(found), ['runs', 'save', RUN, '--to', '-']);
+    const { stdout } = await runAgainst(await scriptedServiceForTest(found), [
+      'runs',
+      'save',
+      RUN,
+      '--to',
+      '-',
+    ]);
     expect(stdout()).toBe('Hello, Ada!');
   });
 
   it.each([[[]], [[RUN, '--last']], [['--last', '--since', '1h']], [['--since', 'soon']]])(
     'refuses %j',
     async args => {
-      expect((await command(await serviceOf(), ['runs', 'save', ...args])).exitCode).toBe(2);
+      expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'save', ...args])).exitCode).toBe(2);
     },
   );
 });
@@ -200,14 +224,19 @@ describe('runs show', () => {
   };
 
   it('prints the run with the fields of its list row', async () => {
-    const { stdout } = await command(await serviceOf(found, list), ['runs', 'show', RUN, '--json']);
-    expect(JSON.parse(stdout())).toEqual({ ...row, ...runOf() });
+    const { stdout } = await runAgainst(await scriptedServiceForTest(found, list), [
+      'runs',
+      'show',
+      RUN,
+      '--json',
+    ]);
+    expect(JSON.parse(stdout())).toEqual({ ...row, ...succeededRun() });
   });
 
   it('shows what a service sends in place of a text', async () => {
     const strange = { ...row, runName: { a: '\u001b[2J' }, createdAt: 7 };
-    const { exitCode, stdout } = await command(
-      await serviceOf(found, { ...list, answer: success({ rows: [strange], hasMore: false }) }),
+    const { exitCode, stdout } = await runAgainst(
+      await scriptedServiceForTest(found, { ...list, answer: success({ rows: [strange], hasMore: false }) }),
       ['runs', 'show', RUN],
       { terminal: { stdout: true }, env: { NO_COLOR: '1' } },
     );
@@ -218,9 +247,9 @@ describe('runs show', () => {
 
   it('is read at a glance on a terminal', async () => {
     const long = get(
-      success(runOf({ outputs: [text('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }] })),
+      success(succeededRun({ outputs: [text('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }] })),
     );
-    const { stdout } = await command(await serviceOf(long, list), ['runs', 'show', RUN], {
+    const { stdout } = await runAgainst(await scriptedServiceForTest(long, list), ['runs', 'show', RUN], {
       terminal: { stdout: true },
       env: { NO_COLOR: '1' },
     });
@@ -238,7 +267,11 @@ Output 2  image: https://a/b.png
 
   it('leaves out what the list no longer knows', async () => {
     const empty: Exchange = { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) };
-    const { stdout, exitCode } = await command(await serviceOf(found, empty), ['runs', 'show', RUN]);
+    const { stdout, exitCode } = await runAgainst(await scriptedServiceForTest(found, empty), [
+      'runs',
+      'show',
+      RUN,
+    ]);
     expect(stdout()).toBe(
       `runId\t${RUN}\nrunStatus\tsucceeded\ntokens\t3\noutput\ttext\ttext: Hello, Ada!\n`,
     );
@@ -249,16 +282,16 @@ Output 2  image: https://a/b.png
 describe('runs journal', () => {
   it('shows what was started, newest first, with what is in doubt', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       creation(),
       { expect: { path: '/runs' }, answer: failure(422, 'VALIDATION_ERROR', 'no') },
       { expect: { path: '/runs' }, answer: 'reset-after-body' },
       { expect: { method: 'GET', path: '/runs' }, answer: success({ rows: [], hasMore: false }) },
     );
     for (let run = 0; run < 3; run += 1)
-      await command(service, ['run', VERSION, '-i', 'secret=hush'], { home });
+      await runAgainst(service, ['run', VERSION, '-i', 'secret=hush'], { home });
     appendFileSync(path.join(home, 'state', 'journal.jsonl'), '{"id":"torn');
-    const plain = await command(service, ['runs', 'journal'], { home });
+    const plain = await runAgainst(service, ['runs', 'journal'], { home });
     const rows = plain
       .stdout()
       .trim()
@@ -270,21 +303,25 @@ describe('runs journal', () => {
       ['succeeded', RUN, VERSION, service.baseUrl],
     ]);
     expect(plain.stderr()).toMatch(/^note: left out 1 line of \S+journal.jsonl that can't be read\n/);
-    const json = await command(service, ['runs', 'journal', '--query', '[].inDoubt'], { home });
+    const json = await runAgainst(service, ['runs', 'journal', '--query', '[].inDoubt'], { home });
     expect(JSON.parse(json.stdout())).toEqual([true, false, false]);
     expect(readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')).not.toContain('hush');
   });
 
   it('succeeds with no output if nothing was started', async () => {
-    const { exitCode, stdout } = await command(await serviceOf(), ['runs', 'journal', '--json']);
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(), [
+      'runs',
+      'journal',
+      '--json',
+    ]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: '[]\n' });
   });
 
   it('is a table on a terminal', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf(creation(runOf({ outputs: [text('x')] })));
-    await command(service, ['run', VERSION], { home });
-    const { stdout } = await command(service, ['runs', 'journal'], {
+    const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [text('x')] })));
+    await runAgainst(service, ['run', VERSION], { home });
+    const { stdout } = await runAgainst(service, ['runs', 'journal'], {
       home,
       terminal: { stdout: true },
       columns: 120,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../../support/context.ts';
-import { against } from '../../../support/one-command.ts';
+import { runWithScript } from '../../../support/run-with-script.ts';
 import { failure } from '../../../support/scripted-service.ts';
 
 /** Returns a machine with two versions of the prompt `summary`. */
@@ -125,7 +125,7 @@ describe('versions label', () => {
   });
 
   it('sends nothing but a GET to a service that has no labels', async () => {
-    const { exitCode, stderr } = await against(
+    const { exitCode, stderr } = await runWithScript(
       [
         {
           expect: { method: 'GET', path: '/prompts', query: { limit: '1' } },

@@ -7,7 +7,7 @@ const signal = new AbortController().signal;
 const containing = (text: string): unknown => expect.stringContaining(text);
 
 /** Returns the rows of a text, cut into pieces of the given size, in bytes. */
-async function rowsOf(format: Format, text: string | Uint8Array, pieces = 7): Promise<SourceRow[]> {
+async function readAllRows(format: Format, text: string | Uint8Array, pieces = 7): Promise<SourceRow[]> {
   const bytes = Buffer.from(text as string);
   const open = async function* (): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < bytes.length; at += pieces) {
@@ -29,7 +29,7 @@ const inputs = (row: SourceRow | undefined): unknown =>
 
 describe('CSV', () => {
   test('the header names the inputs, rows are counted from 1 and know their line', async () => {
-    const rows = await rowsOf('csv', 'name,mood\nAda,sunny\n\nBo,rainy\n');
+    const rows = await readAllRows('csv', 'name,mood\nAda,sunny\n\nBo,rainy\n');
     expect(rows.map(({ row, line, id }) => ({ row, line, id }))).toEqual([
       { row: 1, line: 2, id: '1' },
       { row: 2, line: 4, id: '2' },
@@ -42,14 +42,14 @@ describe('CSV', () => {
       ['name', '"a, b; c"', 'x'],
       ['Ada', '"1,2;3"', ''],
     ].map(cells => cells.join(delimiter));
-    const rows = await rowsOf('csv', `\ufeff\n${lines.join('\n')}\n`);
+    const rows = await readAllRows('csv', `\ufeff\n${lines.join('\n')}\n`);
     expect(rows.map(inputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
   });
 
   test.each(['\ufeffsep=|\r\n', 'SEP=|\n', '\n sep=|\n\n'])(
     'begins with the separator for Excel: %j',
     async line => {
-      const [row] = await rowsOf('csv', `${line}name|a,b;c\nAda|x\n`);
+      const [row] = await readAllRows('csv', `${line}name|a,b;c\nAda|x\n`);
       expect([inputs(row), row?.row, row?.line]).toEqual([
         { name: 'Ada', 'a,b;c': 'x', images: [] },
         1,
@@ -59,7 +59,7 @@ describe('CSV', () => {
   );
 
   test('a byte order mark is dropped, and CRLF is LF, within a cell too', async () => {
-    const rows = await rowsOf(
+    const rows = await readAllRows(
       'csv',
       '\ufeffname,place\r\n"Ada\r\nLovelace",here\r\n"two\nlines","a ""b"""\r\nx,y',
     );
@@ -72,19 +72,22 @@ describe('CSV', () => {
   });
 
   test('image columns contain images in order, the id column names the row', async () => {
-    const [row] = await rowsOf('csv', 'image10,id,image,caption,image2\nten.png,first,zero.png,Hi,two.png\n');
+    const [row] = await readAllRows(
+      'csv',
+      'image10,id,image,caption,image2\nten.png,first,zero.png,Hi,two.png\n',
+    );
     expect(row).toMatchObject({ id: 'first', named: true });
     expect(inputs(row)).toEqual({ caption: 'Hi', images: ['zero.png', 'two.png', 'ten.png'] });
   });
 
   test('an empty cell leaves out the input, image or id', async () => {
-    const [row] = await rowsOf('csv', 'id,name,mood,image\n,Ada,,\n');
+    const [row] = await readAllRows('csv', 'id,name,mood,image\n,Ada,,\n');
     expect(row).toMatchObject({ id: '1' });
     expect(inputs(row)).toEqual({ name: 'Ada', images: [] });
   });
 
   test('a row with too many or too few columns is at fault, the others are not', async () => {
-    const rows = await rowsOf('csv', 'a,b\n1,2,3\n"x\ny"\n4,5\n');
+    const rows = await readAllRows('csv', 'a,b\n1,2,3\n"x\ny"\n4,5\n');
     expect(rows).toMatchObject([
       { row: 1, line: 2, fault: '3 columns, but the header has 2' },
       { row: 2, line: 3, fault: '1 column, but the header has 2' },
@@ -93,13 +96,13 @@ describe('CSV', () => {
   });
 
   test('quotes that enclose only part of a value are a fault of that row alone', async () => {
-    const rows = await rowsOf('csv', 'a,b\n1,"x" y\n2,3\n5 "feet",6\n');
+    const rows = await readAllRows('csv', 'a,b\n1,"x" y\n2,3\n5 "feet",6\n');
     expect(rows).toMatchObject([{ line: 2, fault: containing('column 2') }, { line: 3 }, { line: 4 }]);
     expect(inputs(rows[2])).toMatchObject({ a: '5 "feet"' });
   });
 
   test('quotes that are never closed are reported with the line on which they open', async () => {
-    const rows = await rowsOf('csv', 'a,b\n1,2\n\n3,"4\n5,6\n7,8\n');
+    const rows = await readAllRows('csv', 'a,b\n1,2\n\n3,"4\n5,6\n7,8\n');
     expect(rows).toMatchObject([
       { row: 1, line: 2 },
       { row: 2, line: 4, fault: containing('never closed') },
@@ -107,7 +110,7 @@ describe('CSV', () => {
   });
 
   test('a column without a name must stay empty', async () => {
-    const rows = await rowsOf('csv', 'a,\n1,\n2,x\n');
+    const rows = await readAllRows('csv', 'a,\n1,\n2,x\n');
     expect(rows).toMatchObject([
       { line: 2, named: false },
       { line: 3, fault: containing('no name') },
@@ -115,16 +118,16 @@ describe('CSV', () => {
   });
 
   test('two columns of one name are refused', async () => {
-    await expect(rowsOf('csv', 'a,b,a\n1,2,3\n')).rejects.toThrow('names the column "a" twice');
+    await expect(readAllRows('csv', 'a,b,a\n1,2,3\n')).rejects.toThrow('names the column "a" twice');
   });
 
   test('a file without rows has none', async () => {
-    expect(await rowsOf('csv', '')).toEqual([]);
-    expect(await rowsOf('csv', 'name,id\n')).toEqual([]);
+    expect(await readAllRows('csv', '')).toEqual([]);
+    expect(await readAllRows('csv', 'name,id\n')).toEqual([]);
   });
 
   test('names such as __proto__ are names like any other', async () => {
-    const [row] = await rowsOf('csv', '__proto__,constructor\nx,y\n');
+    const [row] = await readAllRows('csv', '__proto__,constructor\nx,y\n');
     expect(row && 'inputs' in row && [...row.inputs.text]).toEqual([
       ['__proto__', 'x'],
       ['constructor', 'y'],
@@ -146,7 +149,7 @@ describe('CSV', () => {
           const withLf = (value: string): string => value.replaceAll('\r\n', '\n');
           const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`;
           const lines = cells.map(row => row.map(quoted).join(','));
-          const rows = await rowsOf('csv', [['a,b'], ...lines].join(end), size);
+          const rows = await readAllRows('csv', [['a,b'], ...lines].join(end), size);
           expect(rows.map(row => [inputs(row), row.line])).toEqual(
             cells.map(([a, b], at) => [
               { ...(a && { a: withLf(a) }), ...(b && { b: withLf(b) }), images: [] },
@@ -162,7 +165,7 @@ describe('CSV', () => {
 
 describe('JSONL', () => {
   test('a flat map becomes texts; numbers and booleans stay as written', async () => {
-    const rows = await rowsOf('jsonl', '{"name":"Ada","age":1.50,"ok":true}\n\n{"name":"Bo"}\r\n');
+    const rows = await readAllRows('jsonl', '{"name":"Ada","age":1.50,"ok":true}\n\n{"name":"Bo"}\r\n');
     expect(inputs(rows[0])).toEqual({ name: 'Ada', age: '1.50', ok: 'true', images: [] });
     expect(rows[1]).toMatchObject({ row: 2, line: 3, id: '2' });
   });
@@ -173,18 +176,18 @@ describe('JSONL', () => {
       textInputs: { a: 'b' },
       imageInputs: [{ type: 'url', url: 'https://x.test/a.png' }],
     };
-    const [row] = await rowsOf('jsonl', JSON.stringify(line));
+    const [row] = await readAllRows('jsonl', JSON.stringify(line));
     expect(row).toMatchObject({ id: '7', named: true });
     expect(inputs(row)).toEqual({ a: 'b', images: ['https://x.test/a.png'] });
   });
 
   test('image fields of a flat map are images, as in a CSV file', async () => {
-    const [row] = await rowsOf('jsonl', '{"image2":"b.png","image1":"a.png","x":"y"}');
+    const [row] = await readAllRows('jsonl', '{"image2":"b.png","image1":"a.png","x":"y"}');
     expect(inputs(row)).toEqual({ x: 'y', images: ['a.png', 'b.png'] });
   });
 
   test('a JSON list over several lines is named where it begins', async () => {
-    const rows = await rowsOf('jsonl', '[{"a":"b"},\n{"a":"c"}]');
+    const rows = await readAllRows('jsonl', '[{"a":"b"},\n{"a":"c"}]');
     expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
       'it is a JSON list; write each object on a line of its own, without the list',
       'it is not valid JSON',
@@ -192,7 +195,7 @@ describe('JSONL', () => {
   });
 
   test('what is not a row is a fault of its line and stops no other', async () => {
-    const rows = await rowsOf(
+    const rows = await readAllRows(
       'jsonl',
       '{"a":\n[1]\n{"a":null}\n{"a":{"b":1}}\n{"id":null}\n{"textInputs":{},"x":"y"}\n' +
         `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n{"a":"b"}`,
@@ -220,7 +223,7 @@ describe('JSONL', () => {
         fc.array(map, { maxLength: 5 }),
         fc.integer({ min: 1, max: 20 }),
         async (maps, size) => {
-          const rows = await rowsOf('jsonl', maps.map(one => `${JSON.stringify(one)}\n`).join(''), size);
+          const rows = await readAllRows('jsonl', maps.map(one => `${JSON.stringify(one)}\n`).join(''), size);
           expect(rows.map(row => 'inputs' in row && [...row.inputs.text])).toEqual(
             maps.map(one => Object.entries(one)),
           );
@@ -232,7 +235,7 @@ describe('JSONL', () => {
 
 describe('ids', () => {
   test('the second row of one id is at fault and goes by another', async () => {
-    const rows = await rowsOf('csv', 'id,a\nx,1\ny,2\nx,3\n');
+    const rows = await readAllRows('csv', 'id,a\nx,1\ny,2\nx,3\n');
     expect(rows).toMatchObject([
       { id: 'x' },
       { id: 'y' },
@@ -241,11 +244,11 @@ describe('ids', () => {
   });
 
   test('an id that is the number of a row without one is noticed, whichever comes first', async () => {
-    expect(await rowsOf('csv', 'id,a\n,1\n1,2\n')).toMatchObject([
+    expect(await readAllRows('csv', 'id,a\n,1\n1,2\n')).toMatchObject([
       { id: '1' },
       { fault: containing('row 1') },
     ]);
-    expect(await rowsOf('csv', 'id,a\n2,1\n,2\n')).toMatchObject([
+    expect(await readAllRows('csv', 'id,a\n2,1\n,2\n')).toMatchObject([
       { id: '2' },
       { fault: containing('row 1') },
     ]);
@@ -253,14 +256,14 @@ describe('ids', () => {
 });
 
 test('an image from standard input is refused in a row', async () => {
-  expect(await rowsOf('csv', 'image,a\n-,x\n')).toMatchObject([{ fault: containing('standard input') }]);
+  expect(await readAllRows('csv', 'image,a\n-,x\n')).toMatchObject([{ fault: containing('standard input') }]);
 });
 
 test('text that is not UTF-8 is refused rather than garbled', async () => {
-  await expect(rowsOf('csv', Buffer.from('name\nJos\xe9\n', 'latin1'))).rejects.toThrow(
+  await expect(readAllRows('csv', Buffer.from('name\nJos\xe9\n', 'latin1'))).rejects.toThrow(
     'the rows is not valid UTF-8',
   );
-  await expect(rowsOf('csv', Buffer.from('\uFEFFname\nJosé\n', 'utf16le'))).rejects.toThrow(
+  await expect(readAllRows('csv', Buffer.from('\uFEFFname\nJosé\n', 'utf16le'))).rejects.toThrow(
     'the rows is UTF-16 text',
   );
 });

@@ -13,15 +13,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
-import { success } from '../../../support/scripted-service.ts';
+import { scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { hasLinks, isPosix } from '../../../support/system.ts';
 import {
-  command,
   creation,
   PROMPT,
   RUN,
-  runOf,
-  serviceOf,
+  runAgainst,
+  succeededRun,
   text,
   VERSION,
 } from '../../commands/run/run-against-service.ts';
@@ -177,9 +176,9 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
         const home = temporaryDirectory();
         mkdirSync(path.join(home, 'saved'));
         symlinkSync(path.join(outside, 'new'), path.join(home, 'saved', name));
-        const service = await serviceOf(creation());
+        const service = await scriptedServiceForTest(creation());
         const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved', ...force];
-        const ran = outcome(await command(service, argv, { home }));
+        const ran = outcome(await runAgainst(service, argv, { home }));
         expect(ran).toMatchObject({ exitCode: 2, stdout: 'Hello, Ada!\n' });
         expect(ran.stderr).toContain(`${name} is a link`);
         expect(readdirSync(outside)).toEqual([]);
@@ -191,9 +190,11 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'saved'));
     symlinkSync('nothing', path.join(home, `saved/${RUN}.json`));
-    const service = await serviceOf(creation(runOf({ runStatus: 'failed', outputs: [text('half')] })));
+    const service = await scriptedServiceForTest(
+      creation(succeededRun({ runStatus: 'failed', outputs: [text('half')] })),
+    );
     const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved'];
-    expect((await command(service, argv, { home })).exitCode).toBe(2);
+    expect((await runAgainst(service, argv, { home })).exitCode).toBe(2);
   });
 
   it("in the place of a row's output does not stop the batch, which exits with 2", async () => {
@@ -208,13 +209,13 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
       title: 'x',
       publishedAt: '2026-05-01T00:00:00Z',
     };
-    const service = await serviceOf(
+    const service = await scriptedServiceForTest(
       {
         expect: { path: `/prompt-versions/${VERSION}` },
         answer: success({ ...version, config: { textInputs: { name: {} } } }),
       },
       creation(),
-      creation(runOf({ runId: other })),
+      creation(succeededRun({ runId: other })),
       { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) },
     );
     const argv = [
@@ -229,7 +230,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
       '--concurrency',
       '1',
     ];
-    const { exitCode, stderr } = outcome(await command(service, argv, { home }));
+    const { exitCode, stderr } = outcome(await runAgainst(service, argv, { home }));
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${RUN}-1.txt is a link`)]);
     expect(readFileSync(path.join(home, 'out.jsonl'), 'utf8').trim().split('\n')).toHaveLength(2);
     expect(existsSync(path.join(home, `saved/${other}-1.txt`))).toBe(true);

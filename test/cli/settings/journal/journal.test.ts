@@ -27,7 +27,7 @@ const begun = async (of: Journal, start = START): Promise<JournalEntry> => {
   await of.begin(entry);
   return entry;
 };
-const entriesOf = async (of: Journal): Promise<readonly JournalEntry[]> => (await of.read()).entries;
+const readEntries = async (of: Journal): Promise<readonly JournalEntry[]> => (await of.read()).entries;
 
 beforeEach(async () => {
   directory = path.join(await mkdtemp(path.join(os.tmpdir(), 'journal-')), 'state');
@@ -41,10 +41,10 @@ afterEach(async () => {
 describe('the journal', () => {
   it.runIf(isPosix)('keeps a creation and what became of it, readable by its owner only', async () => {
     const entry = await begun(journal);
-    expect(await entriesOf(journal)).toEqual([entry]);
+    expect(await readEntries(journal)).toEqual([entry]);
     await journal.outcome(entry.id, { outcome: 'created', runId: 'r1' });
     await journal.outcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
-    expect(await entriesOf(journal)).toEqual([
+    expect(await readEntries(journal)).toEqual([
       expect.objectContaining({
         time: '2026-01-02T03:04:05.678Z',
         baseUrl: SERVICE,
@@ -77,7 +77,7 @@ describe('the journal', () => {
     const other = new Journal(directory, { now: () => NOW });
     const started = await Promise.all(Array.from({ length: 20 }, (_, at) => begun(at % 2 ? journal : other)));
     await other.close();
-    const ids = (await entriesOf(journal)).map(({ id }) => id);
+    const ids = (await readEntries(journal)).map(({ id }) => id);
     expect(ids.toSorted()).toEqual(started.map(({ id }) => id).toSorted());
   });
 
@@ -93,7 +93,7 @@ describe('the journal', () => {
     const lost = await begun(journal);
     await journal.outcome(lost.id, { outcome: 'lost' });
     expect((await journal.last(SERVICE))?.id).toBe(lost.id);
-    expect((await entriesOf(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
+    expect((await readEntries(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
   });
 
   it('survives whatever stands in the file', async () => {
@@ -119,7 +119,7 @@ describe('the journal', () => {
     await journal.outcome(ended.id, { outcome: 'ended', runId: 'r1' });
     await journal.outcome(refused.id, { outcome: 'refused' });
     await journal.outcome(lost.id, { outcome: 'lost' });
-    const unsettled = async () => (await entriesOf(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
+    const unsettled = async () => (await readEntries(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
     expect(await unsettled()).toEqual([open.id, lost.id]);
     expect(await journal.mentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
     await journal.begin(refused, { again: true });
@@ -132,7 +132,7 @@ describe('the journal', () => {
     await appendFile(journal.file, `${'x'.repeat(5 * 1024 * 1024)}\n`);
     const second = await begun(journal);
     expect((await stat(journal.file)).size).toBeLessThan(1000);
-    expect((await entriesOf(journal)).map(({ id }) => id)).toEqual([second.id, first.id]);
+    expect((await readEntries(journal)).map(({ id }) => id)).toEqual([second.id, first.id]);
     expect((await readdir(directory)).length).toBe(2);
   });
 

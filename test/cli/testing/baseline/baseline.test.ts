@@ -5,11 +5,11 @@ import type { CommandResult } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
 /** Returns a case that passes or fails, by its text. */
-const caseOf = (name: string, passes: boolean, more = ''): string =>
+const reportedCase = (name: string, passes: boolean, more = ''): string =>
   `  - {name: ${name}, inputs: {text: ${passes ? 'yes' : 'no'}}, expect: {equals: "yes"}${more}}\n`;
 
 const cases = (answers: string): string =>
-  `cases:\n${Array.from(answers, (answer, at) => caseOf(`case ${at + 1}`, answer === 'y')).join('')}`;
+  `cases:\n${Array.from(answers, (answer, at) => reportedCase(`case ${at + 1}`, answer === 'y')).join('')}`;
 
 /** A project whose cases passed and failed so before, as `before.json` says. */
 class Changing extends Project {
@@ -84,7 +84,7 @@ describe('test --baseline', () => {
 
   it('has its figures and the names of the cases in JSON', async () => {
     const project = await Changing.from('yyyyyynn');
-    project.write('echo.test.yaml', `${cases('nnnnnny')}${caseOf('added', true)}`);
+    project.write('echo.test.yaml', `${cases('nnnnnny')}${reportedCase('added', true)}`);
     const { stdout } = await project.test('--baseline', 'before.json', '--json');
     const { baseline } = JSON.parse(stdout()) as { baseline: Record<string, unknown> };
     const named = (name: string): object => ({ file: 'echo.test.yaml', name, model: null });
@@ -127,7 +127,7 @@ describe('test --baseline', () => {
 
   it('pairs cases of one name in their order', async () => {
     const twins = (first: boolean, second: boolean): string =>
-      `cases:\n${caseOf('twin', first)}${caseOf('twin', second)}`;
+      `cases:\n${reportedCase('twin', first)}${reportedCase('twin', second)}`;
     const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': twins(true, false) });
     await project.test('--reporter', 'json', '--out', 'before.json');
     project.write('echo.test.yaml', twins(false, false));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ECHO, Project, projectOf } from '../../../support/project.ts';
+import { ECHO, echoProject, Project } from '../../../support/project.ts';
 
 const HOSTILE = `  - name: "hostile ]]> <b> %0A"
     inputs: { text: "::set-output name=a::b\\n<script>alert(1)</script>\\n]]>\\u001b[31m" }
@@ -14,7 +14,7 @@ ${HOSTILE}`;
 
 describe('the report of tests', () => {
   it('is a tree on a terminal, with expected and actual texts', async () => {
-    const { stdout } = await projectOf(MIXED).run(['test', '--no-color'], {
+    const { stdout } = await echoProject(MIXED).run(['test', '--no-color'], {
       terminal: { stdout: true },
     });
     expect(stdout()).toMatch(/^echo\.test\.yaml\n {2}✓ passes \(\d+\.\d s\)\n {2}✗ hostile/u);
@@ -24,7 +24,7 @@ describe('the report of tests', () => {
   });
 
   it('is JUnit XML in a file, with failures distinct from errors', async () => {
-    const project = projectOf(MIXED);
+    const project = echoProject(MIXED);
     const { exitCode } = await project.run(['test', '--reporter', 'junit', '--out', 'junit.xml']);
     const xml = readFileSync(path.join(project.home, 'junit.xml'), 'utf8');
     expect(exitCode).toBe(5);
@@ -35,7 +35,7 @@ describe('the report of tests', () => {
   });
 
   it('goes to standard output for -, beside another in a file', async () => {
-    const project = projectOf(MIXED);
+    const project = echoProject(MIXED);
     const both = ['--reporter', 'markdown', '--out', '-', '--reporter', 'json', '--out', 'a.json'];
     const { stdout } = await project.run(['test', ...both]);
     expect(stdout()).toMatch(/^### Prompt tests\n/u);
@@ -45,7 +45,7 @@ describe('the report of tests', () => {
 
   it('says in every form what the runs took', async () => {
     const files = ['junit', 'json', 'html', 'markdown'].flatMap(name => ['--reporter', name, '--out', name]);
-    const project = projectOf(MIXED);
+    const project = echoProject(MIXED);
     const { stdout } = await project.run(['test', '--json', ...files]);
     const read = (name: string): string => readFileSync(path.join(project.home, name), 'utf8');
     const took = '2 runs took 16 tokens, $0.00';
@@ -74,7 +74,7 @@ describe('the report of tests', () => {
   });
 
   it('annotates for GitHub by itself, and lets no answer act as a command', async () => {
-    const project = projectOf(MIXED);
+    const project = echoProject(MIXED);
     const summary = path.join(project.home, 'summary.md');
     const { stdout } = await project.run(['test'], {
       env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary },
@@ -94,14 +94,14 @@ describe('the report of tests', () => {
   });
 
   it('annotates the only file if it is faulty', async () => {
-    const project = projectOf('  - { inputs: { text: a }, expct: [] }\n');
+    const project = echoProject('  - { inputs: { text: a }, expct: [] }\n');
     const { exitCode, stdout } = await project.run(['test'], { env: { GITHUB_ACTIONS: 'true' } });
     expect(exitCode).toBe(2);
     expect(stdout()).toMatch(/^::error file=echo\.test\.yaml,line=\d+,title=.*a case has no key "expct"/mu);
   });
 
   it('annotates what could not be run with what to do about it', async () => {
-    const project = projectOf('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
+    const project = echoProject('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', 'cases:\n  - { inputs: { text: b }, expect: [{ equals: b }] }\n');
     const { stdout } = await project.run(['test', '--replay', 'rec'], { env: { GITHUB_ACTIONS: 'true' } });
@@ -111,7 +111,7 @@ describe('the report of tests', () => {
   });
 
   it('counts apart what a cap left, and what had passed before', async () => {
-    const project = projectOf(
+    const project = echoProject(
       ['a', 'b'].map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`).join(''),
     );
     const args = ['test', '--concurrency', '1', '--max-credits'];
@@ -126,7 +126,7 @@ describe('the report of tests', () => {
   it('counts against the cap of a resumed test what that test spent, and not what an earlier one did', async () => {
     const cases = (...texts: string[]): string =>
       texts.map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`).join('');
-    const project = projectOf(cases('a', 'b'));
+    const project = echoProject(cases('a', 'b'));
     expect((await project.run(['test'])).exitCode).toBe(0);
     project.write('echo.test.yaml', `cases:\n${cases('c', 'd', 'e')}`);
     const args = ['test', '--concurrency', '1', '--max-credits'];
@@ -140,7 +140,7 @@ describe('the report of tests', () => {
   });
 
   it('says that cases were answered from recordings, and no cost', async () => {
-    const project = projectOf('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
+    const project = echoProject('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
     await project.run(['test', '--record', 'rec']);
     const { stdout } = await project.run(['test', '--replay', 'rec', '--reporter', 'markdown']);
     expect(stdout()).toContain('the cases were answered from recordings');
@@ -152,7 +152,7 @@ describe('the report of tests', () => {
   it('keeps the summary of a job within what GitHub takes', async () => {
     const failing = (name: string): string =>
       `  - { name: ${name}, inputs: { text: ${'long '.repeat(60_000)} }, expect: [{ equals: no }] }\n`;
-    const project = projectOf(['first', 'second', 'third'].map(failing).join(''));
+    const project = echoProject(['first', 'second', 'third'].map(failing).join(''));
     const summary = path.join(project.home, 'summary.md');
     await project.run(['test'], { env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary } });
     const markdown = readFileSync(summary, 'utf8');
@@ -168,7 +168,7 @@ describe('the report of tests', () => {
       (_, at) =>
         `  - { name: "@team/x ${at} ${'|'.repeat(2000)}", inputs: { text: "@@you <b>\\n\\n# a" }, expect: [{ equals: no }] }\n`,
     );
-    const { stdout } = await projectOf(cases.join('')).run(['test', '--reporter', 'markdown']);
+    const { stdout } = await echoProject(cases.join('')).run(['test', '--reporter', 'markdown']);
     const markdown = stdout().trimEnd();
     expect(markdown.length).toBeLessThanOrEqual(65_536);
     expect(markdown).toMatch(
@@ -198,7 +198,7 @@ describe('the report of tests', () => {
   });
 
   it.each(['json', 'junit', 'markdown', 'html'])('as %s is inert on a terminal', async reporter => {
-    const project = projectOf(
+    const project = echoProject(
       '  - inputs: { text: "\\u009b31m\\u202e\\u001b[2J" }\n    expect: [{ equals: x }]\n',
     );
     const { stdout } = await project.run(['test', '--no-color', '--reporter', reporter], {
@@ -210,7 +210,7 @@ describe('the report of tests', () => {
   });
 
   it('is JSON with --json and with --reporter json alike', async () => {
-    const project = projectOf(MIXED);
+    const project = echoProject(MIXED);
     const [one, other] = [
       await project.run(['test', '--json']),
       await project.run(['test', '--reporter', 'json']),
@@ -222,7 +222,7 @@ describe('the report of tests', () => {
   });
 
   it('requires a reporter for --out', async () => {
-    const { exitCode, stderr } = await projectOf(MIXED).run(['test', '--out', 'x.xml']);
+    const { exitCode, stderr } = await echoProject(MIXED).run(['test', '--out', 'x.xml']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--out needs --reporter')]);
   });
 
@@ -231,7 +231,7 @@ describe('the report of tests', () => {
     ['.', '--out: . is a directory'],
   ])('refuses --out %s before anything is run', async (out, message) => {
     const args = ['test', '--reporter', 'junit', '--out', out];
-    const { exitCode, stdout, stderr } = await projectOf(MIXED).run(args);
+    const { exitCode, stdout, stderr } = await echoProject(MIXED).run(args);
     expect([exitCode, stdout(), stderr()]).toEqual([2, '', expect.stringContaining(message)]);
   });
 });

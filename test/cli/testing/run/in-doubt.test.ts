@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { hastyClock, serviceEnv, untilAborted } from '../../../support/batch-command.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { hastyClock, untilAborted } from '../../../support/hasty-clock.ts';
 import {
   type Exchange,
   failure,
@@ -11,6 +11,7 @@ import {
   success,
   versionLookup,
 } from '../../../support/scripted-service.ts';
+import { serviceEnv } from '../../../support/service-for-test.ts';
 
 const VERSION = randomUUID();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
-import { Project, projectOf } from '../../../support/project.ts';
+import { echoProject, Project } from '../../../support/project.ts';
 import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
 
 const OWN = `    judge: of-case
@@ -19,7 +19,7 @@ describe('the judge of a rubric in a test file', () => {
   ])('is the one of %s before those that follow', async (_, without, flags, judge) => {
     const cases = `  - name: one\n${OWN}`.replaceAll(without, '');
     const file = judge === 'of-setting' ? '' : 'judge: of-file\n';
-    const project = projectOf('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
+    const project = echoProject('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
     await project.run(['config', 'set', 'judge', 'of-setting']);
     const { exitCode, stderr } = await project.run(['test', ...flags]);
     expect([exitCode, stderr()]).toEqual([
@@ -106,7 +106,7 @@ describe('with models of an own endpoint', () => {
 
   async function run(test: string) {
     const models = `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n  - {model: tiny, modality: text, provider: here}\n`;
-    const project = projectOf('', { 'echo.test.yaml': test, 'data/models.yaml': models });
+    const project = echoProject('', { 'echo.test.yaml': test, 'data/models.yaml': models });
     return await project.run(['test', '--concurrency', '1'], {
       env: { PROMPTRUN_DATA_DIR: `${project.home}/data` },
     });

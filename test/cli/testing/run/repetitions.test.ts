@@ -38,13 +38,13 @@ class Answering extends Project {
   }
 }
 
-const caseOf = (more: string): string => `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
+const caseWith = (more: string): string => `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
 const asked = (): number => provider.asked.length;
 
 describe('a repeated case', () => {
   it('is reported with how many of its runs passed, the interval of its rate, and that it is flaky', async () => {
     const project = new Answering(
-      caseOf('{repeat: 10, pass: 7}').replace(/\{(.*), (.*)\}/u, '$1\n    $2'),
+      caseWith('{repeat: 10, pass: 7}').replace(/\{(.*), (.*)\}/u, '$1\n    $2'),
       'yyynyynyyn',
     );
     const { stdout, exitCode } = await project.test();
@@ -56,14 +56,14 @@ describe('a repeated case', () => {
   });
 
   it('names an equal reason once, with the runs that it is about', async () => {
-    const project = new Answering(caseOf('repeat: 5'), 'nnyny');
+    const project = new Answering(caseWith('repeat: 5'), 'nnyny');
     const { stdout } = await project.test();
     expect(stdout()).toMatch(/\n {4}runs 1–2, 4: ask\.test\.yaml:\d+: .*\n/u);
     expect(stdout().match(/ask\.test\.yaml:\d+: /gu)).toHaveLength(1);
   });
 
   it('says what makes a cost known', async () => {
-    const project = new Answering(caseOf('').replace('{equals: "yes"}', '{cost: 0.1}'), 'y');
+    const project = new Answering(caseWith('').replace('{equals: "yes"}', '{cost: 0.1}'), 'y');
     const file = path.join(project.home, 'data', 'models.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/, price: \{.*?\}/u, ''));
     const { stdout } = await project.test();
@@ -71,8 +71,8 @@ describe('a repeated case', () => {
   });
 
   it('is drawn on the page with its interval, and before steady cases if it is flaky', async () => {
-    const steady = caseOf('repeat: 2').replace('says yes', 'always fails');
-    const project = new Answering(`${steady}${caseOf('repeat: 10\n    pass: 70%')}`, 'nnyyynyynyyn');
+    const steady = caseWith('repeat: 2').replace('says yes', 'always fails');
+    const project = new Answering(`${steady}${caseWith('repeat: 10\n    pass: 70%')}`, 'nnyyynyynyyn');
     const { stdout } = await project.test('--reporter', 'html', '--concurrency', '1');
     const page = stdout();
     expect(page).toMatch(
@@ -88,7 +88,7 @@ describe('a repeated case', () => {
   });
 
   it('has its figures in JSON', async () => {
-    const project = new Answering(`${caseOf('repeat: 4')}${caseOf('pass: 1')}`, 'yynyy');
+    const project = new Answering(`${caseWith('repeat: 4')}${caseWith('pass: 1')}`, 'yynyy');
     const report = await project.report();
     expect(report.cases).toMatchObject([
       { passed: 3, runs: 4, rate: 0.75, flaky: true, status: 'failed', pass: 4 },
@@ -99,19 +99,19 @@ describe('a repeated case', () => {
   });
 
   it('runs as often as requested', async () => {
-    const project = new Answering(`${caseOf('repeat: 2')}${caseOf('pass: 3')}`, 'y');
+    const project = new Answering(`${caseWith('repeat: 2')}${caseWith('pass: 3')}`, 'y');
     const { exitCode } = await project.test('--repeat', '5');
     expect([exitCode, asked()]).toEqual([0, 10]);
   });
 
   it.each(['0', '1001', 'x', '1.5'])('is not run %s times', async repeat => {
-    const { exitCode, stderr } = await new Answering(caseOf('repeat: 2'), 'y').test('--repeat', repeat);
+    const { exitCode, stderr } = await new Answering(caseWith('repeat: 2'), 'y').test('--repeat', repeat);
     expect(stderr()).toContain(`--repeat takes a whole number from 1 to 1000, not "${repeat}"`);
     expect([exitCode, asked()]).toEqual([2, 0]);
   });
 
   it('has its own answers in a replay', async () => {
-    const project = new Answering(caseOf('repeat: 5\n    pass: 50%'), 'ynyny');
+    const project = new Answering(caseWith('repeat: 5\n    pass: 50%'), 'ynyny');
     const { cases: live } = await project.report('--record', 'recorded');
     const { cases: replayed } = await project.report('--replay', 'recorded');
     expect(replayed).toMatchObject([{ passed: 3, runs: 5, flaky: true }]);
@@ -129,12 +129,12 @@ describe('how often a case must pass', () => {
     ['100%', 'yyyyn', 5],
     ['4', 'yyyyn', 0],
   ])('may be %s: of %s', async (pass, answers, code) => {
-    const { exitCode } = await new Answering(caseOf(`repeat: 5\n    pass: ${pass}`), answers).test();
+    const { exitCode } = await new Answering(caseWith(`repeat: 5\n    pass: ${pass}`), answers).test();
     expect(exitCode).toBe(code);
   });
 
   it('may stand above the cases', async () => {
-    const cases = `${caseOf('repeat: 2')}${caseOf('repeat: 2\n    pass: 2')}`;
+    const cases = `${caseWith('repeat: 2')}${caseWith('repeat: 2\n    pass: 2')}`;
     const { cases: results } = await new Answering(cases, 'yn', 'pass: 50%\n').report();
     expect(results).toMatchObject([
       { status: 'passed', pass: '50%' },
@@ -143,13 +143,13 @@ describe('how often a case must pass', () => {
   });
 
   it.each(['101%', '-1%', '80 %', '%', 'most', '0', '1.5', '80%!'])('is not %s', async pass => {
-    const { exitCode, stderr } = await new Answering(caseOf(`repeat: 5\n    pass: "${pass}"`), 'y').test();
+    const { exitCode, stderr } = await new Answering(caseWith(`repeat: 5\n    pass: "${pass}"`), 'y').test();
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass must be a/u);
     expect([exitCode, asked()]).toEqual([2, 0]);
   });
 
   it('is at most as often as it runs', async () => {
-    const project = new Answering(caseOf('repeat: 5\n    pass: 4'), 'y');
+    const project = new Answering(caseWith('repeat: 5\n    pass: 4'), 'y');
     const { exitCode, stderr } = await project.test('--repeat', '3');
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass \(4\) is more than repeat \(3\)/u);
     expect([exitCode, asked()]).toEqual([2, 0]);
@@ -157,7 +157,7 @@ describe('how often a case must pass', () => {
 });
 
 describe('test --sure', () => {
-  const required = (pass: string): string => caseOf(`pass: ${pass}`);
+  const required = (pass: string): string => caseWith(`pass: ${pass}`);
 
   it('stops as soon as the answers decide', async () => {
     // 1/((n+1)·0.5ⁿ) is at least 20 from the eighth good answer on.
@@ -222,7 +222,7 @@ describe('test --sure', () => {
   });
 
   it('leaves cases without a rate as they are', async () => {
-    const { cases } = await new Answering(caseOf('repeat: 3\n    pass: 2'), 'yyn').report('--sure');
+    const { cases } = await new Answering(caseWith('repeat: 3\n    pass: 2'), 'yyn').report('--sure');
     expect(cases).toMatchObject([{ status: 'passed', runs: 3 }]);
   });
 

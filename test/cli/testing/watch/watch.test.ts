@@ -7,16 +7,16 @@ import { ECHO, Project } from '../../../support/project.ts';
 
 /** Writes two prompts into one folder with a case each, one of which reads a file, and a third elsewhere. */
 function project(): Project {
-  const testOf = (text: string): string =>
+  const testExpectingOwn = (text: string): string =>
     `cases:\n  - { name: says ${text}, inputs: { text: "${text}" }, expect: [{ equals: own }] }\n`;
   return new Project({
     'a/one.prompt': ECHO,
-    'a/one.test.yaml': testOf('@text.txt'),
+    'a/one.test.yaml': testExpectingOwn('@text.txt'),
     'a/text.txt': 'own',
     'a/two.prompt': ECHO,
-    'a/two.test.yaml': testOf('own'),
+    'a/two.test.yaml': testExpectingOwn('own'),
     'b/three.prompt': ECHO,
-    'b/three.test.yaml': testOf('own'),
+    'b/three.test.yaml': testExpectingOwn('own'),
   });
 }
 
@@ -99,7 +99,7 @@ describe('test --watch', () => {
     const own = new Project({ 'slow.test.yaml': slow(130), 'echo.prompt': ECHO });
     own.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
     const { stdout, round, raise, ended } = watching(own);
-    await vi.waitFor(() => expect(runsOf(own)).toContain('ended'), { timeout: 60_000 });
+    await vi.waitFor(() => expect(readRunJournal(own)).toContain('ended'), { timeout: 60_000 });
     expect(stdout()).toBe('');
     own.write('slow.test.yaml', slow(0));
     expect(await round()).toMatch(/slow\.test\.yaml changed: 1 case\n[^]*2 passed, 0 failed/u);
@@ -110,7 +110,7 @@ describe('test --watch', () => {
 });
 
 /** Returns the content of the machine's journal. */
-function runsOf({ home }: Project): string {
+function readRunJournal({ home }: Project): string {
   const file = path.join(home, 'state', 'journal.jsonl');
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }

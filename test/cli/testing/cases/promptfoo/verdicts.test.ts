@@ -40,7 +40,7 @@ it.each([
   'a configuration of promptfoo gets the verdicts of promptfoo: %s',
   { timeout: 300_000 },
   async (provider, rows) => {
-    const groups = groupsOf(rows);
+    const groups = groupRows(rows);
     const tests = groups.map(group => ({ ...group.answer, assert: group.rows.map(row => row.assertion) }));
     const config = { prompts: ['{{output}}'], providers: [provider], tests };
     const files = { 'promptfooconfig.json': JSON.stringify(config), 'double.mjs': PROVIDER };
@@ -59,7 +59,7 @@ interface Group {
 }
 
 /** Puts rows on the same answer with the same verdict together: they take one test, which starts the program once. */
-function groupsOf(rows: readonly Row[]): Group[] {
+function groupRows(rows: readonly Row[]): Group[] {
   const groups = new Map<string, Group>();
   for (const row of rows) {
     const { output = '', result, vars, metadata, pass } = row;

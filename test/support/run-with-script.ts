@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { runInProcess, type TestOptions } from './context.ts';
-import { type Exchange, type ScriptedService, scriptedServiceOf } from './scripted-service.ts';
+import { type Exchange, type ScriptedService, startScriptedService } from './scripted-service.ts';
 
-export interface Ended {
+export interface ScriptedOutcome {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
@@ -11,12 +11,12 @@ export interface Ended {
 }
 
 /** Runs a command line in this process against a scripted service, whose script it must have followed. */
-export async function against(
+export async function runWithScript(
   script: readonly Exchange[],
   argv: readonly string[] | ((baseUrl: string) => readonly string[]),
   options: TestOptions & { readonly ordered?: boolean } = {},
-): Promise<Ended> {
-  const service = await scriptedServiceOf(script, { ordered: options.ordered ?? true });
+): Promise<ScriptedOutcome> {
+  const service = await startScriptedService(script, { ordered: options.ordered ?? true });
   onTestFinished(() => service.close());
   const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key', ...options.env };
   const { stdout, stderr, exitCode, home } = await runInProcess(
