@@ -59,6 +59,13 @@ export function withoutTrailingSlashes(address: string): string {
   return address.replace(/(?<!\/)\/+$/, '');
 }
 
+/** Returns true if two URLs are the same address; `localhost` and 127.0.0.1 are one host. */
+export function isSameAddress(one: string, other: string): boolean {
+  const plain = (url: string): string =>
+    withoutTrailingSlashes(new URL(url).href).replace('://localhost', '://127.0.0.1');
+  return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
+}
+
 // `URL` has already converted numbers such as 0x7f.1 to dotted form.
 function bareHost(host: string): string {
   const name = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;

@@ -1,6 +1,6 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
-import type { OfferedModel } from '../providers/endpoints.ts';
+import type { OfferedModel } from '../providers/list-models.ts';
 import type { ModelsFile } from './models-file.ts';
 
 const HEAD = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new

@@ -4,15 +4,10 @@ import { fileIn } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import type { Env } from '../../utils/env.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { isSameAddress } from '../../wire/addresses.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
-import { askForModels, type EndpointModels, EndpointRefusal } from '../providers/endpoints.ts';
-import {
-  configuredProviders,
-  keyVariable,
-  knownProviders,
-  providerName,
-  sameEndpoint,
-} from '../providers/providers.ts';
+import { askForModels, type EndpointModels, EndpointRefusal } from '../providers/list-models.ts';
+import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
 import { addToModelsFile, nameInFile } from './add-to-file.ts';
 import { findPricing } from './prices.ts';
 import { type ModelSources, parseModelsFile, readModelsFile } from './read-models-file.ts';
@@ -110,7 +105,7 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
 function providersToAsk(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
     !described.some(
-      known => known.name === nameInFile(provider) || sameEndpoint(known.baseUrl, provider.baseUrl),
+      known => known.name === nameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
     );
   const own = knownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),

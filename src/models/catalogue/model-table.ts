@@ -3,18 +3,12 @@ import { watchDirectory } from '../../files/watch-directory.ts';
 import type { Env } from '../../utils/env.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { didYouMean, nearest, suggest } from '../../utils/nearest-name.ts';
+import { isSameAddress } from '../../wire/addresses.ts';
 import { type DeclaredModel, sentVariables } from '../declared-model.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../model-entry.ts';
+import { type AccessFault, accessFault } from '../providers/access-fault.ts';
 import { guessedModel } from '../providers/guessed-model.ts';
-import {
-  type AccessFault,
-  accessFault,
-  configuredProviders,
-  keyVariable,
-  knownProviders,
-  providerName,
-  sameEndpoint,
-} from '../providers/providers.ts';
+import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
@@ -245,7 +239,7 @@ class WatchedModels {
       candidate =>
         candidate.isMoved &&
         candidate.engine === provider.engine &&
-        sameEndpoint(candidate.baseUrl, provider.baseUrl) &&
+        isSameAddress(candidate.baseUrl, provider.baseUrl) &&
         provider.keyVariables.every(variable => candidate.keyVariables.includes(variable)),
     );
     const isDescribed = this.#described.providers.some(({ name }) => name === known?.name);

@@ -1,15 +1,11 @@
 import path from 'node:path';
 import type { Env } from '../../utils/env.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
+import { isSameAddress } from '../../wire/addresses.ts';
 import { nearShutdown, type Provider } from '../model-entry.ts';
-import { askForModels } from '../providers/endpoints.ts';
-import {
-  accessFault,
-  configuredProviders,
-  keyVariable,
-  knownProviders,
-  sameEndpoint,
-} from '../providers/providers.ts';
+import { accessFault } from '../providers/access-fault.ts';
+import { askForModels } from '../providers/list-models.ts';
+import { configuredProviders, keyVariable, knownProviders } from '../providers/providers.ts';
 import { unreachableReason } from './discover-models.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 import { type ModelSources, readModelsFile } from './read-models-file.ts';
@@ -59,7 +55,7 @@ function usedProviders({ providers, models }: ModelsFile, env: Env): Provider[] 
   const moved = knownProviders(env).filter(({ fault }) => fault !== undefined);
   const all = [...providers, ...used, ...configuredProviders(env), ...moved];
   const isSame = (one: Provider, other: Provider): boolean =>
-    one.name === other.name || sameEndpoint(one.baseUrl, other.baseUrl);
+    one.name === other.name || isSameAddress(one.baseUrl, other.baseUrl);
   return all.filter((one, index) => all.findIndex(other => isSame(one, other)) === index);
 }
 

@@ -5,7 +5,8 @@ import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith
 import { type HttpAnswer, USER_AGENT } from '../outgoing/open-http.ts';
 import { readBody, TooLong } from '../outgoing/read-body.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
-import { providerNetworkFault, retryWhileBusy } from '../providers/explain-fault.ts';
+import { providerNetworkFault } from '../providers/network-fault.ts';
+import { retryWhileBusy } from '../providers/retry-while-busy.ts';
 import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send-request.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';

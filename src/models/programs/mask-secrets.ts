@@ -1,6 +1,6 @@
 import type { Env } from '../../utils/env.ts';
 import type { EngineResult } from '../engine.ts';
-import { maskKeys } from '../providers/explain-fault.ts';
+import { maskKeys } from '../providers/mask-keys.ts';
 
 /** Masks secrets, and all that looks like a key, in the messages of a failed result. Returns any other result unchanged. */
 export function maskSecrets(result: EngineResult, secrets: readonly string[]): EngineResult {

@@ -4,9 +4,8 @@ import { isSameOrigin } from '../../wire/addresses.ts';
 import type { Access } from '../providers/access.ts';
 import { reasonInBody } from '../providers/answers/error-body.ts';
 import { countAt } from '../providers/answers/model-answer.ts';
-import { ProviderFault } from '../providers/answers/provider-fault.ts';
+import { ProviderFault, statusIn } from '../providers/answers/provider-fault.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
-import { statusIn } from '../providers/explain-fault.ts';
 import {
   type BatchAnswer,
   type BatchProvider,

@@ -1,4 +1,5 @@
-import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { parseJson } from '../../files/formats/json.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/open-http.ts';
 import { readBody } from '../outgoing/read-body.ts';
@@ -67,12 +68,7 @@ export async function exchangeJson(
 ): Promise<Readonly<Record<string, unknown>>> {
   const answer = await exchange(request, access, signal);
   const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
-  let value: unknown;
-  try {
-    value = parseBoundedJson(text, MAX_JSON);
-  } catch {
-    value = undefined;
-  }
+  const value = parseJson(text);
   if (isJsonObject(value)) return value;
   throw new ProviderFault('answered with something that is not a JSON object', { status: answer.status });
 }

@@ -12,7 +12,7 @@ import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
 import type { Access } from './access.ts';
 import { readAnswer, wholeCharacters } from './answers/answer-body.ts';
-import { awaitDrawing } from './answers/drawing-result.ts';
+import { awaitDrawing } from './answers/await-drawing.ts';
 import { fetchPictures } from './answers/fetch-pictures.ts';
 import { CHAT } from './answers/formats/chat.ts';
 import { MESSAGES } from './answers/formats/messages.ts';
@@ -20,9 +20,11 @@ import { RESPONSES } from './answers/formats/responses.ts';
 import { type AnswerFormat, ModelAnswer } from './answers/model-answer.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusedOptions } from './answers/refused-option.ts';
-import { explainFault, retryWhileBusy } from './explain-fault.ts';
+import { explainFault } from './explain-fault.ts';
 import { readProviderKey } from './providers.ts';
-import { type BuiltRequest, buildRequest } from './requests/build-request.ts';
+import { buildRequest } from './requests/build-request.ts';
+import type { BuiltRequest } from './requests/built-request.ts';
+import { retryWhileBusy } from './retry-while-busy.ts';
 import { send } from './send-request.ts';
 
 /** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */
@@ -109,7 +111,7 @@ class ProviderRun {
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
-      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#retryContext());
+      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#waiting());
       if (request.options.has('n')) this.#noteMissing(draws ? answer.pictures.length : answer.texts.length);
       return answer;
     });
@@ -158,51 +160,55 @@ class ProviderRun {
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
-    return retryWhileBusy(this.#retryContext(), () => send(request, this.#access, this.#signal));
+    return retryWhileBusy(this.#waiting(), () => send(request, this.#access, this.#signal));
   }
 
-  #retryContext() {
-    return { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal, access: this.#access };
+  #waiting(): Pick<EngineJob, 'sleep' | 'signal'> {
+    return { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal };
   }
 
-  /** Returns the result of an answer. After a fault, the partial text comes before the error item. */
   async #toResult(getAnswer: () => Promise<ModelAnswer>): Promise<EngineResult> {
-    const job = this.#job;
     try {
       const answer = await getAnswer();
       answer.check();
-      for (const reason of answer.unknownReasons) {
-        this.#warnings.push(
-          `${this.#access.provider.name} ended its answer for an unknown reason (${reason}): the answer counts as complete`,
-        );
-      }
-      const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
-      return {
-        ...this.#usageAndWarnings(),
-        outputs: [...this.#texts(), ...pictures],
-        tokens: answer.tokens ?? roughTokens(job.prompt.text + answer.text),
-        failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
-      };
+      return await this.#successfulResult(answer);
     } catch (error) {
-      job.signal.throwIfAborted();
-      const { message, plain, isRefused, isUnanswered, fault } = this.#limit.aborted
-        ? {
-            ...tookTooLong(this.#access.provider, this.#limitMs),
-            isRefused: false,
-            isUnanswered: true,
-            fault: undefined,
-          }
-        : await explainFault(error, job, this.#access);
-      const { outputs, ...failed } = failedWith(message, plain);
-      return {
-        ...failed,
-        ...this.#usageAndWarnings(),
-        isRefused,
-        isUnanswered: isUnanswered && this.#texts().length === 0,
-        ...(fault !== undefined && { fault }),
-        outputs: [...this.#texts(), ...outputs],
-      };
+      this.#job.signal.throwIfAborted();
+      return await this.#failedResult(error);
     }
+  }
+
+  async #successfulResult(answer: ModelAnswer): Promise<EngineResult> {
+    const { name } = this.#access.provider;
+    for (const reason of answer.unknownReasons) {
+      this.#warnings.push(
+        `${name} ended its answer for an unknown reason (${reason}): the answer counts as complete`,
+      );
+    }
+    const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
+    return {
+      ...this.#usageAndWarnings(),
+      outputs: [...this.#texts(), ...pictures],
+      tokens: answer.tokens ?? roughTokens(this.#job.prompt.text + answer.text),
+      failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+    };
+  }
+
+  /** Returns the result after a fault: the text that had arrived, then the error. */
+  async #failedResult(error: unknown): Promise<EngineResult> {
+    const { message, plain, isRefused, isUnanswered, fault } = this.#limit.aborted
+      ? tookTooLong(this.#access.provider, this.#limitMs)
+      : await explainFault(error, this.#job, this.#access);
+    const texts = this.#texts();
+    const { outputs, ...failed } = failedWith(message, plain);
+    return {
+      ...failed,
+      ...this.#usageAndWarnings(),
+      outputs: [...texts, ...outputs],
+      isRefused,
+      isUnanswered: isUnanswered && texts.length === 0,
+      ...(fault !== undefined && { fault }),
+    };
   }
 
   #usageAndWarnings(): Pick<EngineResult, 'usage' | 'warnings'> {
@@ -225,7 +231,7 @@ function formatOfAnswer(body: Readonly<Record<string, unknown>>): AnswerFormat |
   return body['type'] === 'message' ? MESSAGES : undefined;
 }
 
-function tookTooLong({ name }: Provider, timeoutMs: number): { message: string; plain: string } {
+function tookTooLong({ name }: Provider, timeoutMs: number) {
   const message = `${name} gave no complete answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
-  return { message, plain: message };
+  return { message, plain: message, isRefused: false, isUnanswered: true, fault: undefined };
 }

@@ -1,5 +1,5 @@
 import type { Env } from '../../utils/env.ts';
-import { isLoopbackHost, withoutTrailingSlashes } from '../../wire/addresses.ts';
+import { isLoopbackHost } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../model-entry.ts';
 import { providerAddress } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
@@ -57,41 +57,6 @@ export function keyVariable({ keyVariables }: Pick<Provider, 'keyVariables'>, en
   return keyVariables.find(name => Boolean(env[name]?.trim()));
 }
 
-/** A fault that prevents requests to a provider. */
-export interface AccessFault {
-  /** `key` if a key or address is missing, `configuration` if one is invalid. */
-  readonly kind: 'key' | 'configuration';
-  readonly message: string;
-}
-
-/** Returns the fault that prevents requests to a provider; undefined if there is none. */
-export function accessFault(provider: Provider, env: Env): AccessFault | undefined {
-  const { name, baseUrl, needsKey, keyVariables, missing, fault } = provider;
-  if (fault !== undefined) return { kind: 'configuration', message: fault };
-  const variable = keyVariable(provider, env);
-  const isUnencrypted =
-    missing === undefined && new URL(baseUrl).protocol === 'http:' && !isLoopback(baseUrl);
-  if (variable === undefined && needsKey) {
-    const also = missing ? `, and ${missing.join(' or ')}` : '';
-    const secured = isUnencrypted ? `, and give ${name} an address that begins with https://` : '';
-    const message = `no key for ${name}: set ${keyVariables.join(' or ')}${also}${secured}`;
-    return { kind: 'key', message };
-  }
-  if (missing) return { kind: 'key', message: `no address for ${name}: set ${missing.join(' or ')}` };
-  if (variable === undefined) return undefined;
-  if (!/^[\x21-\x7e]+$/.test(env[variable]?.trim() ?? '')) {
-    return {
-      kind: 'configuration',
-      message: `the key in ${variable} can't be sent: it contains a space, a line break or something else that is not visible ASCII`,
-    };
-  }
-  if (!isUnencrypted) return undefined;
-  return {
-    kind: 'configuration',
-    message: `the key of ${name} would travel in the clear to ${new URL(baseUrl).hostname}: give it an address that begins with https://`,
-  };
-}
-
 /** Returns the known providers with a key, with an address that needs none, or with a fault in their variables. */
 export function configuredProviders(env: Env): readonly Provider[] {
   return knownProviders(env).filter(provider => {
@@ -99,11 +64,4 @@ export function configuredProviders(env: Env): readonly Provider[] {
     const isUsable = keyVariable(provider, env) !== undefined || (isMoved && !needsKey);
     return keyVariables.length > 0 && (isUsable || fault !== undefined);
   });
-}
-
-/** Returns true if two URLs are the same address. */
-export function sameEndpoint(one: string, other: string): boolean {
-  const plain = (url: string): string =>
-    withoutTrailingSlashes(new URL(url).href).replace('://localhost', '://127.0.0.1');
-  return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
 }

@@ -2,7 +2,7 @@ import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalo
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { findPricing, PRICE_TABLE_DATE, type PricingOptions } from '../../models/catalogue/prices.ts';
 import { BUILT_IN_MODELS } from '../../models/model-entry.ts';
-import type { AccessFault } from '../../models/providers/providers.ts';
+import type { AccessFault } from '../../models/providers/access-fault.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { TemplateMessage } from '../../prompts/template/template-messages.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';

@@ -7,9 +7,10 @@ import {
 } from '../../models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
 import type { Access } from '../../models/providers/access.ts';
-import { explainFault, type RequestEffect, retryWhileBusy } from '../../models/providers/explain-fault.ts';
+import { explainFault } from '../../models/providers/explain-fault.ts';
 import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
+import { type RequestEffect, retryWhileBusy } from '../../models/providers/retry-while-busy.ts';
 import { isJsonOutput } from '../../prompts/render/check-output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { Env } from '../../utils/env.ts';

@@ -3,7 +3,7 @@ import type { Provider } from '../../../src/models/model-entry.ts';
 import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
 import { listedBatches } from '../../../src/models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
-import { statusIn } from '../../../src/models/providers/explain-fault.ts';
+import { statusIn } from '../../../src/models/providers/answers/provider-fault.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
 
 /** Returns the status of the fault that ends the collection of a batch's results. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '../../../src/models/model-entry.ts';
-import { accessFault, knownProviders } from '../../../src/models/providers/providers.ts';
+import { accessFault } from '../../../src/models/providers/access-fault.ts';
+import { knownProviders } from '../../../src/models/providers/providers.ts';
 
 type Env = Record<string, string>;
 

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { OptionName, Provider } from '../../../src/models/model-entry.ts';
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
-import { type BuiltRequest, buildRequest } from '../../../src/models/providers/requests/build-request.ts';
+import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
+import type { BuiltRequest } from '../../../src/models/providers/requests/built-request.ts';
 import { createJob } from '../job.ts';
 
 function providerNamed(name: string): Provider {

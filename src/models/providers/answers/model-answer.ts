@@ -1,6 +1,7 @@
 import { valueAt } from '../../../utils/bounded-json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
+import { reasonInBody } from './error-body.ts';
 import type { PictureSource } from './fetch-pictures.ts';
 import { ProviderFault } from './provider-fault.ts';
 
@@ -114,8 +115,10 @@ export class ModelAnswer {
     this.#refusal += why ?? '';
   }
 
-  setError(why: string): void {
-    this.#error ??= why;
+  /** Keeps the first error of an answer, in the provider's own format; ignores null and undefined. */
+  setError(error: unknown): void {
+    if (error === undefined || error === null) return;
+    this.#error ??= reasonInBody(error) ?? 'it gave no reason';
   }
 
   addCounts(counts: unknown): void {

@@ -38,3 +38,16 @@ export class ProviderFault extends Error {
     super(what);
   }
 }
+
+/** Returns the provider fault in a thrown value, however often it is wrapped; undefined if there is none. */
+export function providerFaultIn(thrown: unknown): ProviderFault | undefined {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    if (error instanceof ProviderFault) return error;
+  }
+  return undefined;
+}
+
+/** Returns the provider's HTTP status in a thrown value. */
+export function statusIn(thrown: unknown): number | undefined {
+  return providerFaultIn(thrown)?.more.status;
+}

@@ -3,7 +3,7 @@ import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Access } from '../access.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderRequest } from '../send-request.ts';
-import type { ClientSettings } from './provider-clients.ts';
+import type { ClientSettings } from './provider-interface.ts';
 
 /** A request as a client passes it to `fetch`. */
 export type CapturedRequest = Pick<ProviderRequest, 'url' | 'method' | 'headers'> & {

@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import { jsonWords, type PromptJob, saysJson } from '../../engine.ts';
 import type { ModelEntry, Provider } from '../../model-entry.ts';
-import type { ProviderInterface } from './provider-clients.ts';
+import type { ProviderInterface } from './provider-interface.ts';
 import { obeyedSchema } from './schema-keywords.ts';
 import { isStrict } from './strict-schema.ts';
 

@@ -1,6 +1,5 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
 import type { ProviderUsage } from '../../../engine.ts';
-import { reasonInBody } from '../error-body.ts';
 import type { PictureSource } from '../fetch-pictures.ts';
 import { type AnswerFormat, countAt, type ModelAnswer, type ReportedCounts } from '../model-answer.ts';
 
@@ -45,8 +44,7 @@ export const CHAT: AnswerFormat = {
 function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   const index = countAt(choice, 'index') ?? 0;
   answer.addStopReason(textAt(choice, 'finish_reason'));
-  const error = valueAt(choice, 'error') ?? undefined;
-  if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
+  answer.setError(valueAt(choice, 'error'));
   const message = valueAt(choice, 'message') ?? valueAt(choice, 'delta');
   answer.addRefusal(textAt(message, 'refusal'));
   const calls = [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')].filter(isJsonObject);

@@ -1,5 +1,4 @@
 import { listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
-import { reasonInBody } from '../error-body.ts';
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
 import { dollarsIn, tokenUsage } from './chat.ts';
 
@@ -9,8 +8,7 @@ export const IMAGES: AnswerFormat = {
   stops: { 'request moderated': 'filter', 'content moderated': 'filter' },
   read(object, answer) {
     answer.addCounts(valueAt(object, 'usage'));
-    const error = valueAt(object, 'error') ?? undefined;
-    if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
+    answer.setError(valueAt(object, 'error'));
     for (const picture of [...listAt(object, 'data'), ...listAt(object, 'images')]) {
       if (valueAt(picture, 'respect_moderation') === false) {
         answer.addStopReason('content_filter');

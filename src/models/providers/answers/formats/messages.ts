@@ -1,5 +1,4 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
-import { reasonInBody } from '../error-body.ts';
 import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../model-answer.ts';
 
 /** Anthropic's Messages. */
@@ -37,7 +36,7 @@ export const MESSAGES: AnswerFormat = {
       case 'content_block_delta':
         return readBlock(valueAt(object, 'delta'), answer);
       case 'error':
-        return answer.setError(reasonInBody(valueAt(object, 'error')) ?? 'it gave no reason');
+        return answer.setError(valueAt(object, 'error') ?? 'it gave no reason');
       default:
         return readMessage(object, answer);
     }

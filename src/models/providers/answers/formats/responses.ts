@@ -1,5 +1,4 @@
 import { listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
-import { reasonInBody } from '../error-body.ts';
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
 import { tokenUsage } from './chat.ts';
 
@@ -41,7 +40,7 @@ export const RESPONSES: AnswerFormat = {
         answer.ended = true;
         return readEnd(valueAt(object, 'response'), answer, { withText: answer.text === '' });
       case 'error':
-        return answer.setError(reasonInBody(valueAt(object, 'error') ?? object) ?? 'it gave no reason');
+        return answer.setError(valueAt(object, 'error') ?? object);
       default:
         return type.startsWith('response.') ? undefined : readEnd(object, answer, { withText: true });
     }
@@ -53,8 +52,7 @@ export const RESPONSES: AnswerFormat = {
 function readEnd(response: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
   answer.addCounts(valueAt(response, 'usage'));
   answer.tier = textAt(response, 'service_tier') ?? answer.tier;
-  const error = valueAt(response, 'error') ?? undefined;
-  if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
+  answer.setError(valueAt(response, 'error'));
   answer.addStopReason(textAt(response, 'incomplete_details', 'reason'));
   answer.addStopReason(textAt(response, 'status'));
   for (const item of listAt(response, 'output')) readResponseItem(item, answer, { withText });

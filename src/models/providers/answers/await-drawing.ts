@@ -1,7 +1,7 @@
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { Access } from '../access.ts';
-import { retryWhileBusy } from '../explain-fault.ts';
+import { retryWhileBusy } from '../retry-while-busy.ts';
 import { type ProviderRequest, send } from '../send-request.ts';
 import { readAnswer } from './answer-body.ts';
 import type { ModelAnswer } from './model-answer.ts';
@@ -17,25 +17,28 @@ const DRAWING_PAUSE_MS = 1000;
 export async function awaitDrawing(
   { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
   answer: ModelAnswer,
-  { access, ...patient }: Pick<EngineJob, 'sleep' | 'signal'> & { readonly access: Access },
+  access: Access,
+  waiting: Pick<EngineJob, 'sleep' | 'signal'>,
 ): Promise<void> {
+  const { signal } = waiting;
   while (answer.task !== undefined) {
-    await patient.sleep(DRAWING_PAUSE_MS, patient.signal);
+    await waiting.sleep(DRAWING_PAUSE_MS, signal);
     const body = Buffer.from(JSON.stringify({ id: answer.task }));
-    const ask = () => send({ url, method: 'POST', headers, body }, access, patient.signal);
+    const poll = () => send({ url, method: 'POST', headers, body }, access, signal);
     try {
-      await readAnswer(await retryWhileBusy(patient, ask, 'none'), answer, () => undefined);
+      await readAnswer(await retryWhileBusy(waiting, poll, 'none'), answer, () => undefined);
     } catch (error) {
-      patient.signal.throwIfAborted();
-      const { what, more } =
-        error instanceof ProviderFault
-          ? error
-          : new ProviderFault(`did not return it: ${errorMessage(error)}`);
-      const { advice } = more;
-      throw new ProviderFault(`accepted the request for a picture, but ${what}`, {
-        advice,
-        mayHaveCost: true,
-      });
+      signal.throwIfAborted();
+      throw drawingFault(error);
     }
   }
+}
+
+function drawingFault(error: unknown): ProviderFault {
+  const isProviders = error instanceof ProviderFault;
+  const what = isProviders ? error.what : `did not return it: ${errorMessage(error)}`;
+  return new ProviderFault(`accepted the request for a picture, but ${what}`, {
+    advice: isProviders ? error.more.advice : undefined,
+    mayHaveCost: true,
+  });
 }

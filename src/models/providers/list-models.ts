@@ -1,12 +1,14 @@
-import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../utils/bounded-json.ts';
+import { parseJson } from '../../files/formats/json.ts';
+import { isJsonObject, listAt, valueAt } from '../../utils/bounded-json.ts';
 import type { Env } from '../../utils/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName, Price, Provider } from '../model-entry.ts';
 import { USER_AGENT } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { readBody } from '../outgoing/read-body.ts';
+import { accessFault } from './access-fault.ts';
 import { guessedModality } from './guessed-model.ts';
-import { accessFault, readProviderKey } from './providers.ts';
+import { readProviderKey } from './providers.ts';
 import { openDecoded } from './send-request.ts';
 
 /** A model in an endpoint's list. */
@@ -93,9 +95,8 @@ function checkStatus(status: number, location: string | undefined, provider: Pro
   const { keyVariables, addressName = 'its baseUrl' } = provider;
   if (status === 200) return;
   if (status === 401 || status === 402 || status === 403) {
-    throw new EndpointRefusal(
-      `it refuses the key (${status}): ${keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`}`,
-    );
+    const remedy = keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`;
+    throw new EndpointRefusal(`it refuses the key (${status}): ${remedy}`);
   }
   if (status >= 300 && status < 400) {
     throw new Error(
@@ -126,7 +127,7 @@ function offerIn(text: string, provider: Provider): EndpointModels {
 
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
 function itemsIn(text: string, provider: Provider): Record<string, unknown>[] {
-  const value = parseOrUndefined(text);
+  const value = parseJson(text);
   const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
   if (list === undefined) {
     throw new Error(
@@ -134,14 +135,6 @@ function itemsIn(text: string, provider: Provider): Record<string, unknown>[] {
     );
   }
   return listAt(list).filter(isJsonObject);
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseBoundedJson(text, MAX_JSON);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Matches names of models that make neither texts nor pictures. */

@@ -1,0 +1,42 @@
+import type { Env } from '../../utils/env.ts';
+import type { Provider } from '../model-entry.ts';
+import { isLoopback, keyVariable } from './providers.ts';
+
+/** A fault that prevents requests to a provider. */
+export interface AccessFault {
+  /** `key` if a key or address is missing, `configuration` if one is invalid. */
+  readonly kind: 'key' | 'configuration';
+  readonly message: string;
+}
+
+/** Returns the fault that prevents requests to a provider; undefined if there is none. */
+export function accessFault(provider: Provider, env: Env): AccessFault | undefined {
+  const { name, baseUrl, needsKey, missing, fault } = provider;
+  if (fault !== undefined) return { kind: 'configuration', message: fault };
+  const variable = keyVariable(provider, env);
+  if (variable === undefined && needsKey) return { kind: 'key', message: missingKey(provider) };
+  if (missing) return { kind: 'key', message: `no address for ${name}: set ${missing.join(' or ')}` };
+  if (variable === undefined) return undefined;
+  if (!/^[\x21-\x7e]+$/.test(env[variable]?.trim() ?? '')) {
+    return {
+      kind: 'configuration',
+      message: `the key in ${variable} can't be sent: it contains a space, a line break or something else that is not visible ASCII`,
+    };
+  }
+  if (!isUnencrypted(baseUrl)) return undefined;
+  return {
+    kind: 'configuration',
+    message: `the key of ${name} would travel in the clear to ${new URL(baseUrl).hostname}: give it an address that begins with https://`,
+  };
+}
+
+/** Names everything that the provider lacks before a key can be sent to it. */
+function missingKey({ name, baseUrl, keyVariables, missing }: Provider): string {
+  const key = `no key for ${name}: set ${keyVariables.join(' or ')}`;
+  if (missing) return `${key}, and ${missing.join(' or ')}`;
+  return isUnencrypted(baseUrl) ? `${key}, and give ${name} an address that begins with https://` : key;
+}
+
+function isUnencrypted(baseUrl: string): boolean {
+  return new URL(baseUrl).protocol === 'http:' && !isLoopback(baseUrl);
+}

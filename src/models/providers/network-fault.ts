@@ -1,0 +1,72 @@
+import { explainConnectionFailure, isAboutCertificate, ProxyFault } from '../../net/connection-fault.ts';
+import { ProxySettingError } from '../../net/proxy.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import type { Provider } from '../model-entry.ts';
+import { type Advice, ProviderFault } from './answers/provider-fault.ts';
+
+const CLOSED = 'try again later';
+
+const ADVICE: Readonly<Record<string, Advice>> = {
+  ECONNREFUSED: address => `is its server running, and is ${address} right?`,
+  ENOTFOUND: address => `the host does not exist: check ${address}`,
+  EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
+  ECONNRESET: CLOSED,
+  EMFILE: 'lower --concurrency, or raise the limit of open files, as `ulimit -n 1024` does',
+  UND_ERR_SOCKET: CLOSED,
+  UND_ERR_CONNECT_TIMEOUT: address => `the connection timed out: check the network and ${address}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: address => `its certificate is for another host: check ${address}`,
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'set NODE_EXTRA_CA_CERTS to the certificate of the CA that signed its certificate',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'set NODE_EXTRA_CA_CERTS to the certificate of the CA that signed its certificate',
+  EPROTO: address => `does it speak https? Check ${address}`,
+};
+
+export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
+  const error = innermostCause(thrown);
+  if (error instanceof ProxyFault) {
+    return new ProviderFault(`can't be reached: ${error.message}`, {
+      isRefused: true,
+      fault: 'unreachable',
+      advice: 'check HTTPS_PROXY and HTTP_PROXY',
+    });
+  }
+  if (error instanceof ProxySettingError) {
+    return new ProviderFault(`can't be reached: ${error.message}`, { isRefused: true, fault: 'unreachable' });
+  }
+  const code = errorCode(error);
+  const reason =
+    code?.startsWith('UND_ERR_') || code === 'EMFILE'
+      ? explainConnectionFailure(error)
+      : errorMessage(error) || code || 'no reason given';
+  const isUnreachable = wasNotSent(error, code);
+  const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
+  return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${reason}`, {
+    advice: ADVICE[code ?? ''],
+    isPassing: code === 'ECONNRESET',
+    isRefused: isUnreachable,
+    fault: isUnreachable ? 'unreachable' : undefined,
+    isUnanswered: !isUnreachable,
+    mayHaveCost: !isUnreachable,
+  });
+}
+
+/** Returns true if the fault came before the request: at the lookup of the host, the connection or the certificate. */
+function wasNotSent(error: unknown, code: string | undefined): boolean {
+  if (code !== undefined && code in ADVICE) return ADVICE[code] !== CLOSED;
+  const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
+  return syscall === 'connect' || syscall === 'getaddrinfo' || isAboutCertificate(error);
+}
+
+/** Returns the innermost cause, which says most; if several addresses failed, that of the last. */
+function innermostCause(thrown: unknown): unknown {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) {
+    return innermostCause(thrown.errors.at(-1));
+  }
+  return thrown instanceof Error && thrown.cause !== undefined ? innermostCause(thrown.cause) : thrown;
+}
+
+function describeHost(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : 'an address that is not a URL';
+}

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { textOrJson } from '../../../files/formats/json-fields.ts';
+import type { UncheckedObject } from '../../../utils/bounded-json.ts';
+import type { PromptJob } from '../../engine.ts';
+import { USER_AGENT } from '../../outgoing/open-http.ts';
+import type { Access } from '../access.ts';
+import { ProviderFault } from '../answers/provider-fault.ts';
+import { type BuiltRequest, jsonBody, type RequestTarget, withBody } from './built-request.ts';
+import { callOptions, clientNotes, leftOutNote, type SortedOptions } from './call-options.ts';
+import { type CapturedCall, captureRequest, streamWarnings } from './capture-request.ts';
+import { clientMessages } from './client-messages.ts';
+import type { JsonForm } from './json-form.ts';
+import { type Extras, type ProviderInterface, sharedEffort } from './provider-interface.ts';
+import { geminiFields, mergeFields, snakeCased } from './request-body.ts';
+import { droppedKeywords } from './schema-keywords.ts';
+import { isReasoningModel, modelTarget } from './unsupported-options.ts';
+
+/** A model to chat with, and how to ask it for JSON. */
+interface Chat extends RequestTarget {
+  readonly json: JsonForm;
+}
+
+/** Builds a request for an answer in text, or for a picture that is asked for by chat. */
+export async function buildChat(
+  job: PromptJob,
+  access: Access,
+  chat: Chat,
+): Promise<BuiltRequest & { lacksFormat: boolean }> {
+  const { api, modelId, sorted } = chat;
+  const { model } = job;
+  const captured = await captureChat(job, access, chat);
+  const { request, warnings } = captured;
+  const own = jsonBody(request);
+  const { notes, leftOut } = clientNotes(warnings, model, sorted);
+  const asFields = api.configIn === undefined ? snakeCased : geminiFields;
+  const body = mergeFields({ ...api.defaults, ...own }, asFields(chatFields(chat)));
+  const omitted = [
+    ...(!captured.hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
+    ...(sorted.known.has('n') && api.count === undefined ? ['n'] : []),
+    ...droppedKeywords(job.json?.schema, own).map(keyword => `the schema's ${keyword}`),
+  ];
+  return {
+    ...withBody(request, body),
+    answerFormat: api.answerFormat(modelId),
+    hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
+    keepsCalls: hasOwnTools(sorted),
+    options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
+    warnings: [...sorted.warnings, ...notes, ...omitted.map(what => leftOutNote(model, what))],
+    lacksFormat: warnings.some(isLackOfFormat),
+  };
+}
+
+/** Captures the request that the client makes, which reports in `warnings` what it left out. */
+async function captureChat(
+  job: PromptJob,
+  access: Access,
+  chat: Chat,
+): Promise<CapturedCall & { hasEffort: boolean }> {
+  const { api, modelId, sorted, json } = chat;
+  const effort = sorted.known.get('reasoningEffort');
+  const target = modelTarget(job.model);
+  const extras: Extras = {
+    effort: effort === undefined ? undefined : textOrJson(effort),
+    strict: json.strict,
+    reasons: target && isReasoningModel(target),
+  };
+  const call = chatCall(job, chat);
+  const count = sorted.known.get('n');
+  const isWhole = (typeof count === 'number' && count > 1) || hasOwnTools(sorted);
+  const streams = job.onText !== undefined && !isWhole;
+  const answer = streams ? '' : JSON.stringify(api.answerFormat(modelId).empty);
+  return await captureWithEffort(api, extras, options =>
+    captureRequest(access, answer, async settings => {
+      const client = await api.language(settings, modelId);
+      const whole = { ...call, ...options };
+      return streams ? await streamWarnings(client, whole) : (await client.doGenerate(whole)).warnings;
+    }),
+  );
+}
+
+/** Returns the arguments of the client for a prompt with its options. */
+function chatCall({ prompt }: PromptJob, { api, sorted, json }: Chat): LanguageModelV4CallOptions {
+  const { topK, ...options } = callOptions(sorted);
+  return {
+    ...options,
+    ...(api.topK === undefined && topK !== undefined && { topK }),
+    prompt: clientMessages(prompt.messages, { words: json.words, systemFirst: api.systemFirst }),
+    headers: { 'user-agent': USER_AGENT },
+    ...(json.responseFormat && { responseFormat: json.responseFormat }),
+  };
+}
+
+/** Returns the fields that the client doesn't write itself. */
+function chatFields({ api, sorted, json }: Chat): UncheckedObject {
+  const { topK } = callOptions(sorted);
+  const count = sorted.known.get('n');
+  return {
+    ...(api.topK !== undefined && topK !== undefined && { [api.topK]: topK }),
+    ...(api.count !== undefined && count !== undefined && { [api.count]: count }),
+    ...sorted.others,
+    ...json.fields,
+  };
+}
+
+function hasOwnTools({ others }: SortedOptions): boolean {
+  return 'tools' in others || 'functions' in others;
+}
+
+function isLackOfFormat(warning: SharedV4Warning): boolean {
+  return warning.type === 'unsupported' && warning.feature === 'responseFormat';
+}
+
+/**
+ * Captures a request with the effort as the provider's own option. If the client refuses it, tries the option that all
+ * clients share, then none.
+ */
+async function captureWithEffort(
+  api: ProviderInterface,
+  extras: Extras,
+  ask: (options: ReturnType<ProviderInterface['options']>) => Promise<CapturedCall>,
+): Promise<CapturedCall & { hasEffort: boolean }> {
+  const { effort } = extras;
+  const without = api.options({ ...extras, effort: undefined });
+  if (effort === undefined) return { ...(await ask(without)), hasEffort: true };
+  for (const options of [api.options(extras), { ...without, ...sharedEffort(effort) }]) {
+    if (isDeepStrictEqual(options, without)) continue;
+    try {
+      return { ...(await ask(options)), hasEffort: true };
+    } catch (error) {
+      if (!(error instanceof ProviderFault)) throw error;
+    }
+  }
+  return { ...(await ask(without)), hasEffort: false };
+}

@@ -1,0 +1,146 @@
+import type { ImageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { textOrJson } from '../../../files/formats/json-fields.ts';
+import type { UncheckedObject } from '../../../utils/bounded-json.ts';
+import { messageText, type PromptJob } from '../../engine.ts';
+import type { ModelEntry, OptionName } from '../../model-entry.ts';
+import { USER_AGENT } from '../../outgoing/open-http.ts';
+import type { Access } from '../access.ts';
+import { IMAGES } from '../answers/formats/images.ts';
+import { ProviderFault } from '../answers/provider-fault.ts';
+import type { ProviderRequest } from '../send-request.ts';
+import { type BuiltRequest, jsonBody, type RequestTarget, withBody } from './built-request.ts';
+import { clientNotes, leftOutNote, type SortedOptions } from './call-options.ts';
+import { type CapturedRequest, captureRequest } from './capture-request.ts';
+import { mergeFields, snakeCased } from './request-body.ts';
+
+/** Options that requests for pictures support. */
+const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
+
+/** Builds a request to an interface for pictures. */
+export async function buildDrawing(
+  job: PromptJob,
+  access: Access,
+  { api, modelId, sorted }: RequestTarget,
+): Promise<BuiltRequest> {
+  const { image } = api;
+  const advice = api.insteadOf?.(modelId) ?? (image ? undefined : 'use a model of another provider');
+  if (image === undefined || advice !== undefined) {
+    throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
+  }
+  const { call, others } = drawingCall(job, api.ratioAs?.(modelId) ?? 'ratio', sorted);
+  const { request, warnings } = await captureRequest(access, JSON.stringify(IMAGES.empty), async settings => {
+    const client = await image(settings, modelId);
+    if (call.files && (await client.supportsFileInputs) === false) {
+      throw new Error(`${modelId.id} can make pictures, but not change them`);
+    }
+    return (await client.doGenerate(call)).warnings;
+  });
+  const { notes, leftOut } = clientNotes(warnings, job.model, sorted);
+  const taken = [...sorted.known.keys()].filter(key => !leftOut.has(key));
+  const omitted = taken.filter(key => !DRAWING_OPTIONS.has(key));
+  return {
+    ...(await withFields(request, snakeCased(others))),
+    answerFormat: IMAGES,
+    hasJsonTool: false,
+    keepsCalls: false,
+    options: new Set(taken.filter(key => DRAWING_OPTIONS.has(key))),
+    warnings: [
+      ...sorted.warnings,
+      ...notes,
+      ...omitted.map(key => leftOutNote(job.model, key)),
+      ...drawingNotes(warnings, job.model, call),
+    ],
+    ...(api.drawsLater?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
+  };
+}
+
+/** The nearest sizes that image models draw, by aspect ratio. */
+const DRAWING_SIZES: Readonly<Record<string, string>> = {
+  '1:1': '1024x1024',
+  '3:2': '1536x1024',
+  '4:3': '1536x1024',
+  '16:9': '1536x1024',
+  '2:3': '1024x1536',
+  '3:4': '1024x1536',
+  '9:16': '1024x1536',
+};
+
+/** Returns the call of an image model, and the options that its client has no place for. */
+function drawingCall(
+  { prompt }: Pick<PromptJob, 'prompt'>,
+  ratioAs: 'size' | 'ratio',
+  { known, others }: Pick<SortedOptions, 'known' | 'others'>,
+): { call: ImageModelV4CallOptions; others: Readonly<Record<string, unknown>> } {
+  const texts = prompt.messages.map(({ parts }) => messageText(parts)).filter(text => text !== '');
+  const { aspectRatio, size: wantedSize, ...rest } = others;
+  const ratio = typeof aspectRatio === 'string' ? aspectRatio : undefined;
+  const size = wantedSize ?? (ratioAs === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined);
+  const [n, seed] = [known.get('n'), known.get('seed')];
+  const call: ImageModelV4CallOptions = {
+    prompt: texts.join('\n\n'),
+    n: typeof n === 'number' ? n : 1,
+    size: isSize(size) ? size : undefined,
+    aspectRatio: isRatio(ratio) && (size === undefined || ratioAs !== 'size') ? ratio : undefined,
+    seed: typeof seed === 'number' ? seed : undefined,
+    files: pictureFiles(prompt),
+    mask: undefined,
+    providerOptions: {},
+    headers: { 'user-agent': USER_AGENT },
+  };
+  return {
+    call,
+    others: {
+      ...rest,
+      ...(size !== undefined && !isSize(size) && { size }),
+      ...(aspectRatio !== undefined && !isRatio(ratio) && { aspectRatio }),
+    },
+  };
+}
+
+/** Returns the pictures of a prompt; undefined if there are none, since the client edits pictures even for an empty list. */
+function pictureFiles({ messages }: PromptJob['prompt']): ImageModelV4CallOptions['files'] {
+  const pictures = messages.flatMap(({ parts }) =>
+    parts.flatMap(part => ('image' in part ? [part.image] : [])),
+  );
+  if (pictures.length === 0) return undefined;
+  return pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes }));
+}
+
+/** Returns notes on what a client left out of a request for a picture, except for the common options. */
+function drawingNotes(
+  warnings: readonly SharedV4Warning[],
+  model: ModelEntry,
+  { size, aspectRatio }: Pick<ImageModelV4CallOptions, 'size' | 'aspectRatio'>,
+): string[] {
+  return warnings.flatMap(warning => {
+    if (warning.type === 'other') return [`${model.id ?? model.model}: ${warning.message}`];
+    if (warning.type !== 'unsupported') return [];
+    const { feature } = warning;
+    const isLost = (feature === 'size' && size) || (feature === 'aspectRatio' && aspectRatio);
+    return isLost ? [leftOutNote(model, feature)] : [];
+  });
+}
+
+function isSize(value: unknown): value is `${number}x${number}` {
+  return typeof value === 'string' && /^\d{1,5}x\d{1,5}$/.test(value);
+}
+
+function isRatio(value: unknown): value is `${number}:${number}` {
+  return typeof value === 'string' && /^\d{1,3}:\d{1,3}$/.test(value);
+}
+
+/** Adds fields to a request. One that edits pictures is a form. */
+async function withFields(request: CapturedRequest, fields: UncheckedObject): Promise<ProviderRequest> {
+  const { body, headers } = request;
+  if (!(body instanceof FormData)) return withBody(request, mergeFields(jsonBody(request), fields));
+  for (const [key, value] of Object.entries(fields)) {
+    body.set(key, textOrJson(value));
+  }
+  const form = new Response(body);
+  const type = form.headers.get('content-type') ?? '';
+  return {
+    ...request,
+    headers: { ...headers, 'content-type': type },
+    body: new Uint8Array(await form.arrayBuffer()),
+  };
+}

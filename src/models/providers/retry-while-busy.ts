@@ -1,0 +1,40 @@
+import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
+import type { EngineJob } from '../engine.ts';
+import { providerFaultIn } from './answers/provider-fault.ts';
+
+/**
+ * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says that it is overloaded
+ * and did nothing. Gives up if it asks for more than 60 s, or the quota is used up. After any other fault the answer may
+ * have been paid for, so the request is not repeated.
+ *
+ * @param effect `none` if the request creates nothing; then network faults and server errors are retried too
+ */
+export async function retryWhileBusy<T>(
+  { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
+  ask: () => Promise<T>,
+  effect: RequestEffect = 'creates',
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const retryAfterMs = providerFaultIn(error)?.more.retryAfterMs;
+      const waitMs = isRetryable(error, effect)
+        ? waitBeforeRetry(PROVIDER_RETRIES, { attempt, retryAfterMs })
+        : undefined;
+      if (waitMs === undefined) throw error;
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+/** The effect of a request that a repetition would have twice. */
+export type RequestEffect = 'creates' | 'none';
+
+function isRetryable(error: unknown, effect: RequestEffect): boolean {
+  const fault = providerFaultIn(error);
+  const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.more ?? {};
+  const isBusy = status === 429 || status === 529 || isOverloaded === true;
+  const isPassing = isBusy || (effect === 'none' && status >= 500);
+  return isPassing && quotaUsedUp !== true;
+}
