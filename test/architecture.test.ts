@@ -166,7 +166,9 @@ describe('names of functions, types and constants', () => {
   });
 
   it('say what a function does or gives, not whose it is', () => {
-    const sources = ['src', 'test'].flatMap(folder => sourceFiles(folder).map(file => path.join(folder, file)));
+    const sources = ['src', 'test'].flatMap(folder =>
+      sourceFiles(folder).map(file => path.join(folder, file)),
+    );
     const genitives = sources.flatMap(file => {
       const source = withoutComments(readFileSync(path.join(root, '..', file), 'utf8'));
       const names = [...source.matchAll(/\b(?:function\*? (\w+Of)\b|const (\w+Of) = (?:async )?\(.*=>$)/gm)];

@@ -21,13 +21,13 @@ export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost;
   findCost(own); // what only the first call does, such as making a store, is not measured
   let least = { bare: findCost(bare), own: findCost(own) };
   for (let round = 1; round < rounds; round += 1) {
-    least = { bare: lesser(least.bare, findCost(bare)), own: lesser(least.own, findCost(own)) };
+    least = { bare: lowerCost(least.bare, findCost(bare)), own: lowerCost(least.own, findCost(own)) };
   }
   return least;
 }
 
 /** Returns the lesser of each figure. */
-export function lesser(one: Cost, other: Cost): Cost {
+export function lowerCost(one: Cost, other: Cost): Cost {
   return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
 }
 

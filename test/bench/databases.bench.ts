@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
-import { fill, type Measured, measure } from './service.bench.ts';
+import { addRuns, type Measured, measureServer } from './service.bench.ts';
 import { creation, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const ROWS = 1_000_000;
@@ -34,21 +34,21 @@ export default async function benchDatabases(): Promise<void> {
 type Start = (name: string, database?: string) => Promise<Server>;
 
 async function measureAll(directory: string, cluster: PostgresCluster, start: Start): Promise<void> {
-  await fill(path.join(directory, 'sqlite'), ROWS);
+  await addRuns(path.join(directory, 'sqlite'), ROWS);
   const sqlite = await start('sqlite');
   const one = await start('one', cluster.url);
   await fillPostgres(cluster.url, ROWS);
   const version = await sampleVersion(sqlite);
 
-  const page = await measure(sqlite, '/runs');
+  const page = await measureServer(sqlite, '/runs');
   report('GET /runs, a million rows, SQLite', page, page);
-  report('the same, PostgreSQL', await measure(one, '/runs'), page);
+  report('the same, PostgreSQL', await measureServer(one, '/runs'), page);
 
-  const created = await measure(sqlite, '/runs', creation(version));
+  const created = await measureServer(sqlite, '/runs', creation(version));
   report('POST /runs, SQLite', created, created);
-  report('the same, PostgreSQL, 1 instance', await measure(one, '/runs', creation(version)), created);
+  report('the same, PostgreSQL, 1 instance', await measureServer(one, '/runs', creation(version)), created);
   const three = [one, await start('two', cluster.url), await start('three', cluster.url)];
-  const together = await Promise.all(three.map(server => measure(server, '/runs', creation(version))));
+  const together = await Promise.all(three.map(server => measureServer(server, '/runs', creation(version))));
   report('the same, PostgreSQL, 3 instances', addUp(together), created);
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run, RunPage, RunRow } from '../../src/wire/index.ts';
-import { ask, creation, type Server, sampleVersion, startServer } from './service-server.ts';
+import { creation, fetchData, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const ROUNDS = 50;
 const AT_ONCE = 8;
@@ -31,7 +31,7 @@ async function createUntilKilled(dataDir: string): Promise<Run[]> {
   const runs: Run[] = [];
   const createOneAfterAnother = async (): Promise<void> => {
     while (!server.process.killed) {
-      const run = await ask<Run>(server, '/runs', body).catch(() => undefined);
+      const run = await fetchData<Run>(server, '/runs', body).catch(() => undefined);
       if (run) runs.push(run);
     }
   };
@@ -50,7 +50,7 @@ async function report(server: Server, acknowledged: ReadonlyMap<string, Run>): P
     run => JSON.stringify(rows.get(run.runId)?.outputs) !== JSON.stringify(run.outputs),
   );
   const spent = [...rows.values()].reduce((sum, row) => sum + (row.credits ?? 0), 0);
-  const { credits } = await ask<{ credits: number }>(server, '/me/credits');
+  const { credits } = await fetchData<{ credits: number }>(server, '/me/credits');
   server.process.kill('SIGKILL');
   process.stdout.write(
     `kill -9: ${ROUNDS} rounds, ${acknowledged.size} runs acknowledged, ${lost.length} lost; ` +
@@ -61,7 +61,7 @@ async function report(server: Server, acknowledged: ReadonlyMap<string, Run>): P
 
 async function inProgress(server: Server): Promise<boolean> {
   const pages = await Promise.all(
-    ['queued', 'running'].map(status => ask<RunPage>(server, `/runs?limit=1&status=${status}`)),
+    ['queued', 'running'].map(status => fetchData<RunPage>(server, `/runs?limit=1&status=${status}`)),
   );
   return pages.some(page => page.rows.length > 0);
 }
@@ -69,7 +69,7 @@ async function inProgress(server: Server): Promise<boolean> {
 async function allRows(server: Server): Promise<Map<string, RunRow>> {
   const rows = new Map<string, RunRow>();
   for (let query = '/runs?limit=50', more = true; more; ) {
-    const page = await ask<RunPage>(server, query);
+    const page = await fetchData<RunPage>(server, query);
     for (const row of page.rows) rows.set(row.runId, row);
     query = `/runs?limit=50&startingAfter=${page.rows.at(-1)?.runId}`;
     more = page.hasMore;

@@ -24,7 +24,7 @@ export function headers(server: Started): Record<string, string> {
 }
 
 /** Returns the data of an answer. */
-export async function ask<T>(server: Started, target: string, body?: string): Promise<T> {
+export async function fetchData<T>(server: Started, target: string, body?: string): Promise<T> {
   const answer = await fetch(`${server.url}${target}`, {
     headers: headers(server),
     ...(body === undefined ? {} : { method: 'POST', body }),
@@ -34,7 +34,10 @@ export async function ask<T>(server: Started, target: string, body?: string): Pr
 
 /** Returns the version of the sample prompt `hello`. */
 export async function sampleVersion(server: Started): Promise<string> {
-  const { rows } = await ask<{ rows: { promptVersionId: string }[] }>(server, '/prompts/publish?q=hello');
+  const { rows } = await fetchData<{ rows: { promptVersionId: string }[] }>(
+    server,
+    '/prompts/publish?q=hello',
+  );
   return rows[0]?.promptVersionId ?? '';
 }
 

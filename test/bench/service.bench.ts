@@ -4,7 +4,7 @@ import path from 'node:path';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
-import { ask, creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
+import { creation, fetchData, headers, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const ROWS = 1_000_000;
 const SECONDS = 5;
@@ -25,7 +25,7 @@ export default async function benchService(): Promise<void> {
     return server;
   };
   try {
-    await fill(path.join(directory, 'full'), ROWS);
+    await addRuns(path.join(directory, 'full'), ROWS);
     const bare = await start('bare', 'none');
     const full = await start('service', 'full');
     const empty = await start('service', 'empty');
@@ -39,19 +39,19 @@ export default async function benchService(): Promise<void> {
 async function measureAll(bare: Server, full: Server, empty: Server): Promise<void> {
   const version = await sampleVersion(full);
   const middle = await cursorInTheMiddle(full);
-  for (let run = 0; run < 3; run += 1) await ask(empty, '/runs', creation(version));
-  const get = await measure(bare, '/anything');
-  const create = await measure(bare, '/anything', creation(version));
+  for (let run = 0; run < 3; run += 1) await fetchData(empty, '/runs', creation(version));
+  const get = await measureServer(bare, '/anything');
+  const create = await measureServer(bare, '/anything', creation(version));
   report('bare GET', get, get);
-  report('GET /resources', await measure(full, '/resources'), get);
-  report('GET /runs, few rows', await measure(empty, '/runs'), get);
-  report('GET /runs, a million rows', await measure(full, '/runs'), get);
-  report('GET /runs, from the middle', await measure(full, `/runs?startingAfter=${middle}`), get);
-  report('GET /runs, backwards', await measure(full, `/runs?endingBefore=${middle}`), get);
-  report('GET /runs, rare status', await measure(full, '/runs?status=failed&limit=50'), get);
-  report('GET /runs/:runId', await measure(full, `/runs/${middle}`), get);
+  report('GET /resources', await measureServer(full, '/resources'), get);
+  report('GET /runs, few rows', await measureServer(empty, '/runs'), get);
+  report('GET /runs, a million rows', await measureServer(full, '/runs'), get);
+  report('GET /runs, from the middle', await measureServer(full, `/runs?startingAfter=${middle}`), get);
+  report('GET /runs, backwards', await measureServer(full, `/runs?endingBefore=${middle}`), get);
+  report('GET /runs, rare status', await measureServer(full, '/runs?status=failed&limit=50'), get);
+  report('GET /runs/:runId', await measureServer(full, `/runs/${middle}`), get);
   report('bare POST', create, create);
-  report('POST /runs', await measure(full, '/runs', creation(version)), create);
+  report('POST /runs', await measureServer(full, '/runs', creation(version)), create);
 }
 
 function report(name: string, measured: Measured, bare: Measured): void {
@@ -61,7 +61,7 @@ function report(name: string, measured: Measured, bare: Measured): void {
 }
 
 /** Measures a server under load. */
-export async function measure(server: Server, target: string, body?: string): Promise<Measured> {
+export async function measureServer(server: Server, target: string, body?: string): Promise<Measured> {
   const result = await autocannon({
     url: `${server.url}${target}`,
     method: body === undefined ? 'GET' : 'POST',
@@ -76,12 +76,12 @@ export async function measure(server: Server, target: string, body?: string): Pr
 
 async function cursorInTheMiddle(server: Server): Promise<string> {
   const since = Math.floor(Date.now() / 1000) - ROWS / 2;
-  const { rows } = await ask<{ rows: { runId: string }[] }>(server, `/runs?limit=1&until=${since}`);
+  const { rows } = await fetchData<{ rows: { runId: string }[] }>(server, `/runs?limit=1&until=${since}`);
   return rows[0]?.runId ?? '';
 }
 
 /** Rows a second apart, one in a thousand of them failed. */
-export async function fill(dataDir: string, rows: number): Promise<void> {
+export async function addRuns(dataDir: string, rows: number): Promise<void> {
   await (await openStore({ dataDir, env: {} })).close();
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { commandEnvironment } from '../support/environment.ts';
-import { type Cost, findCost, lesser } from './command-cost.ts';
+import { type Cost, findCost, lowerCost } from './command-cost.ts';
 
 const CASES = 200;
 const CONCURRENCY = 16;
@@ -85,7 +85,7 @@ function writeCases(home: string, apiBaseUrl: string): void {
 /** Returns the lowest cost of a few rounds, after one that is not counted. */
 function leastCost(argv: readonly string[], env: Record<string, string>, cwd: string): Cost {
   const costs = Array.from({ length: ROUNDS + 1 }, () => findCost({ argv, env, cwd }));
-  return costs.slice(1).reduce(lesser);
+  return costs.slice(1).reduce(lowerCost);
 }
 
 function costText({ wall, cpu }: Cost): string {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Cost, costsInTurns, type Environment, findCost, lesser, type Run } from './command-cost.ts';
+import { type Cost, costsInTurns, type Environment, findCost, lowerCost, type Run } from './command-cost.ts';
 import { startServer } from './service-server.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 21);
@@ -58,7 +58,7 @@ function digestCost(): Cost {
     const { user, system } = process.cpuUsage(before);
     return { cpu: (user + system) / 1000, wall: performance.now() - startedAt };
   });
-  return costs.reduce(lesser);
+  return costs.reduce(lowerCost);
 }
 
 function writePictures(pictures: readonly string[], body: string): void {

@@ -63,7 +63,7 @@ const create = async (slug: string, traceparent: string) =>
 
 test.each(['asked', 'called'])('a traceparent is passed on: %s', async slug => {
   await create(slug, TRACEPARENT);
-  expect(provider.asked.map(({ headers }) => headers['traceparent'])).toEqual([
+  expect(provider.requests.map(({ headers }) => headers['traceparent'])).toEqual([
     expect.stringMatching(SAME_TRACE),
   ]);
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { COMMAND, runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { enteredBy } from '../support/entered-files.ts';
+import { filesEnteredBy } from '../support/entered-files.ts';
 import { type ScriptedService, startScriptedService, success } from '../support/scripted-service.ts';
 
 const REPORTER = path.resolve(import.meta.dirname, '../support/report-loaded.cjs');
@@ -120,7 +120,7 @@ describe('what the built command loads', () => {
     const run = { runId: RUN, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
     service = await startScriptedService([{ expect: { method: 'POST' }, answer: success(run) }]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
-    const { loaded, entered } = await enteredBy(['run', RUN, '-i', 'name=Ada'], env);
+    const { loaded, entered } = await filesEnteredBy(['run', RUN, '-i', 'name=Ada'], env);
     expect(entered).toContain('src/cli/creation/create-run.ts');
     expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(48);
     expect

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandOutcome, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, said } from '../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts';
 import { startServiceForTest } from '../support/service-for-test.ts';
 
 /** In hundred-millionths of a dollar: what a token costs by models.yaml. */
@@ -42,7 +42,7 @@ class ChargingProvider {
     if (this.charges.push(10 * INPUT + output * OUTPUT) >= this.#wanted) this.#reached();
     if (chance < 0.15) return void response.writeHead(500).end('{}');
     const usage = { prompt_tokens: 10, completion_tokens: output, total_tokens: 10 + output };
-    const body = { ...(said('an answer').body as object), usage };
+    const body = { ...(chatAnswer('an answer').body as object), usage };
     setTimeout(() => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     }, this.#chance() * 20);
@@ -155,7 +155,7 @@ describe('a cap on what a command costs', () => {
 
   describe('judges of a test that is resumed', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 500, total_tokens: 510 };
-    const yes = { body: { ...(said('yes, it is').body as object), usage } };
+    const yes = { body: { ...(chatAnswer('yes, it is').body as object), usage } };
     const test = ['test', 'judged.test.yaml', '--judge', 'priced'];
 
     beforeEach(() => {
@@ -170,13 +170,13 @@ describe('a cap on what a command costs', () => {
       const options = { env, home };
       // Each costs $0.004; the first is expected to cost more than twice that.
       expect((await runCommandHere([...test, '--max-cost', '0.009'], options)).code).toBe(8);
-      expect(provider.asked).toHaveLength(2);
+      expect(provider.requests).toHaveLength(2);
       expect((await runCommandHere([...test, '--resume', '--max-cost', '0.0115'], options)).code).toBe(8);
-      expect(provider.asked).toHaveLength(2);
+      expect(provider.requests).toHaveLength(2);
       const ended = await runCommandHere([...test, '--resume', '--max-cost', '0.02'], options);
       expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed now, 2 before') });
       expect((await runCommandHere([...test, '--resume'], options)).code).toBe(0);
-      expect(provider.asked).toHaveLength(3);
+      expect(provider.requests).toHaveLength(3);
     });
 
     it('are not asked again unasked after a kill in the middle', async () => {
@@ -185,7 +185,7 @@ describe('a cap on what a command costs', () => {
       const one = '  - { inputs: { name: Ada }, expect: [{ rubric: is kind }] }\n';
       writeFileSync(path.join(home, 'judged.test.yaml'), `target: hello\ncases:\n${one}`);
       const running = startCommand([...test, '--concurrency', '1'], options);
-      await expect.poll(() => provider.asked.length).toBe(1);
+      await expect.poll(() => provider.requests.length).toBe(1);
       running.child.kill('SIGKILL');
       await running.ended;
       provider.reset(yes);
@@ -196,10 +196,10 @@ describe('a cap on what a command costs', () => {
           /^ERROR .*\n +the judge's run failed: stopped by .* paid for \(.*\n.*--resume --retry-unknown\.$/mu,
         ),
       });
-      expect(provider.asked).toHaveLength(0);
+      expect(provider.requests).toHaveLength(0);
       const again = [...test, '--resume', '--retry-unknown', '--record', 'rec'];
       expect(await runCommandHere(again, options)).toMatchObject({ code: 0 });
-      expect(provider.asked).toHaveLength(1);
+      expect(provider.requests).toHaveLength(1);
       // The answer that counted was recorded, not the one that was cut off.
       expect(await runCommandHere([...test, '--replay', 'rec'], options)).toMatchObject({ code: 0 });
     });
@@ -235,19 +235,19 @@ describe('a cap on what a command costs', () => {
     ['nProbs: 5', 0],
     ['n: 2', 0],
   ])('counts or refuses what multiplies the cost of a run: %s', async (option, code) => {
-    provider.reset(said('Hi'));
+    provider.reset(chatAnswer('Hi'));
     const head = `model: priced\nconfig: { maxOutputTokens: 100, ${option} }`;
     writeFileSync(path.join(home, 'many.prompt'), `---\n${head}\n---\nHi`);
     const ran = await runCommandHere(['run', 'many.prompt', '--max-cost', '0.005'], { env, home });
     expect(ran).toMatchObject({ code });
-    expect(provider.asked).toHaveLength(code === 0 ? 1 : 0);
+    expect(provider.requests).toHaveLength(code === 0 ? 1 : 0);
     expect(ran.stderr).toContain(code === 2 ? `the option ${option.split(':')[0]} multiplies` : '');
     expect((await runCommandHere(['run', 'many.prompt', '--dry-run'], { env, home })).code).toBe(0);
   });
 
   it('takes the dearest run by the answer', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 };
-    provider.reset({ body: { ...(said('Hi').body as object), usage } });
+    provider.reset({ body: { ...(chatAnswer('Hi').body as object), usage } });
     for (const [name, answers] of [
       ['one', 1],
       ['nine', 9],
@@ -260,7 +260,7 @@ describe('a cap on what a command costs', () => {
     const targets = ['compare', './one.prompt', './nine.prompt', '--from', 'one.csv'];
     const args = [...targets, '--concurrency', '1', '--max-cost'];
     expect(await runCommandHere([...args, '0.005'], { env, home })).toMatchObject({ code: 8 });
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
     expect(await runCommandHere([...args, '0.009'], { env, home })).toMatchObject({ code: 0 });
     // The other way round, one answer is expected to cost a ninth of the 82,000.
     const [compare = '', one = '', nine = '', ...more] = args;
@@ -291,7 +291,7 @@ describe('a cap on what a command costs', () => {
       const { code, stderr } = await runCommandHere(args, { env, home, stdin: 'name\nAda\n' });
       expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('price')]);
     }
-    expect(provider.asked).toEqual([]);
+    expect(provider.requests).toEqual([]);
     // The corrected command needs the name of the results.
     expect(readdirSync(home).filter(name => name.startsWith('out.jsonl'))).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { png } from '../support/pictures.ts';
-import { answerTo } from '../support/providers/answers.ts';
+import { answerInForm } from '../support/providers/answers.ts';
 import type { ChatDialect } from '../support/providers/chat-dialects.ts';
 import { FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';
 
@@ -209,10 +209,10 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
   );
   expect(left.toSorted()).toEqual([...leftOut].toSorted());
   expect(stderr).toMatch(/^(?:(?:note: |Using the embedded service ).*\n)*$/);
-  const { text = '' } = provider.asked[0] ?? {};
+  const { text = '' } = provider.requests[0] ?? {};
   const missing = Object.entries(SENT_AS).filter(([, field]) => !field.test(text));
   expect(missing.map(([option]) => option).toSorted()).toEqual([...leftOut].toSorted());
-  expect(provider.asked.map(request => decodeURIComponent(request.path))).toEqual([
+  expect(provider.requests.map(request => decodeURIComponent(request.path))).toEqual([
     expect.stringMatching(asks),
   ]);
 });
@@ -239,7 +239,7 @@ it('the built command reaches all of them, and nothing that a client writes reac
   });
   expect(stderr).toContain(`${sides.length} runs took`);
   for (const [name, double] of doubles) {
-    const asked = double.asked.map(request => decodeURIComponent(request.path));
+    const asked = double.requests.map(request => decodeURIComponent(request.path));
     const wanted = sides
       .filter(([one]) => one === name)
       .map(([, { asks }]): unknown => expect.stringMatching(asks));
@@ -278,7 +278,7 @@ function keyVariable(name: string): Record<string, string> {
 }
 
 const answering: ProviderHandler = (response, request) => {
-  const answer = answerTo(request, ANSWER);
+  const answer = answerInForm(request, ANSWER);
   if (typeof answer === 'function') return answer(response, request);
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
 };

@@ -26,7 +26,7 @@ const command = (words: readonly string[], stdin = ''): Promise<CommandOutcome> 
 async function stopped(line: string, by: string): Promise<CommandOutcome> {
   if (by === '--timeout') return model.outOfTime(line.split(' '));
   const { raise, ended } = startHere(line.split(' '));
-  await expect.poll(model.asked).toBe(1);
+  await expect.poll(model.requestCount).toBe(1);
   raise(by === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
   return ended;
 }

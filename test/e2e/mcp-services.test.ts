@@ -6,7 +6,7 @@ import { OPENING, runCall, startAgent } from '../support/agent.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, said } from '../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts';
 import {
   type Exchange,
   failure,
@@ -283,14 +283,14 @@ it('leaves a run that has failed, and was asked for once, when the command is ki
   child.kill('SIGKILL');
   await Promise.all([whole, gone]); // nobody holds its streams, or waits for the provider
   const { stdout } = await runCommand(['runs', 'list', '--query', '[].runStatus'], { home, env });
-  expect([JSON.parse(stdout), provider.asked.length]).toEqual([['failed'], 1]);
+  expect([JSON.parse(stdout), provider.requests.length]).toEqual([['failed'], 1]);
 });
 
 it('gets no key of a provider that echoes it in an answer', async () => {
   const provider = await FakeProvider.start();
   onTestFinished(() => provider.close());
   const key = 'k-echoed-0123456789';
-  provider.reset(said(`Your key is ${key}.`));
+  provider.reset(chatAnswer(`Your key is ${key}.`));
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'data'));
   writeFileSync(
@@ -301,7 +301,7 @@ it('gets no key of a provider that echoes it in an answer', async () => {
   const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data'), ECHOED_KEY: key };
   const { call } = await startAgent([], { home, env });
   const { content } = await call('run_prompt', { prompt: 'ask.prompt' });
-  expect(provider.asked[0]?.headers.authorization).toBe(`Bearer ${key}`);
+  expect(provider.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
   expect(content[0]?.text).toBe('Your key is [key].');
 });
 

@@ -7,14 +7,14 @@ import { type CommandOutcome, type RunningCommand, runCommand } from '../support
 import { serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { copyCommand } from '../support/copied-command.ts';
-import { said } from '../support/providers/fake-provider.ts';
+import { chatAnswer } from '../support/providers/fake-provider.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
 import { isPosix } from '../support/system.ts';
 
 // Each request to a provider is paid for: its ledger shows one request for one run, whatever ends the command.
 
 const model = new PaidModel({ 'rows.csv': 'who\nAda\n' });
-const { asked } = model;
+const { requestCount } = model;
 
 const command = (...args: string[]): Promise<CommandOutcome> => model.command(args);
 
@@ -62,7 +62,7 @@ describe('a run on this machine belongs to its command, which is', () => {
       expect(outcome.code).toBe(code);
       expect(outcome.stderr).toContain('may have been paid for');
       await somethingElse();
-      expect(asked()).toBe(1);
+      expect(requestCount()).toBe(1);
       const [, advised = ''] = /promptrun (runs rerun \S+)/.exec(outcome.stderr) ?? [];
       const runId = advised.split(' ').at(-1) ?? '';
       const run = await get(runId);
@@ -70,10 +70,10 @@ describe('a run on this machine belongs to its command, which is', () => {
       expect(run.outputs).toMatchObject([{ type: 'error' }]);
       expect(run.outputs[0]?.data).toContain(`stopped by ${by}`);
       expect(run.outputs[0]?.data).toContain(`promptrun runs rerun ${runId}`);
-      model.provider.reset(said('Once upon a time'));
+      model.provider.reset(chatAnswer('Once upon a time'));
       expect(await command(...advised.split(' '))).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
-      expect(model.provider.asked[0]?.text).toContain('a story of Ada');
-      expect(asked()).toBe(1);
+      expect(model.provider.requests[0]?.text).toContain('a story of Ada');
+      expect(requestCount()).toBe(1);
     },
   );
 
@@ -87,7 +87,7 @@ describe('a run on this machine belongs to its command, which is', () => {
     expect(row?.outputs[0]?.data).toContain(`promptrun runs rerun ${row?.runId}`);
     expect(row?.outputs[0]?.data).toContain('killed');
     await somethingElse();
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
   });
 });
 
@@ -108,10 +108,10 @@ it.runIf(isPosix)(
     const [line = ''] = readFileSync(path.join(model.home, 'out.jsonl'), 'utf8').split('\n');
     expect(JSON.parse(line)).toMatchObject({ row: 1, runStatus: 'failed' });
     expect((await command(...args, '--resume')).code).toBe(5);
-    expect(asked()).toBe(1);
-    model.provider.reset(said('Once'));
+    expect(requestCount()).toBe(1);
+    model.provider.reset(chatAnswer('Once'));
     expect((await command(...args, '--resume', '--retry-failed')).code).toBe(0);
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
   },
 );
 
@@ -135,18 +135,18 @@ describe('with --no-wait the run', () => {
     const { stdout, code } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     expect(code).toBe(0);
     const runId = stdout.trim();
-    await expect.poll(asked).toBe(1);
+    await expect.poll(requestCount).toBe(1);
     const waiting = model.start(['runs', 'wait', runId]);
     await somethingElse();
     model.answerAll();
     expect(await waiting.ended).toMatchObject({ code: 0, stdout: 'Once\n' });
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
   });
 
   it('is ended by runs cancel, and who waits for it ends with 5', async () => {
     const { stdout } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     const runId = stdout.trim();
-    await expect.poll(asked).toBe(1);
+    await expect.poll(requestCount).toBe(1);
     const waiting = model.start(['runs', 'wait', runId]);
     const gone = new Promise(resolve => model.open[0]?.once('close', resolve));
     expect(await command('runs', 'cancel', runId)).toMatchObject({ code: 0, stdout: '' });
@@ -195,5 +195,5 @@ it('a command whose run is cancelled by another ends with 5', async () => {
     code: 5,
     stderr: expect.stringContaining('cancelled') as string,
   });
-  expect(asked()).toBe(1);
+  expect(requestCount()).toBe(1);
 });

@@ -228,7 +228,7 @@ it('forecasts half the price, and sends nothing', async () => {
     costs.push((JSON.parse(stdout) as { estimate: { cost: number } }).estimate.cost);
   }
   expect(costs[1]).toBeCloseTo((costs[0] ?? 0) / 2, 6);
-  expect(provider.asked).toHaveLength(0);
+  expect(provider.requests).toHaveLength(0);
 });
 
 it.each([
@@ -242,7 +242,7 @@ it.each([
   const outcome = await test(model, ...flags);
   expect(outcome.stderr).toContain(message);
   expect(outcome.code).toBe(2);
-  expect(provider.asked).toHaveLength(0);
+  expect(provider.requests).toHaveLength(0);
 });
 
 it('replays recorded answers without a provider', async () => {

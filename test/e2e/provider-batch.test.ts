@@ -371,7 +371,7 @@ it.runIf(isPosix)(
 it('is estimated at half the price, and nothing is asked', async () => {
   const { stdout } = await batch('open', '--dry-run', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ creations: 3, estimate: { cost: 0.012008 } });
-  expect(provider.asked).toEqual([]);
+  expect(provider.requests).toEqual([]);
 });
 
 it('hands over one row under a cap of credits that no run has cost yet, and the others on resuming', async () => {
@@ -389,7 +389,7 @@ it('is created neither as a batch nor run by run if it is to be cancelled', asyn
   const words = ['batch', 'open.prompt', '--from', 'rows.csv', '--out', 'out.jsonl', '--resume', '--cancel'];
   expect((await runCommandHere(words, { home, env: env() })).code).toBe(5);
   expect(lines().map(({ runId }) => runId)).toEqual([null, null, null]);
-  expect(provider.asked).toEqual([]);
+  expect(provider.requests).toEqual([]);
 });
 
 it('is replayed from its recordings', async () => {
@@ -398,7 +398,7 @@ it('is replayed from its recordings', async () => {
   const words = ['batch', 'open.prompt', '--from', 'rows.csv', '--out', 'replayed.jsonl', '--provider-batch'];
   const { code, stderr } = await runCommandHere([...words, '--replay', 'kept'], { home, env: env() });
   expect([code, stderr]).toEqual([0, expect.stringContaining('the rows were answered from recordings')]);
-  expect(provider.asked).toEqual([]);
+  expect(provider.requests).toEqual([]);
 });
 
 it('is refused for a provider without batches', async () => {
@@ -406,5 +406,5 @@ it('is refused for a provider without batches', async () => {
   const { code, stderr } = await batch('plain');
   expect(code).toBe(2);
   expect(stderr).toContain("can't be used in a batch");
-  expect(provider.asked).toEqual([]);
+  expect(provider.requests).toEqual([]);
 });

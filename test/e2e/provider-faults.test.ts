@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { said } from '../support/providers/fake-provider.ts';
+import { chatAnswer } from '../support/providers/fake-provider.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
 
 const REFUSALS = [
@@ -56,7 +56,7 @@ describe('a provider that refuses', () => {
     expect((await model.command(['runs', 'get', '--last'])).code).toBe(5);
     expect((await model.command(['runs', 'show', '--last'])).code).toBe(0);
     expect((await model.command(['runs', 'rerun', '--last'])).code).toBe(code);
-    expect(model.asked()).toBe(2);
+    expect(model.requestCount()).toBe(2);
   });
 
   it.each(REFUSALS)(
@@ -65,14 +65,14 @@ describe('a provider that refuses', () => {
       model.provider.reset(answer);
       const ran = await model.command(BATCH);
       expect(ran).toMatchObject({ code, stdout: '' });
-      expect(model.asked()).toBe(1);
+      expect(model.requestCount()).toBe(1);
       expect(ran.stderr.match(new RegExp(answer.body.error.message, 'gu'))).toHaveLength(1);
       expect(ran.stderr).toMatch(/^error: .*; 30 rows left \(/mu);
       expect(ran.stderr).toContain('--resume');
       expect(results()).toBe('');
-      model.provider.reset(said('Once'));
+      model.provider.reset(chatAnswer('Once'));
       expect(await model.command([...BATCH, '--resume'])).toMatchObject({ code: 0 });
-      expect(model.asked()).toBe(30);
+      expect(model.requestCount()).toBe(30);
       expect(results().trimEnd().split('\n')).toHaveLength(30);
       expect(existsSync(path.join(model.home, 'r.jsonl.journal'))).toBe(false);
     },
@@ -87,11 +87,11 @@ describe('a provider that refuses', () => {
     model.answerAll();
     const ran = await running.ended;
     expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('29 rows left') as string });
-    expect(model.asked()).toBe(2);
+    expect(model.requestCount()).toBe(2);
     expect(results().match(/"runStatus":"succeeded"/gu)).toHaveLength(1);
-    model.provider.reset(said('Once'));
+    model.provider.reset(chatAnswer('Once'));
     expect((await model.command([...BATCH, '--resume'])).code).toBe(0);
-    expect(model.asked()).toBe(29);
+    expect(model.requestCount()).toBe(29);
   });
 
   it('makes an error of a test case, not a failure, and --resume runs it', async () => {
@@ -101,10 +101,10 @@ describe('a provider that refuses', () => {
     expect(ran).toMatchObject({ code: 3 });
     expect(ran.stdout).toContain('failures="0" errors="3"');
     expect(ran.stderr).toMatch(/^error: .*Incorrect API key.*; 3 cases left/mu);
-    expect(model.asked()).toBe(1);
-    model.provider.reset(said('Once'));
+    expect(model.requestCount()).toBe(1);
+    model.provider.reset(chatAnswer('Once'));
     expect((await model.command([...test, '--resume'])).code).toBe(0);
-    expect(model.asked()).toBe(3);
+    expect(model.requestCount()).toBe(3);
   });
 
   it('its judge ends a test as well', async () => {
@@ -112,7 +112,7 @@ describe('a provider that refuses', () => {
     const test = ['test', 'judged.test.yaml', '--concurrency', '1', '--judge', 'tiny'];
     const ran = await model.command(test);
     expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('2 cases left') as string });
-    model.provider.reset(said('Yes.'));
+    model.provider.reset(chatAnswer('Yes.'));
     expect((await model.command([...test, '--resume'])).code).toBe(0);
   });
 
@@ -122,7 +122,7 @@ describe('a provider that refuses', () => {
     expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('30 rows left') as string });
     expect(ran.stdout.trimEnd().split('\n')).toHaveLength(30);
     expect(ran.stderr.match(/Incorrect API key/gu)).toHaveLength(1);
-    expect(model.asked()).toBe(1);
+    expect(model.requestCount()).toBe(1);
   });
 
   it('is a failed run to a client of serve', async () => {
@@ -136,7 +136,7 @@ describe('a provider that refuses', () => {
     const run = ['run', './ask.prompt', '-i', 'who=Ada'];
     expect((await model.command([...run, '--record', 'kept'])).code).toBe(3);
     expect((await model.command([...run, '--replay', 'kept'])).code).toBe(3);
-    expect(model.asked()).toBe(1);
+    expect(model.requestCount()).toBe(1);
   });
 
   it('names the variable of the key', async () => {
@@ -162,9 +162,9 @@ describe('a busy provider', () => {
   });
 
   it('makes a test case one that could not be run, and fails a row of a batch', async () => {
-    model.provider.reset(BUSY, BUSY, BUSY, BUSY, said('Once'));
+    model.provider.reset(BUSY, BUSY, BUSY, BUSY, chatAnswer('Once'));
     expect((await model.command(['test', 'ask.test.yaml', '--concurrency', '1'])).code).toBe(7);
-    model.provider.reset(BUSY, BUSY, BUSY, BUSY, said('Once'));
+    model.provider.reset(BUSY, BUSY, BUSY, BUSY, chatAnswer('Once'));
     expect((await model.command(BATCH)).code).toBe(5);
     expect(results().match(/"runStatus":"failed"/gu)).toHaveLength(1);
   });
@@ -206,10 +206,10 @@ describe('a provider that drops every connection', () => {
   });
 
   it('fails only its row if another one is answered, and no row is asked again unasked', async () => {
-    model.provider.reset(drop, said('Once'));
+    model.provider.reset(drop, chatAnswer('Once'));
     expect((await model.command(BATCH)).code).toBe(5);
     expect((await model.command([...BATCH, '--resume'])).code).toBe(5);
-    expect(model.asked()).toBe(30);
+    expect(model.requestCount()).toBe(30);
     expect(results().match(/"runStatus":"failed"/gu)).toHaveLength(1);
   });
 });

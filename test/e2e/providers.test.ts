@@ -8,7 +8,7 @@ import { certificate } from '../support/certificates/certificate.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, type ProviderHandler, said } from '../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';
 import { onTerminal } from '../support/terminals/terminal-command.ts';
 
 let provider: FakeProvider;
@@ -47,7 +47,7 @@ it('discovers the models of an endpoint, and runs one of them', async () => {
   expect(JSON.parse(found.stdout)).toMatchObject({
     endpoints: [{ provider: 'openai', added: ['tiny'], others: 1 }],
   });
-  provider.reset(said('Once upon a time'));
+  provider.reset(chatAnswer('Once upon a time'));
   const ran = await runCommandHere(['run', 'ask.prompt'], { home, env });
   expect(ran).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
 });
@@ -62,7 +62,7 @@ it('runs after a discovery what ran before it, and warns of what will be shut do
       return;
     }
     const list = { data: [{ id: 'tiny', shutdown_date: '2020-01-01' }, { id: 'anthropic/claude-9' }] };
-    const answer = request.path.endsWith('/models') ? list : said('Once upon a time').body;
+    const answer = request.path.endsWith('/models') ? list : chatAnswer('Once upon a time').body;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   };
   provider.reset(answers, answers, answers, answers, answers, answers);
@@ -170,7 +170,7 @@ async function proxyToTls(): Promise<{ proxy: string; tunnels: string[] }> {
   const target = createTlsServer(certificate, (request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(said('Through the tunnel').body));
+    response.end(JSON.stringify(chatAnswer('Through the tunnel').body));
   });
   const proxy = createServer();
   proxy.on('connect', (request, client) => {
@@ -218,7 +218,7 @@ it('shows text on a terminal while it is made, made harmless, and once', async (
 
 it('requests the whole text with --no-stream, and if output is piped', async () => {
   const { home, env } = homeWith(tinyAt(provider.baseUrl));
-  provider.reset(said('Whole'));
+  provider.reset(chatAnswer('Whole'));
   const terminal = onTerminal(['run', 'ask.prompt', '--no-stream'], { home, env });
   expect(await terminal.exit()).toBe(0);
   await runCommandHere(['run', 'ask.prompt'], { home, env });
@@ -264,7 +264,7 @@ it('reports faults of models.yaml in lists of models and in doctor, which asks p
 
 it('runs a model by its prefix with nothing but a key', async () => {
   const { home, env } = homeWith();
-  provider.reset(said('Hi Ada'));
+  provider.reset(chatAnswer('Hi Ada'));
   const withKey = { ...env, OPENAI_API_KEY: 'sk-12345678', OPENAI_BASE_URL: provider.baseUrl };
   const hello = ['run', 'hello', '-i', 'name=Ada', '-m'];
   const ran = await runCommandHere([...hello, 'openai/gpt-9'], { home, env: withKey });

@@ -11,7 +11,7 @@ import { path } from '../../src/client/url-path.ts';
 import { retryAfter } from '../../src/net/retry-policy.ts';
 import { isPrivateHost } from '../../src/wire/addresses.ts';
 import { anyText } from '../support/any-text.ts';
-import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 const KEY = 'key-of-the-fuzzer-0123456789';
 const BASE = 'https://service.example/v1';
@@ -104,7 +104,7 @@ export default [
     'an answer is read or refused by an error of the client, the key in neither',
     received,
     async answer => {
-      const outcome = await soon(() =>
+      const outcome = await withDeadline(() =>
         parseResponse(
           { ...answer, url: `${BASE}/x`, headers: redaction.value(answer.headers), receivedAt: 0 },
           redaction,
@@ -123,7 +123,7 @@ export default [
     ([answer, nth]) => {
       const client = clientAnsweredBy(() => ({ ...answer, status: answer.httpStatus }));
       const call = CALLS[nth % CALLS.length] ?? (() => Promise.resolve());
-      return soon(() => endsInAnErrorOfItsOwn(call(client)));
+      return withDeadline(() => endsInAnErrorOfItsOwn(call(client)));
     },
   ),
 
@@ -177,7 +177,7 @@ export default [
       fc.string({ unit: fc.constantFrom('.', '/', '%', '2', 'e', '5', 'f', '\\', 'é') }),
     ),
     async id => {
-      const built = await soon(() => {
+      const built = await withDeadline(() => {
         try {
           return path`/runs/${id}`;
         } catch (error) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describeConfig } from '../../src/cli/inputs/describe-config.ts';
-import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 const NAMES =
   'textInputs imageInputs inputsJTD variables images properties optionalProperties enum metadata imageCount type description defaultValues allowEmpty options multiple required default name __proto__ constructor toString 0';
@@ -23,7 +23,7 @@ const { config } = fc.letrec<{ config: unknown }>(tie => ({
 
 export default [
   fuzzed('a config says what it asks for, or that this is not known', config, async value => {
-    const described = await soon(() => describeConfig(value));
+    const described = await withDeadline(() => describeConfig(value));
     const keys = described.text.map(({ key }) => key);
     if (new Set(keys).size !== keys.length) throw new Error('a key is asked for twice');
     return keys.every(key => typeof key === 'string') && described.images.length <= 100;
@@ -36,7 +36,7 @@ export default [
       const fields = Object.fromEntries(
         Array.from({ length: count }, (_, nth) => [`k${nth}`, { [inner]: nth }]),
       );
-      await soon(() => describeConfig({ [outer]: fields }));
+      await withDeadline(() => describeConfig({ [outer]: fields }));
     },
   ),
 ] satisfies readonly Fuzzed[];

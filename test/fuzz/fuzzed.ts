@@ -48,7 +48,7 @@ const BOUND_MS = 2000;
 const WAIT_BOUND_MS = 30_000;
 
 /** Runs something that must end soon. */
-export async function soon<T>(work: () => Promise<T> | T): Promise<T> {
+export async function withDeadline<T>(work: () => Promise<T> | T): Promise<T> {
   const startedAt = performance.now();
   const before = process.cpuUsage();
   const result = await work();

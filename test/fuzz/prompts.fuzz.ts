@@ -10,7 +10,7 @@ import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
 import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
 import { PastBound } from '../../src/utils/past-bound.ts';
 import { anyText } from '../support/any-text.ts';
-import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 // Handlebars sets a prototype where a partial is given a `__proto__`.
 const NAMES = ['a', 'b', 'list', 'o', 'constructor', 'length', 'none'];
@@ -211,7 +211,7 @@ export default [
     const { definition, findings } = parsePrompt(text, 'x.prompt', { partials });
     if (!definition || findings.hasFaults) return;
     // Equal values inside each other don't count as levels there, which `../` shows.
-    const written = await soon(() => byPromptrun(definition, data));
+    const written = await withDeadline(() => byPromptrun(definition, data));
     if (text.includes('../')) return;
     const expected = byHandlebars(text, data);
     if (expected.trim() === '' && written.trim() === '') return;
@@ -221,7 +221,7 @@ export default [
   }),
 
   fuzzed('a prompt file is read, or refused with a place in it', source, async text => {
-    const { definition, findings } = await soon(() => parsePrompt(text, 'x.prompt', { partials }));
+    const { definition, findings } = await withDeadline(() => parsePrompt(text, 'x.prompt', { partials }));
     const lines = text.split(/\r\n?|\n/).length + 1;
     for (const { line, column, message } of findings.list()) {
       if (line < 1 || line > lines || column < 1 || message === '') {
@@ -238,7 +238,7 @@ export default [
   }),
 
   fuzzed('what is nearly YAML is read, or refused with its line', head, async text => {
-    await soon(() => {
+    await withDeadline(() => {
       try {
         JSON.stringify(parseYaml(text).json());
       } catch (error) {
@@ -259,7 +259,7 @@ export default [
     async ([schema, text]) => {
       const isSchema = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
       const output = isSchema ? { schema: schema as JsonObject } : { format: 'json' };
-      const checked = await soon(() => checkOutput({ output }, text).catch(unlessPastBound));
+      const checked = await withDeadline(() => checkOutput({ output }, text).catch(unlessPastBound));
       if (!checked) return;
       if (checked.fault === undefined) JSON.parse(checked.text);
       else if (checked.text !== text) throw new Error('an answer that does not match was changed');
@@ -273,7 +273,7 @@ function unlessPastBound(error: unknown): undefined {
 
 async function rendered(definition: PromptDefinition, textInputs: Record<string, string>): Promise<string> {
   try {
-    return JSON.stringify(await soon(() => renderPrompt(definition, { textInputs, images: [] })));
+    return JSON.stringify(await withDeadline(() => renderPrompt(definition, { textInputs, images: [] })));
   } catch (error) {
     if (error instanceof PastBound || error instanceof InvalidInputs) return error.message;
     if (error instanceof Error && error.message.startsWith('the template places')) return error.message;

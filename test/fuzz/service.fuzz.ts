@@ -7,7 +7,7 @@ import type { Schema } from '../../src/service/http/schema.ts';
 import { anyText } from '../support/any-text.ts';
 import { InterfaceDescription } from '../support/interface-description.ts';
 import { TestService } from '../support/local-service.ts';
-import { type Effort, type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+import { type Effort, type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 interface Parameter {
   readonly name: string;
@@ -214,7 +214,7 @@ const answersItsDescription = onService(
     );
     const known = { key: service.key, ids: found.flatMap(each => Object.values(each)) };
     return fuzzed('', requests(description, known), async sent => {
-      const { status, type, text } = await soon(() => send(service, agent, sent));
+      const { status, type, text } = await withDeadline(() => send(service, agent, sent));
       if (status >= 500 && status !== 504) throw new Error(`it was answered ${status}: ${text}`);
       if (sent.target.startsWith('/openapi.json') || type?.startsWith('image/')) return;
       expected.check(sent.method, sent.target.split('?', 1)[0] ?? '', status, JSON.parse(text));
@@ -252,7 +252,7 @@ const readsAnyBytes = onService(
       maxLength: 8,
     });
     return fuzzed('', pieces, async pieces => {
-      const answer = await soon(async () => {
+      const answer = await withDeadline(async () => {
         const socket = connect(Number(port), '127.0.0.1');
         socket.on('error', () => {});
         let received = '';

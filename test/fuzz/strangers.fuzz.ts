@@ -11,7 +11,7 @@ import { replayFrom } from '../../src/cli/recordings/replay.ts';
 import { readMapFields } from '../../src/cli/testing/cases/test-values.ts';
 import { FileFault } from '../../src/files/formats/file-fault.ts';
 import { parseYaml } from '../../src/files/formats/yaml.ts';
-import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 const PIECES = [
   '<',
@@ -108,7 +108,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
 /** Returns true if something ends well, or with an error that is meant for people. */
 async function endsWell(work: () => unknown): Promise<boolean> {
   try {
-    await soon(async () => work());
+    await withDeadline(async () => work());
     return true;
   } catch (error) {
     if (error instanceof CliError || error instanceof FileFault) return true;
@@ -118,7 +118,7 @@ async function endsWell(work: () => unknown): Promise<boolean> {
 
 export default [
   fuzzed('a page holds only the tags of its own', grid, async given => {
-    const page = await soon(() => gridPage(given));
+    const page = await withDeadline(() => gridPage(given));
     const [, body = ''] = /<\/style>([^]*)<script>/.exec(page) ?? [];
     const tags = [...body.matchAll(/<(?!\/)([^>]*)>/g)].map(([, tag = '']) => tag);
     const own =
@@ -131,7 +131,7 @@ export default [
     'a comment is short enough and mentions nobody',
     fc.tuple(grid, fc.integer({ min: 500, max: 3000 })),
     async ([given, most]) => {
-      const comment = await soon(() => gridMarkdown(given, most));
+      const comment = await withDeadline(() => gridMarkdown(given, most));
       return comment.length <= Math.max(most, 1500) && !/@\w|<img/.test(comment);
     },
   ),
@@ -141,7 +141,7 @@ export default [
     fc.tuple(text, text),
     async ([one, other]) => {
       const find = await loadTask.differences();
-      const parts = (await soon(async () => find(one, other, 'lines'))) ?? [];
+      const parts = (await withDeadline(async () => find(one, other, 'lines'))) ?? [];
       const rest = parts.filter(({ kind }) => kind === 'same' || kind === 'added').map(part => part.text);
       return rest.join('') === other;
     },

@@ -5,7 +5,7 @@ import { readJsonl } from '../../src/cli/inputs/rows/jsonl.ts';
 import { shellWord } from '../../src/cli/terminal/command-line.ts';
 import { oneLine, safeFileName, visible } from '../../src/cli/terminal/sanitise.ts';
 import { anyText } from '../support/any-text.ts';
-import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 const HOSTILE = [
   '\u001b[2J',
@@ -59,14 +59,14 @@ async function readAllRows(rows: AsyncIterable<unknown>): Promise<string> {
 
 export default [
   fuzzed('a text that is shown cannot drive a terminal', text, async given => {
-    const shown = await soon(() => visible(given));
-    const line = await soon(() => oneLine(given));
+    const shown = await withDeadline(() => visible(given));
+    const line = await withDeadline(() => oneLine(given));
     // oxlint-disable-next-line no-control-regex -- these are what must not be left
     return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/u.test(shown) && !/[\n\r\t]/.test(line);
   }),
 
   fuzzed('a file name stays in its folder', text, async given => {
-    const name = await soon(() => safeFileName(given));
+    const name = await withDeadline(() => safeFileName(given));
     return name !== '' && name !== '.' && name !== '..' && !/[/\\:\n]/.test(name) && name.length < 100;
   }),
 
@@ -77,8 +77,8 @@ export default [
       const readTable = (text: AsyncIterable<string>) =>
         readCsv(text, { name: 'rows', delimiter: undefined });
       for (const read of [readTable, readJsonl]) {
-        const whole = await soon(() => readAllRows(read(inPieces(given, given.length || 1))));
-        const pieces = await soon(() => readAllRows(read(inPieces(given, length))));
+        const whole = await withDeadline(() => readAllRows(read(inPieces(given, given.length || 1))));
+        const pieces = await withDeadline(() => readAllRows(read(inPieces(given, length))));
         if (whole !== pieces) throw new Error(`${whole}\nin pieces: ${pieces}`);
       }
     },

@@ -6,7 +6,7 @@ import { type Browser, chromium, type Locator, type Page, type Request } from 'p
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
-import { FakeProvider, said } from '../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -330,7 +330,9 @@ input:
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('this page updates by itself').waitFor();
     await expect.poll(() => waiting.length).toBe(1);
-    waiting[0]?.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said('Hi').body));
+    waiting[0]
+      ?.writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(chatAnswer('Hi').body));
     await page.getByText('succeeded').waitFor();
     expect(requests.filter(request => request.method() === 'POST')).toHaveLength(1);
   });
@@ -338,7 +340,7 @@ input:
   it('shows what an old run of a paid model used, and the totals of each model', async () => {
     const { provider, dataDir } = await paidModel();
     const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
-    provider.reset({ body: { ...(said('Hi').body as object), usage } });
+    provider.reset({ body: { ...(chatAnswer('Hi').body as object), usage } });
     const { service, root } = await start({ dataDir });
     const created = (slug: string): Promise<{ runId: string }> =>
       service.versionOf(slug).then(async promptVersionId => {

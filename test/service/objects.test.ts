@@ -10,7 +10,7 @@ import type { Run, RunPage } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { TestObjectStore } from '../support/databases/object-store.ts';
-import { slow } from '../support/databases/runs-on-database.ts';
+import { slowRun } from '../support/databases/runs-on-database.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
@@ -67,7 +67,7 @@ describe('media in an object store', () => {
     expect(described.data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
     expect(keysIn('inputs')).toEqual([expect.stringMatching(/\/inputs\/[0-9a-f-]{36}\/0$/)]);
     const asked = objects.asked.length;
-    await service.post('/runs', slow(await service.versionOf('sandbox'), '0'));
+    await service.post('/runs', slowRun(await service.versionOf('sandbox'), '0'));
     expect(objects.asked).toHaveLength(asked);
   });
 
@@ -137,7 +137,7 @@ describe('media in an object store', () => {
     expect(service.notices.join('\n')).toContain(
       'warning: the object store of media is unavailable: connection refused',
     );
-    const text = await service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '0'));
+    const text = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
     expect(text.data.runStatus).toBe('succeeded');
     const refused = await service.post('/runs', await seen(service));
     expect(refused).toMatchObject({ http: 503, status: 'SERVICE_UNAVAILABLE_ERROR' });
@@ -209,10 +209,10 @@ describe('media in an object store', () => {
     const service = await start({ parallel: 1, syncWindowMs: 0 });
     const sandbox = await service.versionOf('sandbox');
     const picture = await seen(service);
-    await service.post('/runs', slow(sandbox, '1'));
+    await service.post('/runs', slowRun(sandbox, '1'));
     const queued = await service.post<{ runId: string }>('/runs', picture);
     await objects.stop();
-    const text = await service.post<{ runId: string }>('/runs', slow(sandbox, '0'));
+    const text = await service.post<{ runId: string }>('/runs', slowRun(sandbox, '0'));
     const readStatus = async ({ data }: { data: { runId: string } }) =>
       (await service.data<Run>(`/runs/${data.runId}`)).runStatus;
     await expect.poll(() => readStatus(text)).toBe('succeeded');

@@ -27,7 +27,7 @@ interface EnteredFiles {
 }
 
 /** Returns the files of `src/` that a call of the command loads and enters, by the coverage of a readable build. */
-export async function enteredBy(
+export async function filesEnteredBy(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<EnteredFiles> {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Run } from '../../src/wire/index.ts';
 import { startCommand } from './command.ts';
 import { temporaryDirectory } from './context.ts';
-import { FakeProvider, said } from './providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from './providers/fake-provider.ts';
 
 const CALLERS = 4;
 /** The longest that the model takes for an answer. */
@@ -47,7 +47,7 @@ export class RollingFleet {
       setTimeout(() => {
         response
           .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify(said('fine').body));
+          .end(JSON.stringify(chatAnswer('fine').body));
       }, Math.random() * LONGEST_ANSWER_MS);
     });
   }
@@ -106,7 +106,7 @@ export class RollingFleet {
   /** Counts the requests to the model for each text. */
   timesAsked(): Map<string, number> {
     const times = new Map<string, number>();
-    for (const { text } of this.#provider.asked) {
+    for (const { text } of this.#provider.requests) {
       const { messages } = JSON.parse(text) as { messages: { content: string }[] };
       const id = messages.at(-1)?.content ?? '';
       times.set(id, (times.get(id) ?? 0) + 1);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /** The variable that names the directory of all temporary ones, for as long as the tests run. */
-export const OURS = 'PROMPTRUN_TESTS_IN';
+export const TEMPORARY_VARIABLE = 'PROMPTRUN_TESTS_IN';
 
 /** The variable that says where temporary directories lie. */
 const PLACE = process.platform === 'win32' ? 'TEMP' : 'TMPDIR';
@@ -12,17 +12,17 @@ const PLACE = process.platform === 'win32' ? 'TEMP' : 'TMPDIR';
 /** Keeps every temporary directory of the tests in one, which goes with them however a test ends. */
 export default function temporary(): (() => void) | undefined {
   // Vitest sets up once for each project.
-  if (process.env[OURS] !== undefined) return undefined;
+  if (process.env[TEMPORARY_VARIABLE] !== undefined) return undefined;
   const usual = process.env[PLACE];
   const directory = (usual === undefined ? inMemory() : undefined) ?? newDirectoryIn(tmpdir());
   // PostgreSQL, which refuses to run as root, goes through it as another user.
   chmodSync(directory, 0o711);
   process.env[PLACE] = directory;
-  process.env[OURS] = directory;
+  process.env[TEMPORARY_VARIABLE] = directory;
   return () => {
     if (usual === undefined) delete process.env[PLACE];
     else process.env[PLACE] = usual;
-    delete process.env[OURS];
+    delete process.env[TEMPORARY_VARIABLE];
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   };
 }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { ECHO, Project } from '../../support/project.ts';
-import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../../support/providers/fake-provider.ts';
 import { failure, startScriptedService, success, versionLookup } from '../../support/scripted-service.ts';
 import { serviceEnv } from '../../support/service-for-test.ts';
 import { hasGit } from '../../support/system.ts';
@@ -152,7 +152,9 @@ describe('compare', () => {
   it('adds up the tokens of failed runs too, and says how many reported none', async () => {
     const provider = await FakeProvider.start();
     onTestFinished(() => provider.close());
-    provider.reset(said('Hi'), said('Once upon', { finish_reason: 'length' }), { body: 'garbage' });
+    provider.reset(chatAnswer('Hi'), chatAnswer('Once upon', { finish_reason: 'length' }), {
+      body: 'garbage',
+    });
     const entry = (model: string): string => `  - {model: ${model}, modality: text, provider: here}\n`;
     const project = new Project({
       'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n${['m1', 'm2', 'm3'].map(entry).join('')}`,

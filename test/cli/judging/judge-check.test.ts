@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { FakeProvider, said } from '../../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
 
 let provider: FakeProvider;
@@ -38,7 +38,7 @@ function answer(labels: string, answers: string): void {
     (label, at) => `answer ${at + 1},is polite,${label === 'y' ? 'pass' : 'fail'}\n`,
   );
   write('labels.csv', `output,rubric,label\n${rows.join('')}`);
-  provider.reset(...Array.from(answers, letter => said(letter === 'y' ? 'Yes.' : 'No: it is rude.')));
+  provider.reset(...Array.from(answers, letter => chatAnswer(letter === 'y' ? 'Yes.' : 'No: it is rude.')));
 }
 
 describe('judge check', () => {
@@ -59,8 +59,8 @@ row 10: label fail, judge pass: no reason given
   it('asks as a rubric does', async () => {
     answer('y', 'y');
     await check();
-    expect(provider.asked[0]?.text).toContain('Rubric: is polite');
-    expect(provider.asked[0]?.text).toContain('answer 1');
+    expect(provider.requests[0]?.text).toContain('Rubric: is polite');
+    expect(provider.requests[0]?.text).toContain('answer 1');
   });
 
   it('prints its figures as JSON', async () => {
@@ -104,7 +104,7 @@ row 10: label fail, judge pass: no reason given
       agreement: { rate: 1 },
       differ: [],
     });
-    expect(provider.asked).toHaveLength(6);
+    expect(provider.requests).toHaveLength(6);
   });
 
   it.each([
@@ -153,7 +153,7 @@ row 10: label fail, judge pass: no reason given
       'labels.jsonl',
       labels.map((label, at) => `{"output": "answer ${at}", "label": ${label}}\n`).join(''),
     );
-    provider.reset(...Array.from('yyyynnnn', letter => said(letter === 'y' ? 'yes' : 'no')));
+    provider.reset(...Array.from('yyyynnnn', letter => chatAnswer(letter === 'y' ? 'yes' : 'no')));
     await run('config', 'set', 'judge', 'tiny');
     const { stdout, exitCode } = await run(
       'judge',
@@ -187,12 +187,12 @@ row 10: label fail, judge pass: no reason given
     },
     { labels: 'output,rubric,label\na,b,pass\n', flags: ['--cancel'], message: '--cancel needs --resume' },
   ])('is wrong use, and asks nothing: $message', async ({ labels, flags, message }) => {
-    provider.reset(said('yes'));
+    provider.reset(chatAnswer('yes'));
     write('labels.csv', labels);
     const { exitCode, stderr } = await check(...flags);
     expect(stderr()).toContain(message);
     expect(exitCode).toBe(2);
-    expect(provider.asked).toHaveLength(0);
+    expect(provider.requests).toHaveLength(0);
   });
 
   it('needs a judge', async () => {
@@ -210,7 +210,7 @@ row 10: label fail, judge pass: no reason given
 
   it('leaves rows out that were not judged, and ends with their code', async () => {
     answer('yyn', 'y');
-    provider.reset(said('yes'), said('perhaps'), said('no'));
+    provider.reset(chatAnswer('yes'), chatAnswer('perhaps'), chatAnswer('no'));
     const { exitCode, stdout, stderr } = await check();
     expect(stdout()).toContain('agreement: 2 of 2');
     expect(stderr()).toContain('the judge answered neither yes nor no; 1 row not judged');
@@ -220,9 +220,9 @@ row 10: label fail, judge pass: no reason given
   it('reads past the thoughts of a judge, unless the answer could have ended them', async () => {
     answer('ynn', 'y');
     provider.reset(
-      said('<think>\nNo rudeness here.\n</think>\n\nYes, it is.'),
-      said(`<think>${'hm '.repeat(9000)}</think>**No**`),
-      said('<think>It says "</think> yes".</think>no'),
+      chatAnswer('<think>\nNo rudeness here.\n</think>\n\nYes, it is.'),
+      chatAnswer(`<think>${'hm '.repeat(9000)}</think>**No**`),
+      chatAnswer('<think>It says "</think> yes".</think>no'),
     );
     const { stdout, stderr } = await check();
     expect(stdout()).toContain('agreement: 2 of 2');
@@ -231,26 +231,26 @@ row 10: label fail, judge pass: no reason given
 
   it('repeats a failed run with --retry-failed, and no other', async () => {
     answer('yy', 'y');
-    provider.reset(said('yes'), said('', { finish_reason: 'content_filter' }), said('yes'));
+    provider.reset(chatAnswer('yes'), chatAnswer('', { finish_reason: 'content_filter' }), chatAnswer('yes'));
     const failed = await check();
     expect([failed.exitCode, failed.stderr()]).toEqual([
       1,
       expect.stringContaining('--resume --retry-unknown'),
     ]);
     expect((await check('--resume')).exitCode).toBe(1);
-    expect(provider.asked).toHaveLength(2);
+    expect(provider.requests).toHaveLength(2);
     const again = await check('--resume', '--retry-unknown');
     expect([again.exitCode, again.stdout()]).toEqual([0, expect.stringContaining('agreement: 2 of 2')]);
-    expect(provider.asked).toHaveLength(3);
+    expect(provider.requests).toHaveLength(3);
   });
 
   it('records and replays, each repetition its own', async () => {
     answer('yn', 'yynnnn');
     const live = await check('--repeat', '3', '--json', '--record', 'recorded');
-    const asked = provider.asked.length;
+    const asked = provider.requests.length;
     const replayed = await check('--repeat', '3', '--json', '--replay', 'recorded');
     expect(JSON.parse(replayed.stdout())).toEqual(JSON.parse(live.stdout()));
-    expect(provider.asked).toHaveLength(asked);
+    expect(provider.requests).toHaveLength(asked);
   });
 
   it('stops at the cap, and resumes under a higher one without paying twice', async () => {

@@ -17,7 +17,13 @@ import { KEY } from '../../support/client.ts';
 import { removeDirectory, runInProcess, testClock } from '../../support/context.ts';
 import { ECHO, echoProject, Project } from '../../support/project.ts';
 import { type Exchange, failure, scriptedServiceForTest, success } from '../../support/scripted-service.ts';
-import { creation, runAgainst, succeededRun, text, VERSION } from '../commands/run/run-against-service.ts';
+import {
+  creation,
+  runAgainst,
+  succeededRun,
+  textOutput,
+  VERSION,
+} from '../commands/run/run-against-service.ts';
 
 const CASES = `
   - name: says a
@@ -273,7 +279,10 @@ describe('recordings', () => {
   );
 
   it.each([
-    ['in a success', (key: string) => creation(succeededRun({ outputs: [text(key)], [key]: { a: [key] } }))],
+    [
+      'in a success',
+      (key: string) => creation(succeededRun({ outputs: [textOutput(key)], [key]: { a: [key] } })),
+    ],
     [
       'in an error',
       (key: string) => ({ answer: failure(401, 'UNAUTHORIZED_ERROR', key, { key, [key]: 1 }) }),
@@ -418,7 +427,7 @@ describe('recordings', () => {
   });
 
   it('leave out, with a note, what no replay would accept; the run ends normally', async () => {
-    const answer = creation(succeededRun({ outputs: [text('x'.repeat(63 * 1024 * 1024))] }));
+    const answer = creation(succeededRun({ outputs: [textOutput('x'.repeat(63 * 1024 * 1024))] }));
     const service = await scriptedServiceForTest(answer, creation());
     const { home } = new Project({ 'large.txt': 'y'.repeat(2 * 1024 * 1024) });
     const large = ['run', VERSION, '-i', 'a=@large.txt', '--record', 'rec'];

@@ -50,7 +50,7 @@ describe('discovering models', () => {
   it.runIf(isPosix)('asks the endpoint of the environment with its key, and writes what it has', async () => {
     provider.reset(offering('small', 'gpt-image-9', 'text-embedding-9', 'whisper-9'));
     const found = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${provider.baseUrl}/` });
-    expect(provider.asked).toMatchObject([
+    expect(provider.requests).toMatchObject([
       { path: '/v1/models', headers: { authorization: `Bearer ${KEY}` } },
     ]);
     expect(found.file).toBe(file());
@@ -85,7 +85,7 @@ describe('discovering models', () => {
     await write(text);
     provider.reset(offering('small', 'large', 'echo'));
     const { endpoints } = await discover({});
-    expect(provider.asked[0]?.headers['x-team']).toBe('blue');
+    expect(provider.requests[0]?.headers['x-team']).toBe('blue');
     expect(endpoints).toMatchObject([{ provider: 'corner', added: ['large', 'corner/echo'], known: 1 }]);
     expect(await modelNames()).toEqual(['quick text', 'large text', 'corner/echo text']);
     const written = await readFile(file(), 'utf8');
@@ -193,7 +193,7 @@ describe('discovering models', () => {
       body: { models: [{ name: 'models/gemini-9', supportedGenerationMethods: ['generateContent'] }] },
     });
     await discover({ GOOGLE_API_KEY: KEY, GEMINI_BASE_URL: `${provider.baseUrl}beta` });
-    expect(provider.asked[0]).toMatchObject({
+    expect(provider.requests[0]).toMatchObject({
       path: '/v1beta/models?pageSize=1000',
       headers: { 'x-goog-api-key': KEY },
     });
@@ -257,7 +257,7 @@ describe('discovering models', () => {
       code: 'INVALID_MODELS_FILE',
     });
     expect(await readFile(file(), 'utf8')).toBe('models: [');
-    expect(provider.asked).toEqual([]);
+    expect(provider.requests).toEqual([]);
   });
 });
 
@@ -287,7 +287,7 @@ describe('the report on models', () => {
     ]);
     provider.reset();
     await report({}, false);
-    expect(provider.asked).toEqual([]);
+    expect(provider.requests).toEqual([]);
   });
 
   it('asks an endpoint once, and none that has no list of models', async () => {
@@ -299,13 +299,13 @@ describe('the report on models', () => {
       AZURE_RESOURCE_NAME: 'mine',
     };
     await discover(env);
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
     provider.reset(offering('a'));
     expect((await report(env)).providers).toEqual([
       { name: expect.stringMatching(/^openai-/) as string, baseUrl: provider.baseUrl, models: 1 },
       { name: 'azure', baseUrl: 'https://mine.openai.azure.com/openai/v1' },
     ]);
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   it('reports nothing if nothing is configured', async () => {

@@ -133,7 +133,7 @@ it("Anthropic's results are read at the provider's own address, whatever host a 
   const batches = anthropicBatches({ provider, key: undefined, env: {} });
   const { value } = await batches.collect('b1', AbortSignal.timeout(60_000)).next();
   expect(value).toMatchObject({ customId: 'key-1' });
-  expect(double.asked.map(({ path }) => path)).toEqual([
+  expect(double.requests.map(({ path }) => path)).toEqual([
     '/v1/messages/batches/b1',
     '/v1/messages/batches/b1/results',
   ]);

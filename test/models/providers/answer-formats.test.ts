@@ -108,7 +108,7 @@ describe('Responses', () => {
       usage: { input: 10, output: 6, cached: 4, tier: 'default' },
       failed: false,
     });
-    expect(provider.asked[0]?.path).toBe('/v1/responses');
+    expect(provider.requests[0]?.path).toBe('/v1/responses');
     expect(provider.body()).toMatchObject({ store: false });
     expect(provider.body()).not.toHaveProperty('include');
     await ask({ ...engine, runOptions: { store: true } }, { body: whole() });
@@ -188,7 +188,7 @@ describe('generateContent', () => {
       { type: 'text', text: 'One' },
       { type: 'text', text: 'Two' },
     ]);
-    expect(provider.asked[0]?.path).toBe('/v1/models/gemini-2.5-flash:generateContent');
+    expect(provider.requests[0]?.path).toBe('/v1/models/gemini-2.5-flash:generateContent');
     expect(provider.body()).toMatchObject({
       generationConfig: { candidateCount: 2, mediaResolution: 'MEDIA_RESOLUTION_LOW' },
       labels: { a: 'b' },
@@ -221,7 +221,7 @@ describe('generateContent', () => {
       outputs: [{ text: 'Hello' }],
       failed: false,
     });
-    expect(provider.asked[0]?.path).toContain(':streamGenerateContent');
+    expect(provider.requests[0]?.path).toContain(':streamGenerateContent');
     const broken = await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }])));
     expect(last(broken)).toMatch(/ended its answer/);
   });
@@ -259,8 +259,8 @@ describe('Bedrock', () => {
       outputs: [{ type: 'text', text: 'Hello' }],
       usage: { input: 10, output: 2, cached: 3, cacheWritten: 1 },
     });
-    expect(provider.asked[0]?.path).toBe('/model/amazon.nova-pro-v1%3A0/converse');
-    expect(provider.asked[0]?.headers.authorization).toBe('Bearer k');
+    expect(provider.requests[0]?.path).toBe('/model/amazon.nova-pro-v1%3A0/converse');
+    expect(provider.requests[0]?.headers.authorization).toBe('Bearer k');
   });
 
   it('takes a schema as a tool that must be called', async () => {
@@ -310,7 +310,7 @@ describe('Bedrock', () => {
       usage: { input: 6, output: 2 },
       failed: false,
     });
-    expect(provider.asked[0]?.path).toMatch(/\/invoke-with-response-stream$/);
+    expect(provider.requests[0]?.path).toMatch(/\/invoke-with-response-stream$/);
     expect(provider.body()).toMatchObject({ anthropic_version: 'bedrock-2023-05-31' });
   });
 });
@@ -383,7 +383,7 @@ describe('Chat Completions', () => {
     const job = (): Parameters<typeof run>[0] =>
       createJob({ model, runOptions: { seed: 1, temperature: 0.5 } });
     const [first, second] = [await run(job()), await run(job())];
-    expect(provider.asked.map(({ text }) => text.includes('"seed"'))).toEqual([true, false, false]);
+    expect(provider.requests.map(({ text }) => text.includes('"seed"'))).toEqual([true, false, false]);
     for (const { failed, warnings } of [first, second]) {
       expect({ failed, warnings }).toEqual({
         failed: false,
@@ -400,7 +400,7 @@ describe('Chat Completions', () => {
     const runOptions = { seed: 1, temperature: 0.5 };
     const result = await ask({ ...engine, runOptions }, refusing('seed'), refusing('temperature'));
     expect(result).toMatchObject({ failed: true, warnings: [`${engine.id} does not take seed: left out`] });
-    expect(provider.asked).toHaveLength(2);
+    expect(provider.requests).toHaveLength(2);
   });
 
   it('with a line without an end is ended in time', async () => {

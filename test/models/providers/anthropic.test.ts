@@ -10,9 +10,9 @@ import {
   type ProviderHandler,
 } from '../../support/providers/fake-provider.ts';
 import {
-  message,
   messageStream,
-  refusal,
+  messagesAnswer,
+  messagesError,
   type StreamEnd,
 } from '../../support/providers/messages-interface.ts';
 import { createJob, type JobOptions, providerAt } from '../job.ts';
@@ -39,7 +39,7 @@ function ask(job: JobOptions, ...answers: (ProviderAnswer | ProviderHandler)[]):
   return createEngines({ dataDir: 'nowhere', env: { KEY } }).provider.run(createJob({ ...job, model }));
 }
 
-const posted = (): number => provider.asked.filter(({ method }) => method === 'POST').length;
+const posted = (): number => provider.requests.filter(({ method }) => method === 'POST').length;
 const failure = (result: EngineResult): string => {
   expect(result.failed).toBe(true);
   const last = result.outputs.at(-1);
@@ -57,14 +57,14 @@ describe('the double of the Messages interface', () => {
   const request = { model: 'claude-9', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] } as const;
 
   it("answers the provider's own package", async () => {
-    provider.reset(message('Hello'));
+    provider.reset(messagesAnswer('Hello'));
     const answer = await client().messages.create({ ...request, messages: [...request.messages] });
     expect(answer.content).toEqual([{ type: 'text', text: 'Hello' }]);
     provider.reset(messageStream(['Hel', 'lo']));
     const stream = client().messages.stream({ ...request, messages: [...request.messages] });
     expect(await stream.finalText()).toBe('Hello');
     expect((await stream.finalMessage()).usage).toMatchObject({ output_tokens: 5 });
-    provider.reset(refusal(529, 'overloaded_error', 'Overloaded'));
+    provider.reset(messagesError(529, 'overloaded_error', 'Overloaded'));
     await expect(
       client().messages.create({ ...request, messages: [...request.messages] }),
     ).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe("a prompt's own tools", () => {
   it('are called in the answer, as JSON after the text', async () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'look_up', input: { city: 'Oslo' } };
     const runOptions = { tools: [{ name: 'look_up', input_schema: { type: 'object' } }] };
-    const answer = message([{ type: 'text', text: 'Wait.' }, call], { stop_reason: 'tool_use' });
+    const answer = messagesAnswer([{ type: 'text', text: 'Wait.' }, call], { stop_reason: 'tool_use' });
     const { outputs } = await ask({ runOptions }, answer);
     expect(provider.body()).toMatchObject(runOptions);
     expect(outputs).toEqual([{ type: 'text', text: `Wait.\n\n${JSON.stringify(call)}` }]);
@@ -99,7 +99,7 @@ describe('a request', () => {
       model: 'other',
     };
     const model = { id: 'claude-haiku-4-5' };
-    const result = await ask({ template, images: [picture], runOptions, model }, message('Bonjour'));
+    const result = await ask({ template, images: [picture], runOptions, model }, messagesAnswer('Bonjour'));
     expect(result).toEqual({
       outputs: [{ type: 'text', text: 'Bonjour' }],
       tokens: 47,
@@ -107,11 +107,11 @@ describe('a request', () => {
       warnings: ['claude-haiku-4-5 does not take seed: left out'],
       failed: false,
     });
-    expect(provider.asked[0]).toMatchObject({
+    expect(provider.requests[0]).toMatchObject({
       path: '/v1/messages',
       headers: { 'x-api-key': KEY, 'anthropic-version': '2023-06-01' },
     });
-    expect(provider.asked[0]?.headers['user-agent']).toMatch(
+    expect(provider.requests[0]?.headers['user-agent']).toMatch(
       new RegExp(`^promptrun/${packageJson.version} ai-sdk`),
     );
     expect(provider.body()).toEqual({
@@ -140,7 +140,7 @@ describe('a request', () => {
 
   it('leaves out what newer models do not take, and says so', async () => {
     const runOptions = { temperature: 0.5, topP: 0.9, topK: 3, reasoningEffort: 'low' };
-    const { warnings, failed } = await ask({ runOptions }, message('Bonjour'));
+    const { warnings, failed } = await ask({ runOptions }, messagesAnswer('Bonjour'));
     expect(failed).toBe(false);
     expect(warnings).toEqual([
       'claude-9 does not take temperature: left out',
@@ -152,13 +152,13 @@ describe('a request', () => {
 
   it("asks for JSON in the prompt's schema from models that have structured outputs", async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
-    await ask({ json: { schema } }, message('{}'));
+    await ask({ json: { schema } }, messagesAnswer('{}'));
     expect(provider.body()['output_config']).toEqual({ format: { type: 'json_schema', schema } });
   });
 
   it('asks for JSON by a tool from models that have none', async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
-    const answer = message([{ type: 'tool_use', id: 'x', name: 'json', input: { a: 'b' } }], {
+    const answer = messagesAnswer([{ type: 'tool_use', id: 'x', name: 'json', input: { a: 'b' } }], {
       stop_reason: 'tool_use',
     });
     const { outputs } = await ask({ json: { schema }, model: { id: 'claude-3-5-haiku-latest' } }, answer);
@@ -168,16 +168,16 @@ describe('a request', () => {
 
   it("asks for JSON in words if it can't be asked for otherwise", async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
-    await ask({ json: { schema }, model: { responseFormat: 'none' } }, message('{}'));
+    await ask({ json: { schema }, model: { responseFormat: 'none' } }, messagesAnswer('{}'));
     expect(provider.body()).not.toHaveProperty('output_config');
     expect(JSON.stringify(provider.body()['system'])).toContain('JSON Schema');
-    await ask({ json: {} }, message('{}'));
+    await ask({ json: {} }, messagesAnswer('{}'));
     expect(provider.body()).not.toHaveProperty('output_config');
     expect(JSON.stringify(provider.body()['system'])).toContain('JSON');
   });
 
   it('with only a system part sends it as the user message', async () => {
-    await ask({ template: '{{role "system"}}Be brief.' }, message('Hi'));
+    await ask({ template: '{{role "system"}}Be brief.' }, messagesAnswer('Hi'));
     expect(provider.body()).toMatchObject({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Be brief.' }] }],
     });
@@ -188,31 +188,31 @@ describe('an answer that is not whole', () => {
   it.each<[string, ProviderAnswer, RegExp]>([
     [
       'max_tokens',
-      message('Once', { stop_reason: 'max_tokens' }),
+      messagesAnswer('Once', { stop_reason: 'max_tokens' }),
       /cut the answer short at the token limit.*raise maxOutputTokens/,
     ],
     [
       'a full context',
-      message('Once', { stop_reason: 'model_context_window_exceeded' }),
+      messagesAnswer('Once', { stop_reason: 'model_context_window_exceeded' }),
       /cut short: the model's context is full/,
     ],
-    ['pause_turn', message('Once', { stop_reason: 'pause_turn' }), /cut short: the model paused/],
+    ['pause_turn', messagesAnswer('Once', { stop_reason: 'pause_turn' }), /cut short: the model paused/],
     [
       'a refusal',
-      message('', { stop_reason: 'refusal', stop_details: { explanation: 'not that' } }),
+      messagesAnswer('', { stop_reason: 'refusal', stop_details: { explanation: 'not that' } }),
       /refused: not that; it may have been paid for: change the prompt/,
     ],
     [
       'a tool',
-      message([{ type: 'tool_use', name: 'look_up' }], { stop_reason: 'tool_use' }),
+      messagesAnswer([{ type: 'tool_use', name: 'look_up' }], { stop_reason: 'tool_use' }),
       /asked for the tool look_up/,
     ],
     [
       'thinking alone',
-      message([{ type: 'thinking', thinking: 'hm' }]),
+      messagesAnswer([{ type: 'thinking', thinking: 'hm' }]),
       /thought, but then answered without text/,
     ],
-    ['nothing', message([]), /answered without text/],
+    ['nothing', messagesAnswer([]), /answered without text/],
     ['a web page', { body: '<html>' }, /web page/],
     [
       'an error within a success',
@@ -226,7 +226,7 @@ describe('an answer that is not whole', () => {
   });
 
   it('keeps its text and what it cost', async () => {
-    const result = await ask({}, message('Once', { stop_reason: 'max_tokens' }));
+    const result = await ask({}, messagesAnswer('Once', { stop_reason: 'max_tokens' }));
     expect(result).toMatchObject({ outputs: [{ text: 'Once' }, {}], usage: { input: 42, output: 5 } });
   });
 
@@ -245,7 +245,7 @@ describe('an answer that is not whole', () => {
     [500, 'api_error', 'oops', /answered 500 oops: the fault is on its side/, false],
     [503, 'api_error', 'oops', /answered 503 oops/, false],
   ])('by %i is a failure that says what to do, asked once', async (status, type, text, what, isRefused) => {
-    const result = await ask({}, refusal(status, type, text));
+    const result = await ask({}, messagesError(status, type, text));
     expect(failure(result)).toMatch(what);
     expect(result.isRefused).toBe(isRefused);
     expect(posted()).toBe(1);
@@ -253,13 +253,13 @@ describe('an answer that is not whole', () => {
 
   it('by 404 names what the provider has, the nearest first', async () => {
     const models = { body: { data: [{ id: 'other-1' }, { id: 'claude-8' }] } };
-    const result = await ask({}, refusal(404, 'not_found_error', 'model: claude-9'), models);
+    const result = await ask({}, messagesError(404, 'not_found_error', 'model: claude-9'), models);
     expect(failure(result)).toMatch(/answered 404 model: claude-9: .*it has claude-8, other-1$/);
   });
 
   it('names no ending of an address whose path promptrun adds', async () => {
     expect(failure(await ask({}, { body: 'garbage' }))).toMatch(/: check its baseUrl$/);
-    const result = await ask({}, refusal(404, 'not_found_error', 'no'), { body: { data: [] } });
+    const result = await ask({}, messagesError(404, 'not_found_error', 'no'), { body: { data: [] } });
     expect(failure(result)).toContain(": check its baseUrl, and the model's name: ");
   });
 
@@ -268,12 +268,16 @@ describe('an answer that is not whole', () => {
     async status => {
       const waits: number[] = [];
       const sleep = async (ms: number): Promise<void> => void waits.push(ms);
-      const busy = refusal(status, 'overloaded_error', 'busy', { 'retry-after': '7' });
-      expect(await ask({ sleep }, busy, busy, busy, message('At last'))).toMatchObject({ failed: false });
+      const busy = messagesError(status, 'overloaded_error', 'busy', { 'retry-after': '7' });
+      expect(await ask({ sleep }, busy, busy, busy, messagesAnswer('At last'))).toMatchObject({
+        failed: false,
+      });
       expect(waits).toEqual([7000, 7000, 7000]);
       failure(await ask({ sleep }, busy));
       expect(posted()).toBe(4);
-      failure(await ask({ sleep }, refusal(status, 'overloaded_error', 'busy', { 'retry-after': '61' })));
+      failure(
+        await ask({ sleep }, messagesError(status, 'overloaded_error', 'busy', { 'retry-after': '61' })),
+      );
       expect(posted()).toBe(1);
     },
   );

@@ -35,7 +35,7 @@ describe('a request whose connection fails after it was sent', () => {
   ])('%s may have been paid for and is sent once', async (_, handler, reason) => {
     const { isRefused, fault, outputs } = await ask(handler);
     const [output] = outputs;
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
     expect({ isRefused, fault }).toEqual({ isRefused: false, fault: undefined });
     const message = output?.type === 'error' ? output.message : '';
     expect(message).toMatch(/^\w+ gave no complete answer at 127\.0\.0\.1:\d+: /u);

@@ -74,7 +74,7 @@ describe('a text model', () => {
       { template, runOptions: { reasoningEffort: 'low', temperature: '0.5', maxOutputTokens: '9' } },
     );
     expect(result).toEqual({ outputs: [{ type: 'text', text: 'Bonjour' }], tokens: 42, failed: false });
-    expect(provider.asked[0]).toMatchObject({
+    expect(provider.requests[0]).toMatchObject({
       path: '/v1/chat/completions',
       headers: { authorization: `Bearer ${KEY}` },
     });
@@ -112,7 +112,7 @@ describe('a text model', () => {
   it('without a key is asked without one', async () => {
     provider.reset(answered('Hi'));
     await ask({ provider: providerAt(provider.baseUrl, { name: 'own' }) }, {}, { OPENAI_API_KEY: KEY });
-    expect(provider.asked[0]?.headers.authorization).toBeUndefined();
+    expect(provider.requests[0]?.headers.authorization).toBeUndefined();
   });
 
   it('estimates tokens if the endpoint does not count', async () => {
@@ -195,14 +195,14 @@ describe('a text model', () => {
     async status => {
       provider.reset({ status, body: { error: { message: 'broken' } } }, answered('Twice'));
       expect((await ask({})).failed).toBe(true);
-      expect(provider.asked).toHaveLength(1);
+      expect(provider.requests).toHaveLength(1);
     },
   );
 
   it('whose key is missing is not asked', async () => {
     const { outputs } = await ask({}, {}, {});
     expect(outputs).toMatchObject([{ type: 'error', message: 'no key for corner: set KEY' }]);
-    expect(provider.asked).toEqual([]);
+    expect(provider.requests).toEqual([]);
   });
 
   it("that can't be reached names its address", async () => {
@@ -287,7 +287,7 @@ describe('behind a proxy', () => {
     expect(
       await ask({ ...far, modality: 'image' }, job, { HTTP_PROXY: `http://${address()}` }),
     ).toMatchObject({ failed: false });
-    expect(provider.asked[0]?.text).toContain('name="image"; filename=');
+    expect(provider.requests[0]?.text).toContain('name="image"; filename=');
     expect(tunnels).toHaveLength(1);
   });
 
@@ -315,7 +315,7 @@ describe('an image model', () => {
       tokens: 7,
       failed: false,
     });
-    expect(provider.asked[0]?.path).toBe('/v1/images/generations');
+    expect(provider.requests[0]?.path).toBe('/v1/images/generations');
     expect(provider.body()).toEqual({
       model: 'clever',
       prompt: 'In oil.\n\nA house',
@@ -330,18 +330,18 @@ describe('an image model', () => {
     provider.reset({ body: { data: [{ b64_json: picture.toString('base64') }] } });
     const template = 'Brighter: {{media url=a}}{{media url=b}}';
     await ask(model, { template, images: [png(1, 1), png(2, 2)] });
-    expect(provider.asked[0]?.path).toBe('/v1/images/edits');
-    expect(provider.asked[0]?.headers['content-type']).toMatch(/^multipart\/form-data/);
-    expect(provider.asked[0]?.text.match(/name="image(?:\[\])?"; filename=/g)).toHaveLength(2);
-    expect(provider.asked[0]?.text).toContain('Brighter: ');
-    expect(provider.asked[0]?.text.match(/PNG/g)).toHaveLength(2);
+    expect(provider.requests[0]?.path).toBe('/v1/images/edits');
+    expect(provider.requests[0]?.headers['content-type']).toMatch(/^multipart\/form-data/);
+    expect(provider.requests[0]?.text.match(/name="image(?:\[\])?"; filename=/g)).toHaveLength(2);
+    expect(provider.requests[0]?.text).toContain('Brighter: ');
+    expect(provider.requests[0]?.text.match(/PNG/g)).toHaveLength(2);
   });
 
   it('may name a URL of its own', async () => {
     provider.reset({ body: { data: [{ url: `${provider.baseUrl}/made.png` }] } }, { body: picture });
     expect((await ask(model)).outputs).toEqual([{ type: 'image', bytes: picture, mediaType: 'image/png' }]);
-    expect(provider.asked[1]).toMatchObject({ path: '/v1/made.png' });
-    expect(provider.asked[1]?.headers.authorization).toBeUndefined();
+    expect(provider.requests[1]).toMatchObject({ path: '/v1/made.png' });
+    expect(provider.requests[1]?.headers.authorization).toBeUndefined();
   });
 
   it.each([

@@ -10,7 +10,7 @@ import {
   type ProviderHandler,
 } from '../../support/providers/fake-provider.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { ASKED, askedAt } from './asked-for.ts';
+import { ASKED, modelAt } from './requested-models.ts';
 
 let provider: FakeProvider;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ async function draw(
   answers: readonly (ProviderAnswer | ProviderHandler)[],
   job: JobOptions = {},
 ): Promise<EngineResult & { waits: number[] }> {
-  const { entry, env } = askedAt(provider.baseUrl, name, id);
+  const { entry, env } = modelAt(provider.baseUrl, name, id);
   provider.dialect = ASKED[name]?.dialect ?? 'local';
   provider.reset(...answers);
   const waits: number[] = [];
@@ -52,11 +52,11 @@ describe('a picture that is drawn in its own time', () => {
     const bytes = { headers: { 'content-type': 'image/png' }, body: PICTURE };
     const { outputs, waits } = await draw(name, id, [TASK, PENDING, hangUp, ready, bytes]);
     expect(outputs).toEqual([{ type: 'image', bytes: PICTURE, mediaType: 'image/png' }]);
-    const asked = provider.asked.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
+    const asked = provider.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
     const result = 'POST get_result';
     expect(asked).toEqual(['POST flux-kontext-pro', result, result, result, 'GET made.png']);
     expect(provider.body(1)).toEqual({ id: 'task-1' });
-    const keys = provider.asked.map(({ headers }) => headers.authorization);
+    const keys = provider.requests.map(({ headers }) => headers.authorization);
     expect(keys).toEqual([...Array.from({ length: 4 }, () => 'Bearer key-of-fireworks'), undefined]);
     expect(waits).toHaveLength(3);
   });
@@ -84,7 +84,7 @@ describe('a picture that is drawn in its own time', () => {
     expect(result.fault).toBeUndefined();
     expect(errorText(result)).toMatch(message);
     expect(errorText(result)).toContain('it may have been paid for');
-    expect(provider.asked.filter(({ path }) => !path.endsWith('/get_result'))).toHaveLength(1);
+    expect(provider.requests.filter(({ path }) => !path.endsWith('/get_result'))).toHaveLength(1);
   });
 });
 
@@ -99,7 +99,7 @@ describe('a model that can’t be asked for a picture', () => {
     const result = await draw(name, id, [], job);
     expect(result).toMatchObject({ failed: true, isRefused: true });
     expect(errorText(result)).toMatch(message);
-    expect(provider.asked).toEqual([]);
+    expect(provider.requests).toEqual([]);
   });
 });
 
@@ -111,7 +111,7 @@ it.each<[string, object, RegExp]>([
   expect(result).toMatchObject({ failed: true });
   expect(errorText(result)).toMatch(message);
   expect(errorText(result)).toContain('it may have been paid for');
-  expect(provider.asked).toHaveLength(1);
+  expect(provider.requests).toHaveLength(1);
 });
 
 it('models draw whose names say so', () => {

@@ -13,10 +13,10 @@ import { HandClock } from '../../support/hand-clock.ts';
 import { temporaryDataDir } from '../../support/local-service.ts';
 import { png } from '../../support/pictures.ts';
 import {
+  chatAnswer,
   FakeProvider,
   type ProviderAnswer,
   type ProviderHandler,
-  said,
 } from '../../support/providers/fake-provider.ts';
 
 interface Run {
@@ -119,22 +119,22 @@ describe("a provider's answer that is not whole", () => {
   it.each<[string, ProviderAnswer, (string | RegExp)[]]>([
     [
       'cut off at its limit',
-      said('Once upon', { finish_reason: 'length' }),
+      chatAnswer('Once upon', { finish_reason: 'length' }),
       ['Once upon', /token limit.*raise maxOutputTokens/],
     ],
     [
       'filtered',
-      said('Well,', { finish_reason: 'content_filter' }),
+      chatAnswer('Well,', { finish_reason: 'content_filter' }),
       ['Well,', /content filter.*change the prompt/],
     ],
     [
       'thought away',
-      said('', { finish_reason: 'length', message: { content: '', reasoning_content: 'hm' } }),
+      chatAnswer('', { finish_reason: 'length', message: { content: '', reasoning_content: 'hm' } }),
       [/used its whole token limit for thinking.*raise maxOutputTokens/],
     ],
     [
       'a call of a tool',
-      said(null, {
+      chatAnswer(null, {
         finish_reason: 'tool_calls',
         message: { content: null, tool_calls: [{ function: { name: 'look_up' } }] },
       }),
@@ -142,10 +142,10 @@ describe("a provider's answer that is not whole", () => {
     ],
     [
       'refused',
-      said(null, { message: { content: null, refusal: "I'd rather not" } }),
+      chatAnswer(null, { message: { content: null, refusal: "I'd rather not" } }),
       [/^corner's model refused: I'd rather not; it may have been paid for: change the prompt/],
     ],
-    ['empty', said(''), [/answered without text; it may have been paid for: run it again/]],
+    ['empty', chatAnswer(''), [/answered without text; it may have been paid for: run it again/]],
     [
       'an error within a success',
       { body: { error: { message: 'upstream is down', code: 502 } } },
@@ -153,7 +153,7 @@ describe("a provider's answer that is not whole", () => {
     ],
     [
       'an error at the end of a text',
-      said('Once', { finish_reason: 'error', error: { message: 'overloaded' } }),
+      chatAnswer('Once', { finish_reason: 'error', error: { message: 'overloaded' } }),
       ['Once', /ended its answer with an error: overloaded/],
     ],
     [
@@ -170,7 +170,7 @@ describe("a provider's answer that is not whole", () => {
     expect(runStatus).toBe('failed');
     expect(outputs.map(({ type }) => type)).toEqual([...wanted.slice(1).map(() => 'text'), 'error']);
     for (const [index, expected] of wanted.entries()) expect(outputs[index]?.data).toMatch(expected);
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   it('and breaks off leaves the text until then', async () => {
@@ -265,7 +265,7 @@ describe("a provider's refusal", () => {
     expect(runStatus).toBe('failed');
     expect(outputs).toEqual([{ type: 'error', data: expect.stringMatching(message) as string }]);
     expect(JSON.stringify(outputs)).not.toContain(KEY);
-    expect(provider.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(provider.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it('for being busy is asked again three times', async () => {
@@ -274,12 +274,12 @@ describe("a provider's refusal", () => {
       headers: { 'retry-after-ms': '1' },
       body: { error: { message: 'slow down' } },
     };
-    expect((await run(prompt('model: clever'), [busy, busy, busy, said('At last')])).outputs).toEqual([
+    expect((await run(prompt('model: clever'), [busy, busy, busy, chatAnswer('At last')])).outputs).toEqual([
       { type: 'text', data: 'At last' },
     ]);
     const { runStatus } = await clever(busy);
     expect(runStatus).toBe('failed');
-    expect(provider.asked).toHaveLength(4);
+    expect(provider.requests).toHaveLength(4);
   });
 
   it('of a parameter names no other models, though its words speak of the model', async () => {
@@ -312,7 +312,7 @@ describe('what a provider is sent', () => {
     const source = prompt(
       'model: clever\nconfig: {temperature: 0.5, maxOutputTokens: 9, topK: 3, stopSequences: [END], logprobs: true, model: other}',
     );
-    const { runStatus } = await run(source, [said('Hi')], {
+    const { runStatus } = await run(source, [chatAnswer('Hi')], {
       runOptions: { topP: '0.25', reasoningEffort: 'low' },
     });
     expect(runStatus).toBe('succeeded');
@@ -327,19 +327,22 @@ describe('what a provider is sent', () => {
       logprobs: true,
       reasoning_effort: 'low',
     });
-    expect(provider.asked[0]?.headers).toMatchObject({ 'x-title': 'tests', authorization: `Bearer ${KEY}` });
+    expect(provider.requests[0]?.headers).toMatchObject({
+      'x-title': 'tests',
+      authorization: `Bearer ${KEY}`,
+    });
   });
 
   it("asks for JSON in the prompt's schema if the endpoint supports it", async () => {
     const head = 'output: {schema: {date: string, sum?: number}}';
-    await run(prompt(`model: clever\n${head}`), [said('{"date": "today"}')]);
+    await run(prompt(`model: clever\n${head}`), [chatAnswer('{"date": "today"}')]);
     expect(provider.body()['response_format']).toMatchObject({
       type: 'json_schema',
       json_schema: { schema: { type: 'object', required: ['date'] } },
     });
-    await run(prompt('model: clever\noutput: {format: json}'), [said('{}')]);
+    await run(prompt('model: clever\noutput: {format: json}'), [chatAnswer('{}')]);
     expect(provider.body()['response_format']).toEqual({ type: 'json_object' });
-    await run(prompt(`model: plain\n${head}`), [said('{"date": "today"}')]);
+    await run(prompt(`model: plain\n${head}`), [chatAnswer('{"date": "today"}')]);
     expect(provider.body()).not.toHaveProperty('response_format');
   });
 
@@ -354,13 +357,13 @@ describe('what a provider is sent', () => {
     ],
     ['{schema: {anyOf: [{type: string}]}}', false],
   ])('asks for a strict schema only if the provider can follow it: %s', async (output, strict) => {
-    await run(prompt(`model: clever\noutput: ${output}`), [said('{}')]);
+    await run(prompt(`model: clever\noutput: ${output}`), [chatAnswer('{}')]);
     const format = provider.body()['response_format'] as { json_schema: { strict?: boolean } };
     expect(format.json_schema.strict).toBe(strict);
   });
 
   it('goes to the model that a foreign name stands for', async () => {
-    const { outputs } = await run(prompt('model: googleai/gemini-2.5-pro'), [said('Hi')]);
+    const { outputs } = await run(prompt('model: googleai/gemini-2.5-pro'), [chatAnswer('Hi')]);
     expect(outputs).toEqual([{ type: 'text', data: 'Hi' }]);
     expect(provider.body()['model']).toBe('clever');
   });
@@ -370,7 +373,7 @@ describe('an answer that must be JSON', () => {
   const head = 'model: clever\noutput: {schema: {date: string, sum?: number}}';
 
   it('is taken out of its fence, and is the output of the run', async () => {
-    const { runStatus, outputs } = await run(prompt(head), [said('```json\n{"date": "today"}\n```')]);
+    const { runStatus, outputs } = await run(prompt(head), [chatAnswer('```json\n{"date": "today"}\n```')]);
     expect({ runStatus, outputs }).toEqual({
       runStatus: 'succeeded',
       outputs: [{ type: 'text', data: '{"date": "today"}' }],
@@ -378,13 +381,13 @@ describe('an answer that must be JSON', () => {
   });
 
   it('and is not fails the run with the text as it came and the first place', async () => {
-    const prose = await run(prompt(head), [said('It was today.')]);
+    const prose = await run(prompt(head), [chatAnswer('It was today.')]);
     expect(prose.runStatus).toBe('failed');
     expect(prose.outputs).toEqual([
       { type: 'text', data: 'It was today.' },
       { type: 'error', data: expect.stringContaining('not JSON') as string },
     ]);
-    const wrong = await run(prompt(head), [said('{"date": 5}')]);
+    const wrong = await run(prompt(head), [chatAnswer('{"date": 5}')]);
     expect(wrong.outputs[1]?.data).toContain('"/date"');
   });
 });
@@ -452,7 +455,7 @@ describe('text as it comes', () => {
   });
 
   it('is neither shown nor streamed if it is checked first', async () => {
-    const [pieces] = await watched(prompt('model: clever\noutput: {format: json}'), [said('{}')]);
+    const [pieces] = await watched(prompt('model: clever\noutput: {format: json}'), [chatAnswer('{}')]);
     expect(pieces).toEqual([]);
     expect(provider.body()).not.toHaveProperty('stream');
   });
@@ -464,7 +467,7 @@ describe('text as it comes', () => {
       body: 'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
     };
     expect((await clever(unmarked)).outputs).toEqual([{ type: 'text', data: 'Hi' }]);
-    const [pieces] = await watched(prompt('model: clever'), [said('Whole')]);
+    const [pieces] = await watched(prompt('model: clever'), [chatAnswer('Whole')]);
     expect(pieces.map(({ text }) => text)).toEqual(['Whole']);
   });
 });
@@ -474,13 +477,13 @@ describe('pictures', () => {
   const url = `data:image/png;base64,${picture.toString('base64')}`;
 
   it('in a chat answer are outputs as well', async () => {
-    const answer = said('Here', {
+    const answer = chatAnswer('Here', {
       message: { content: 'Here', images: [{ type: 'image_url', image_url: { url } }] },
     });
     const { runStatus, outputs } = await clever(answer);
     expect(runStatus).toBe('succeeded');
     expect(outputs.map(({ type }) => type)).toEqual(['text', 'image']);
-    const parts = said([{ type: 'image_url', image_url: { url } }]);
+    const parts = chatAnswer([{ type: 'image_url', image_url: { url } }]);
     expect((await clever(parts)).outputs.map(({ type }) => type)).toEqual(['image']);
   });
 
@@ -506,7 +509,7 @@ describe('pictures', () => {
     const images = Array.from({ length: 65 }, (_, at) => ({
       image_url: { url: `${provider.baseUrl}/${at}.png` },
     }));
-    const { runStatus, outputs } = await clever(said('Many', { message: { content: 'Many', images } }));
+    const { runStatus, outputs } = await clever(chatAnswer('Many', { message: { content: 'Many', images } }));
     expect({ runStatus, outputs }).toMatchObject({
       runStatus: 'failed',
       outputs: [
@@ -515,7 +518,7 @@ describe('pictures', () => {
       ],
     });
     expect(outputs[1]?.data).toContain('it may have been paid for');
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   it('of more bytes than a run may hold fail it, and no more are fetched', async () => {
@@ -525,7 +528,7 @@ describe('pictures', () => {
     const { runStatus, outputs } = await run(prompt('model: painter'), [{ body: { data } }, served]);
     expect(runStatus).toBe('failed');
     expect(outputs).toMatchObject([{ type: 'error', data: expect.stringContaining('256 MiB') as string }]);
-    expect(provider.asked).toHaveLength(1 + 13);
+    expect(provider.requests).toHaveLength(1 + 13);
   });
 });
 
@@ -540,7 +543,7 @@ it('a model without a description is taken for one of the endpoint of the enviro
     onNotice: line => void told.push(line),
   });
   try {
-    provider.reset(said('Hi'));
+    provider.reset(chatAnswer('Hi'));
     const file = path.join(ownDir, 'x.prompt');
     writeFileSync(file, prompt('model: llama3.2'));
     const ownStore = await openStore({ dataDir: ownDir, env: { OPENAI_BASE_URL: provider.baseUrl }, clock });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineFault, EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
-import { answerTo } from '../../support/providers/answers.ts';
+import { answerInForm } from '../../support/providers/answers.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { REFUSALS } from '../../support/providers/real-refusals.ts';
 import { createJob } from '../job.ts';
-import { askedAt } from './asked-for.ts';
+import { modelAt } from './requested-models.ts';
 
 // Errors that the real services sent to others, and what is made of them.
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 
 const posts = (): Record<string, unknown>[] =>
-  provider.asked
+  provider.requests
     .filter(({ method }) => method === 'POST')
     .map(({ text }) => JSON.parse(text) as Record<string, unknown>);
 
@@ -29,10 +29,10 @@ async function askWith(
   runOptions: Record<string, unknown> = {},
   isContent: (body: string) => boolean = () => false,
 ): Promise<EngineResult> {
-  const { entry, env } = askedAt(provider.baseUrl, error.provider, 'model-of-tomorrow');
+  const { entry, env } = modelAt(provider.baseUrl, error.provider, 'model-of-tomorrow');
   provider.reset((response, request) => {
     if (request.method === 'POST' && isContent(request.text)) {
-      const answer = answerTo(request);
+      const answer = answerInForm(request);
       if (typeof answer === 'function') return answer(response, request);
       return void response
         .writeHead(200, { 'content-type': 'application/json' })

@@ -5,13 +5,13 @@ import type { ModelEntry, Provider } from '../../../src/models/model-entry.ts';
 import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
 import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
 import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
-import { answerTo } from '../../support/providers/answers.ts';
-import { linesIn } from '../../support/providers/batches.ts';
+import { answerInForm } from '../../support/providers/answers.ts';
+import { readBatchLines } from '../../support/providers/batches.ts';
 import { FakeProvider, type ProviderRequest } from '../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
 import { createJob, type JobOptions } from '../job.ts';
-import { ASKED, type AskedProvider, askedAt, CASES, DRAWINGS } from './asked-for.ts';
-import { literal } from './literal.ts';
+import { ASKED, type AskedProvider, CASES, DRAWINGS, modelAt } from './requested-models.ts';
+import { toTypeScript } from './to-typescript.ts';
 
 // sent/ holds the request to every provider, as literals of the types of the providers' own clients. This test fails if a
 // client of ours sends something else, and the type check fails if a client of theirs takes something else.
@@ -48,10 +48,10 @@ function parseBody({ headers, text }: ProviderRequest): object {
 }
 
 async function sent(name: string, id: string, asked: AskedProvider, job: JobOptions): Promise<object> {
-  const { entry, env, origin } = askedAt(provider.baseUrl, name, id);
+  const { entry, env, origin } = modelAt(provider.baseUrl, name, id);
   provider.dialect = asked.dialect ?? 'local';
   provider.reset((response, request) => {
-    const answer = answerTo(request);
+    const answer = answerInForm(request);
     if (typeof answer === 'function') return answer(response, request);
     const { headers = { 'content-type': 'application/json' }, body } = answer;
     response.writeHead(200, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
@@ -60,7 +60,7 @@ async function sent(name: string, id: string, asked: AskedProvider, job: JobOpti
   const engines = createEngines({ dataDir: 'nowhere', env });
   const result = await engines.provider.run(createJob({ ...job, model: entry, sleep }));
   expect(result.failed && result.outputs).toBe(false);
-  const [request, ...later] = provider.asked;
+  const [request, ...later] = provider.requests;
   expect(later.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);
   if (!request) throw new Error('nothing was asked');
   expect(request.method).toBe('POST');
@@ -89,7 +89,7 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
     }
     const file = path.join(import.meta.dirname, 'sent', `${name}.ts`);
     const { type } = asked;
-    const text = literal([type, 'SentRequests'], `SentRequests<${type}>`, requests);
+    const text = toTypeScript([type, 'SentRequests'], `SentRequests<${type}>`, requests);
     await expect(text).toMatchFileSnapshot(file);
   });
 });
@@ -102,7 +102,7 @@ const BATCHES = [
 
 describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) => {
   it('is sent as its own client sends it', async () => {
-    const { entry, env, origin } = askedAt(provider.baseUrl, name, id);
+    const { entry, env, origin } = modelAt(provider.baseUrl, name, id);
     const access = { provider: known(entry), key: `key-of-${known(entry).name}`, env };
     provider.dialect = ASKED[name]?.dialect ?? 'local';
     const ledger = new ProviderLedger();
@@ -123,17 +123,17 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) =
     expect(
       await create(access).create(requests, 'key-of-the-batch', upload, AbortSignal.timeout(60_000)),
     ).toBe('batch_1');
-    const parts = provider.asked.map(request => {
+    const parts = provider.requests.map(request => {
       const sentAs = { url: `${origin}${request.path}`, headers: sentHeaders(request) };
       if (!request.path.endsWith('/files')) {
         return ['batch', { ...sentAs, body: JSON.parse(request.text) as object }];
       }
       const { 'content-type': _, ...headers } = sentAs.headers;
       const [, purpose = ''] = /name="purpose"\r\n\r\n(\w+)/.exec(request.text) ?? [];
-      return ['file', { ...sentAs, headers, purpose, lines: linesIn(request.text) }];
+      return ['file', { ...sentAs, headers, purpose, lines: readBatchLines(request.text) }];
     });
     const file = path.join(import.meta.dirname, 'sent', `batch-${name}.ts`);
-    await expect(literal([type], type, Object.fromEntries(parts) as object)).toMatchFileSnapshot(file);
+    await expect(toTypeScript([type], type, Object.fromEntries(parts) as object)).toMatchFileSnapshot(file);
   });
 });
 

@@ -1,10 +1,10 @@
 import { extractUsage, findProvider } from '@pydantic/genai-prices';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
-import { answerTo } from '../../support/providers/answers.ts';
+import { answerInForm } from '../../support/providers/answers.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { createJob } from '../job.ts';
-import { askedAt } from './asked-for.ts';
+import { modelAt } from './requested-models.ts';
 
 // Compares the counts of answers with those of @pydantic/genai-prices.
 
@@ -257,9 +257,9 @@ describe.each(COUNTED)('$provider, $model: $what', ({ provider: name, model, ora
   const key = 'promptTokenCount' in counts ? 'usageMetadata' : 'usage';
 
   it('is counted as the provider counts', async () => {
-    const { entry, env } = askedAt(provider.baseUrl, name, model);
+    const { entry, env } = modelAt(provider.baseUrl, name, model);
     provider.reset((response, request) => {
-      const answer = answerTo(request);
+      const answer = answerInForm(request);
       if (typeof answer === 'function') throw new Error('nothing here is streamed');
       const body = { ...(answer.body as object), model, [key]: counts };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));

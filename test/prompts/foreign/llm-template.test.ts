@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findingsIn, readAs, readConverted, saidBy, saidWhenConverted } from './read-as.ts';
+import { findingsIn, readAs, readConverted, renderConverted, renderForeign } from './read-as.ts';
 
 const TEMPLATE = `model: gpt-6-luna
 system: Be $style, at most $$5
@@ -15,16 +15,18 @@ describe('a template of `llm`', () => {
       model: 'gpt-6-luna',
       config: { temperature: 0.5, maxOutputTokens: 100, topP: 0.9 },
     });
-    expect(saidBy('t.yaml', TEMPLATE, { input: '$who' })).toEqual([
+    expect(renderForeign('t.yaml', TEMPLATE, { input: '$who' })).toEqual([
       'system: Be brief, at most $5',
       'user: Sum up {{this}}: $who for 7.5',
     ]);
-    expect(() => saidBy('t.yaml', TEMPLATE)).toThrow('input');
+    expect(() => renderForeign('t.yaml', TEMPLATE)).toThrow('input');
   });
 
   it('says the same once it is converted', async () => {
     const inputs = { input: 'it', style: 'long' };
-    expect(await saidWhenConverted('t.yaml', TEMPLATE, inputs)).toEqual(saidBy('t.yaml', TEMPLATE, inputs));
+    expect(await renderConverted('t.yaml', TEMPLATE, inputs)).toEqual(
+      renderForeign('t.yaml', TEMPLATE, inputs),
+    );
   });
 
   it('names the provider of its model once it is converted', async () => {
@@ -38,32 +40,32 @@ describe('a template of `llm`', () => {
   });
 
   it('appends the input on a line of its own if the prompt does not place it', () => {
-    expect(saidBy('t.yml', 'prompt: Sum up', { input: 'this' })).toEqual(['user: Sum up\nthis']);
-    expect(saidBy('t.yml', 'prompt: Sum up')).toEqual(['user: Sum up']);
+    expect(renderForeign('t.yml', 'prompt: Sum up', { input: 'this' })).toEqual(['user: Sum up\nthis']);
+    expect(renderForeign('t.yml', 'prompt: Sum up')).toEqual(['user: Sum up']);
   });
 
   it('has no line break at the end of a block that ends the file without one, as in `llm`', () => {
-    expect(saidBy('t.yaml', 'prompt: |\n  Sum\n\n  up', { input: 'this' })).toEqual([
+    expect(renderForeign('t.yaml', 'prompt: |\n  Sum\n\n  up', { input: 'this' })).toEqual([
       'user: Sum\n\nup\nthis',
     ]);
-    expect(saidBy('t.yaml', 'system: >-\n  a\nprompt: x\n')).toEqual(['system: a', 'user: x']);
-    expect(saidBy('t.yaml', 'prompt: x\nsystem: |\n  a')).toEqual(['system: a', 'user: x']);
-    expect(saidBy('t.yaml', 'prompt: "x\\n"')).toEqual(['user: x\n']);
+    expect(renderForeign('t.yaml', 'system: >-\n  a\nprompt: x\n')).toEqual(['system: a', 'user: x']);
+    expect(renderForeign('t.yaml', 'prompt: x\nsystem: |\n  a')).toEqual(['system: a', 'user: x']);
+    expect(renderForeign('t.yaml', 'prompt: "x\\n"')).toEqual(['user: x\n']);
   });
 
   it('keeps the line break at the end of a block before the input, as `llm` does', async () => {
     const template = 'prompt: |\n  Sum up\n';
-    expect(saidBy('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
-    expect(saidBy('t.yaml', template)).toEqual(['user: Sum up\n']);
-    expect(await saidWhenConverted('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
+    expect(renderForeign('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
+    expect(renderForeign('t.yaml', template)).toEqual(['user: Sum up\n']);
+    expect(await renderConverted('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
   });
 
   it('asks with the input alone if it has only a system part', () => {
-    expect(saidBy('t.yaml', 'system: Be brief', { input: 'Why?' })).toEqual([
+    expect(renderForeign('t.yaml', 'system: Be brief', { input: 'Why?' })).toEqual([
       'system: Be brief',
       'user: Why?',
     ]);
-    expect(saidBy('t.yaml', "system: Be brief\nprompt: ''", { input: 'Why?' })).toEqual([
+    expect(renderForeign('t.yaml', "system: Be brief\nprompt: ''", { input: 'Why?' })).toEqual([
       'system: Be brief',
       'user: Why?',
     ]);

@@ -15,7 +15,12 @@ export function readAs(file: string, text: string, others: Inputs = {}) {
 }
 
 /** Returns the messages to a model from a file of another form, one per line: `role: text`. */
-export function saidBy(file: string, text: string, inputs: Inputs = {}, others: Inputs = {}): string[] {
+export function renderForeign(
+  file: string,
+  text: string,
+  inputs: Inputs = {},
+  others: Inputs = {},
+): string[] {
   return renderLines(readAs(file, text, others), inputs);
 }
 
@@ -26,7 +31,7 @@ export async function readConverted(file: string, text: string) {
 }
 
 /** Returns the messages from the prompt file that such a file is converted to. */
-export async function saidWhenConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
+export async function renderConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
   return renderLines(await readConverted(file, text), inputs);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { findingsIn, readAs, readConverted, saidBy, saidWhenConverted } from './read-as.ts';
+import { findingsIn, readAs, readConverted, renderConverted, renderForeign } from './read-as.ts';
 
 const readInputs = (file: string, text: string) =>
   readAs(file, text).textInputs.map(({ key, required }) => (required ? key : `${key}?`));
@@ -17,14 +17,16 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
 
   it('fills its arguments from one input, split as a shell splits it', () => {
     expect(readInputs('fix.md', COMMAND)).toEqual(['arguments']);
-    expect(saidBy('fix.md', COMMAND, { arguments: `12 "the  attic" it\\'s` })).toEqual([
+    expect(renderForeign('fix.md', COMMAND, { arguments: `12 "the  attic" it\\'s` })).toEqual([
       `user: Mend 12 in the  attic, that is 12 "the  attic" it\\'s. Not $10, not $PATH, not {{x}}.`,
     ]);
   });
 
   it('says the same once it is converted', async () => {
     const inputs = { arguments: "'a b' c" };
-    expect(await saidWhenConverted('fix.md', COMMAND, inputs)).toEqual(saidBy('fix.md', COMMAND, inputs));
+    expect(await renderConverted('fix.md', COMMAND, inputs)).toEqual(
+      renderForeign('fix.md', COMMAND, inputs),
+    );
   });
 
   it('keeps its description and model, although YAML reads its hint otherwise', () => {
@@ -37,32 +39,32 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
   });
 
   it('leaves a missing argument empty, and asks for the input', () => {
-    expect(saidBy('a.md', 'One $1, two $2.', { arguments: 'x' })).toEqual(['user: One x, two .']);
-    expect(() => saidBy('a.md', 'One $1.')).toThrow('arguments');
+    expect(renderForeign('a.md', 'One $1, two $2.', { arguments: 'x' })).toEqual(['user: One x, two .']);
+    expect(() => renderForeign('a.md', 'One $1.')).toThrow('arguments');
   });
 
   it('appends arguments to a text that places none, as Claude Code does', async () => {
     const text = '---\ndescription: x\n---\nMend it: $PATH\n';
     expect(readInputs('a.md', text)).toEqual(['arguments?']);
-    expect(saidBy('a.md', text)).toEqual(['user: Mend it: $PATH']);
-    expect(saidBy('a.md', text, { arguments: 'a "b"' })).toEqual([
+    expect(renderForeign('a.md', text)).toEqual(['user: Mend it: $PATH']);
+    expect(renderForeign('a.md', text, { arguments: 'a "b"' })).toEqual([
       'user: Mend it: $PATH\n\nARGUMENTS: a "b"',
     ]);
-    expect(await saidWhenConverted('a.md', text)).toEqual(['user: Mend it: $PATH']);
+    expect(await renderConverted('a.md', text)).toEqual(['user: Mend it: $PATH']);
   });
 
   it.each([
     ['$0 and $1 of $ARGUMENTS', 'a and b of a b'],
     ['$ARGUMENTS[1], $1', 'b, b'],
   ])('counts from 0 as Claude Code does: %s', (text, said) => {
-    expect(saidBy('a.md', text, { arguments: 'a b' })).toEqual([`user: ${said}`]);
+    expect(renderForeign('a.md', text, { arguments: 'a b' })).toEqual([`user: ${said}`]);
   });
 
   it('fills the arguments that its front matter names', () => {
     const text = '---\ndescription: x\narguments: [issue, issue-kind]\n---\n$issue-kind $issue $issues $1';
     expect(readInputs('a.md', text).toSorted()).toEqual(['arguments', 'issue', 'issue-kind']);
     const inputs = { issue: 'I', 'issue-kind': 'K', arguments: 'a b' };
-    expect(saidBy('a.md', text, inputs)).toEqual(['user: K I $issues b']);
+    expect(renderForeign('a.md', text, inputs)).toEqual(['user: K I $issues b']);
   });
 
   it('reports what it does not carry out, with its line, and sends it as text', () => {
@@ -71,7 +73,9 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
       'note 5: the command !`git status` is not carried out: it is sent as text',
       'note 6: the file @src/main.ts is not read: its name is sent as text',
     ]);
-    expect(saidBy('a.md', text)).toEqual(['user: See !`git status`\nand @src/main.ts, mail a@b.example.']);
+    expect(renderForeign('a.md', text)).toEqual([
+      'user: See !`git status`\nand @src/main.ts, mail a@b.example.',
+    ]);
   });
 });
 
@@ -106,7 +110,7 @@ describe('a text', () => {
 describe('a role of aichat', () => {
   it('is the system part, and the input is the message', () => {
     const role = '---\nmodel: openai:gpt-6-luna\ntemperature: 0.2\ntop_p: 0.9\n---\nYou translate.';
-    expect(saidBy('r.md', role, { input: 'Guten Tag' })).toEqual([
+    expect(renderForeign('r.md', role, { input: 'Guten Tag' })).toEqual([
       'system: You translate.',
       'user: Guten Tag',
     ]);
@@ -130,12 +134,12 @@ describe('a role of aichat', () => {
     const claude = '---\nmodel: claude:claude-haiku-4-5\n---\nSay';
     expect(readAs('roles/r.md', claude).model).toBe('anthropic/claude-haiku-4-5');
     const role = '---\nmodel: openai:gpt-6-luna\n---\nSay $1 {{x}}';
-    expect(saidBy('roles/r.md', role, { input: 'I' })).toEqual(['system: Say $1 {{x}}', 'user: I']);
-    expect(saidBy('other/r.md', role, { arguments: 'I' })).toEqual(['user: Say I {{x}}']);
+    expect(renderForeign('roles/r.md', role, { input: 'I' })).toEqual(['system: Say $1 {{x}}', 'user: I']);
+    expect(renderForeign('other/r.md', role, { arguments: 'I' })).toEqual(['user: Say I {{x}}']);
   });
 
   it('puts the input at its placeholder', () => {
-    expect(saidBy('e.md', 'Turn __INPUT__ into an emoji: __INPUT__', { input: 'rain' })).toEqual([
+    expect(renderForeign('e.md', 'Turn __INPUT__ into an emoji: __INPUT__', { input: 'rain' })).toEqual([
       'user: Turn rain into an emoji: rain',
     ]);
   });
@@ -151,8 +155,8 @@ describe('a role of aichat', () => {
       'model: vale',
       'user: Q',
     ];
-    expect(saidBy('r.md', role, { input: 'Q' })).toEqual(said);
-    expect(saidBy('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' })).toHaveLength(2);
+    expect(renderForeign('r.md', role, { input: 'Q' })).toEqual(said);
+    expect(renderForeign('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' })).toHaveLength(2);
   });
 
   it('says which variables are not filled', () => {
@@ -173,7 +177,7 @@ describe("fabric's pattern", () => {
     const text = '# IDENTITY\n\nYou sum up for {{audience}}.\n\n# INPUT\n\nINPUT:\n';
     const pattern = '/patterns/sum up/system.md';
     expect(readAs(pattern, text).slug).toBe('sum-up');
-    expect(saidBy(pattern, text, { audience: 'children', input: 'I' })).toEqual([
+    expect(renderForeign(pattern, text, { audience: 'children', input: 'I' })).toEqual([
       'system: # IDENTITY\n\nYou sum up for children.\n\n# INPUT\n\nINPUT:',
       'user: I',
     ]);
@@ -181,22 +185,21 @@ describe("fabric's pattern", () => {
 
   it('begins the message with user.md', () => {
     const others = { 'user.md': 'CONTENT:\n' };
-    expect(saidBy('p/system.md', 'Sum up.', { input: 'I' }, others)).toEqual([
+    expect(renderForeign('p/system.md', 'Sum up.', { input: 'I' }, others)).toEqual([
       'system: Sum up.',
       'user: CONTENT:\nI',
     ]);
-    expect(saidBy('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': ' \n' })).toEqual([
+    expect(renderForeign('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': ' \n' })).toEqual([
       'system: Sum up.',
       'user: I',
     ]);
   });
 
   it('puts the input at its placeholder', () => {
-    expect(saidBy('p/system.md', 'Sum up {{input}}.', { input: 'I' })).toEqual(['system: Sum up I.']);
-    expect(saidBy('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': 'Of {{input}}:\n' })).toEqual([
-      'system: Sum up.',
-      'user: Of I:',
-    ]);
+    expect(renderForeign('p/system.md', 'Sum up {{input}}.', { input: 'I' })).toEqual(['system: Sum up I.']);
+    expect(renderForeign('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': 'Of {{input}}:\n' })).toEqual(
+      ['system: Sum up.', 'user: Of I:'],
+    );
   });
 });
 
@@ -204,18 +207,18 @@ describe('any other text', () => {
   it.each(['notes.md', 'notes.txt', 'my notes (2).MD'])('%s instructs for an input', file => {
     const text = '# Be brief\n\n{{#if}} \\{{x}} $x\n';
     expect(readInputs(file, text)).toEqual(['input?']);
-    expect(saidBy(file, text, { input: 'Q' })).toEqual([
+    expect(renderForeign(file, text, { input: 'Q' })).toEqual([
       'system: # Be brief\n\n{{#if}} \\{{x}} $x',
       'user: Q',
     ]);
-    expect(saidBy(file, text)).toEqual(['user: # Be brief\n\n{{#if}} \\{{x}} $x']);
+    expect(renderForeign(file, text)).toEqual(['user: # Be brief\n\n{{#if}} \\{{x}} $x']);
   });
 
   it('keeps a rule that is not front matter', () => {
-    expect(saidBy('a.md', 'One\n\n---\n\nTwo\n---\n')).toEqual(['user: One\n\n---\n\nTwo\n---']);
+    expect(renderForeign('a.md', 'One\n\n---\n\nTwo\n---\n')).toEqual(['user: One\n\n---\n\nTwo\n---']);
   });
 
   it('is not a command by its file name: `$ARGUMENTS` of a text file is text', () => {
-    expect(saidBy('a.txt', 'Say $1 and $ARGUMENTS')).toEqual(['user: Say $1 and $ARGUMENTS']);
+    expect(renderForeign('a.txt', 'Say $1 and $ARGUMENTS')).toEqual(['user: Say $1 and $ARGUMENTS']);
   });
 });

@@ -6,7 +6,7 @@ import {
   postgresPrograms,
   startPostgres,
 } from '../../support/databases/postgres.ts';
-import { slow } from '../../support/databases/runs-on-database.ts';
+import { slowRun } from '../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 
@@ -35,9 +35,9 @@ describe.skipIf(postgresPrograms() === undefined)('if the primary is lost', () =
     const service = await TestService.start({ dataDir: temporaryDataDir(), database });
     const { key } = service;
     const sandbox = await service.versionOf('sandbox');
-    const early = await service.post<Run>('/runs', slow(sandbox, '0'), { key });
+    const early = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
     expect(early.data.runStatus).toBe('succeeded');
-    const going = service.post<Run>('/runs', slow(sandbox, '1'), { key });
+    const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
     await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(2);
 
     primary.freeze();
@@ -59,7 +59,7 @@ describe.skipIf(postgresPrograms() === undefined)('if the primary is lost', () =
       .poll(async () => (await fetch(ready)).status, { timeout: ANSWERED_MS, interval: 100 })
       .toBe(200);
     expect((await going).data.runStatus).toBe('succeeded');
-    const late = await service.post<Run>('/runs', slow(sandbox, '0'), { key });
+    const late = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
     expect(late.data.runStatus).toBe('succeeded');
     const { rows } = await service.data<RunPage>('/runs', { key });
     expect(rows.map(({ runId }) => runId)).toContain(early.data.runId);

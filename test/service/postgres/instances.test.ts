@@ -6,7 +6,13 @@ import { startService } from '../../../src/service/index.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
-import { createAt, keyIn, keysIn, slow, TAKEN_OVER_MS } from '../../support/databases/runs-on-database.ts';
+import {
+  createAt,
+  createAuthorKey,
+  createUserKeys,
+  slowRun,
+  TAKEN_OVER_MS,
+} from '../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 import { png } from '../../support/pictures.ts';
@@ -63,7 +69,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const database = await makeDatabase(cluster.url, 'together');
       const service = await start(database);
       const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
-      const keys = await keysIn(database, { rich: 100, scant: 3, poor: 0 });
+      const keys = await createUserKeys(database, { rich: 100, scant: 3, poor: 0 });
       const users = [keys.rich, keys.scant, keys.poor].flatMap(key => Array<string>(8).fill(key));
       const answers = await Promise.all(users.map(key => service.post<Run>('/runs', body, { key })));
       const made = (from: number): number =>
@@ -82,7 +88,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const database = await makeDatabase(cluster.url, 'locked');
       const service = await start(database);
       const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
-      const { ada, bob } = await keysIn(database, { ada: 10, bob: 10 });
+      const { ada, bob } = await createUserKeys(database, { ada: 10, bob: 10 });
       const client = new pg.Client(database);
       await client.connect();
       await client.query(`begin; select from users where name = 'bob' for update`);
@@ -104,7 +110,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const sandbox = await busy.versionOf('sandbox');
     const first = await keepBusy(busy, key);
     const free = await start(database, { parallel: 4 });
-    const second = await busy.post<Run>('/runs', slow(sandbox, '0'), { key });
+    const second = await busy.post<Run>('/runs', slowRun(sandbox, '0'), { key });
     expect(second.data.runStatus).toBe('succeeded');
     expect(await countRuns(busy, key, 'running')).toBe(1);
     await first.cancel();
@@ -198,7 +204,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const flags = ['--database', database, '--sync-window', '0s', '--allow-programs'];
     const doomed = await serveInProcess(dataDir, ...flags);
     const heir = await start(database);
-    const key = await keyIn(database);
+    const key = await createAuthorKey(database);
     const published = await fetch(`${doomed.url}/prompts/bot`, {
       method: 'PUT',
       headers: { authorization: `Bearer ${key}` },
@@ -207,7 +213,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const { data: bot } = (await published.json()) as { data: { promptVersionId: string } };
     const sandbox = await heir.versionOf('sandbox');
     const botRunId = await createAt(doomed, key, { promptVersionId: bot.promptVersionId, inputs: {} });
-    const runId = await createAt(doomed, key, slow(sandbox, '5'));
+    const runId = await createAt(doomed, key, slowRun(sandbox, '5'));
     await doomed.kill();
     await expect
       .poll(async () => (await heir.data<Run>(`/runs/${runId}`, { key })).runStatus, {
@@ -240,7 +246,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
 /** Has a service carry out a run that goes on until it is cancelled. */
 async function keepBusy(service: TestService, key: string): Promise<{ cancel: () => Promise<void> }> {
-  const created = service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '130'), { key });
+  const created = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '130'), { key });
   await expect.poll(() => countRuns(service, key, 'running')).toBe(1);
   const [run] = (await service.data<RunPage>('/runs?status=running', { key })).rows;
   return {

@@ -3,7 +3,7 @@ import type { Run } from '../../../src/wire/index.ts';
 import { runCommand } from '../../support/command.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../../support/databases/pgbouncer.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
-import { slow } from '../../support/databases/runs-on-database.ts';
+import { slowRun } from '../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 
@@ -33,7 +33,7 @@ describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)('a database b
     const made = await Promise.all(
       Array.from(
         { length: 60 },
-        async (_, at) => await all[at % 2]?.post<Run>('/runs', slow(sandbox, '0'), { key }),
+        async (_, at) => await all[at % 2]?.post<Run>('/runs', slowRun(sandbox, '0'), { key }),
       ),
     );
     expect(new Set(made.map(run => run?.data.runStatus))).toEqual(new Set(['succeeded']));

@@ -6,7 +6,12 @@ import { serviceClock } from '../../../src/service/core/clock.ts';
 import { openPostgresStore } from '../../../src/service/store/postgres/open-postgres-store.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
-import { createAt, keyIn, slow, TAKEN_OVER_MS } from '../../support/databases/runs-on-database.ts';
+import {
+  createAt,
+  createAuthorKey,
+  slowRun,
+  TAKEN_OVER_MS,
+} from '../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../support/databases/test-database.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
@@ -30,7 +35,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     const service = await start(database);
     const { key } = service;
     const sandbox = await service.versionOf('sandbox');
-    const going = service.post<Run>('/runs', slow(sandbox, '1'), { key });
+    const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
     await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(1);
     cluster.stop();
     const root = new URL('/', service.service.url).href;
@@ -75,7 +80,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     const clock = new HandClock(Date.now());
     const service = await TestService.start({ dataDir: temporaryDataDir(), database, clock });
     const { key } = service;
-    const going = service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '1'), { key });
+    const going = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '1'), { key });
     await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(1);
     const runId = (await service.data<RunPage>('/runs', { key })).rows[0]?.runId;
     cluster.stop();
@@ -110,7 +115,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     const dataDir = temporaryDataDir();
     const service = await TestService.start({ dataDir, database, graceMs: 0, syncWindowMs: 0 });
     const { key } = service;
-    const body = slow(await service.versionOf('sandbox'), '1');
+    const body = slowRun(await service.versionOf('sandbox'), '1');
     const { data } = await service.post<{ runId: string }>('/runs', body, { key });
     cluster.stop();
     const reported = (words: string) => expect.poll(() => service.notices.join('\n')).toContain(words);
@@ -131,7 +136,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   test('every acknowledged run ends once, with exact credits, though one dies and the database restarts', async () => {
     const database = await makeDatabase(cluster.url, 'chaos');
     const witness = await start(database);
-    const key = await keyIn(database);
+    const key = await createAuthorKey(database);
     const sandbox = await witness.versionOf('sandbox');
     const serving = () => serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
     const instances = [await serving(), await serving(), await serving()];
@@ -144,7 +149,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
       }
       const at = instances[index % 3];
       const runId =
-        at && (await createAt(at, key, slow(sandbox, index % 2 === 0 ? '1' : '0')).catch(() => ''));
+        at && (await createAt(at, key, slowRun(sandbox, index % 2 === 0 ? '1' : '0')).catch(() => ''));
       if (runId) acknowledged.push(runId);
     }
     expect(acknowledged.length).toBeGreaterThan(60);

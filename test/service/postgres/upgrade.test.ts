@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { runCommand } from '../../support/command.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
-import { slow } from '../../support/databases/runs-on-database.ts';
+import { slowRun } from '../../support/databases/runs-on-database.ts';
 import { makeDatabase } from '../../support/databases/test-database.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 
@@ -46,7 +46,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     ]);
     const [continued] = await rows();
     expect((await service.data<Run>(`/runs/${continued?.runId}`)).outputs[0]?.data).toContain('still here');
-    const next = await service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '0'));
+    const next = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
     expect(next.data.runStatus).toBe('succeeded');
     expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
     await Promise.all(both.map(service => service.close()));
@@ -79,7 +79,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
 
     await client.query(`update "storeVersion" set "version" = "version" + 1, "program" = '7.1.0'`);
     const service = await start();
-    const run = await service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '0'));
+    const run = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
     expect(run.data.runStatus).toBe('succeeded');
     await service.close();
 

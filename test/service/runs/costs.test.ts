@@ -10,10 +10,10 @@ import {
 } from '../../../src/service/index.ts';
 import { temporaryDataDir } from '../../support/local-service.ts';
 import {
+  chatAnswer,
   FakeProvider,
   type ProviderAnswer,
   type ProviderHandler,
-  said,
 } from '../../support/providers/fake-provider.ts';
 
 let provider: FakeProvider;
@@ -67,7 +67,7 @@ async function run(model: string, answer: ProviderAnswer | ProviderHandler): Pro
 }
 
 const counted = (usage: object): ProviderAnswer => ({
-  body: { ...(said('Hi').body as object), usage },
+  body: { ...(chatAnswer('Hi').body as object), usage },
 });
 const USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
 
@@ -93,7 +93,7 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
   [
     'nobody knows what, but the standard price of its tokens, by a price class that has no price',
     'priced',
-    { body: { ...(said('Hi').body as object), usage: USAGE, service_tier: 'priority' } },
+    { body: { ...(chatAnswer('Hi').body as object), usage: USAGE, service_tier: 'priority' } },
     { cost: null, standardCost: 280_000 },
   ],
   ['nobody knows what', 'priceless', counted(USAGE), { tokens: { input: 1000 }, cost: null }],
@@ -177,5 +177,5 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
   expect(await estimate('model: priceless', text)).toMatchObject({ cost: null, promptCost: null });
   expect(await estimate('model: echo', text)).toMatchObject({ cost: 0, promptCost: 0 });
   await expect(estimate('model: echo', '{{missing}}')).rejects.toThrow(/missing/);
-  expect(provider.asked).toEqual([]);
+  expect(provider.requests).toEqual([]);
 });

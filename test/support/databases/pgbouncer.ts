@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../free-port.ts';
-import { userFor } from './postgres.ts';
+import { asServerUser } from './postgres.ts';
 
 const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(file => existsSync(file));
 
@@ -41,7 +41,7 @@ pool_mode = ${mode}
 default_pool_size = ${mode === 'session' ? 40 : 3}
 `,
   );
-  const [program, ...args] = [...userFor(directory), PROGRAM, settings];
+  const [program, ...args] = [...asServerUser(directory), PROGRAM, settings];
   const child = spawn(program, args, { stdio: 'ignore' });
   await untilListening(port, child);
   return {

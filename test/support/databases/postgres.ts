@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../certificates/loopback-certificate.ts';
 import { freePort } from '../free-port.ts';
-import { OURS } from '../temporary.ts';
+import { TEMPORARY_VARIABLE } from '../temporary.ts';
 
 /** The directory of the server's programs in Debian's packages, which is not on the path. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -78,7 +78,7 @@ export async function startPostgres({
     writeFileSync(cert, CERTIFICATE);
     writeFileSync(key, CERTIFICATE_KEY, { mode: 0o600 });
   }
-  const asUser = userFor(directory);
+  const asUser = asServerUser(directory);
   const port = await freePort();
   const run = (program: string, ...args: string[]): void => {
     const [command = '', ...rest] = [...asUser, path.join(programs, program), ...args];
@@ -88,7 +88,7 @@ export async function startPostgres({
   };
   const initdb = (at: string): void =>
     run('initdb', '-D', at, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C');
-  const ofTests = process.env[OURS];
+  const ofTests = process.env[TEMPORARY_VARIABLE];
   if (ofTests === undefined) initdb(data);
   else copyInitial(ofTests, data, initdb);
   const speaksTls = tls ? ` -c ssl=on -c ssl_cert_file=${cert} -c ssl_key_file=${key}` : '';
@@ -160,7 +160,7 @@ function copyInitial(ofTests: string, data: string, initdb: (at: string) => void
 }
 
 /** Returns the command line that runs a command as somebody who may run the server, and gives them the directory. */
-export function userFor(directory: string): string[] {
+export function asServerUser(directory: string): string[] {
   if (process.getuid?.() !== 0) return [];
   execFileSync('chown', ['-R', 'nobody', directory]);
   chmodSync(directory, 0o755);

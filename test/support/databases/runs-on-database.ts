@@ -7,7 +7,7 @@ import type { ServingProcess } from '../serving-process.ts';
 export const TAKEN_OVER_MS = 90_000;
 
 /** Creates a key of an author as the operator of the service whose state is in the database. */
-export async function keyIn(database: string): Promise<string> {
+export async function createAuthorKey(database: string): Promise<string> {
   const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
   try {
     return (await store.createKey({ user: 'ann', author: true })).key;
@@ -17,7 +17,7 @@ export async function keyIn(database: string): Promise<string> {
 }
 
 /** Creates users with these credits, and returns a key of each. */
-export async function keysIn<User extends string>(
+export async function createUserKeys<User extends string>(
   database: string,
   users: Readonly<Record<User, number>>,
 ): Promise<Record<User, string>> {
@@ -43,6 +43,6 @@ export async function createAt({ url }: ServingProcess, key: string, body: objec
 }
 
 /** Returns the body that creates a run of the sandbox which takes so long. */
-export function slow(promptVersionId: string, delaySeconds: string): object {
+export function slowRun(promptVersionId: string, delaySeconds: string): object {
   return { promptVersionId, inputs: {}, runOptions: { delaySeconds } };
 }

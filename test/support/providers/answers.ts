@@ -2,12 +2,17 @@ import type { ServerResponse } from 'node:http';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { png } from '../pictures.ts';
-import { type ProviderAnswer, type ProviderHandler, type ProviderRequest, said } from './fake-provider.ts';
-import { message, messageStream } from './messages-interface.ts';
-import type { Body } from './service.ts';
+import {
+  chatAnswer,
+  type ProviderAnswer,
+  type ProviderHandler,
+  type ProviderRequest,
+} from './fake-provider.ts';
+import type { Body } from './interface-rules.ts';
+import { messageStream, messagesAnswer } from './messages-interface.ts';
 
 /** Returns an answer of OpenAI's Responses. */
-export function response(text: string, more: object = {}): ProviderAnswer {
+export function responsesAnswer(text: string, more: object = {}): ProviderAnswer {
   return { body: { ...responseWith([outputMessage(text)]), ...more } };
 }
 
@@ -39,7 +44,7 @@ function outputMessage(text: string): object {
 const GEMINI_USAGE = { promptTokenCount: 40, candidatesTokenCount: 2, totalTokenCount: 42 };
 
 /** Returns an answer of Google's `generateContent`. */
-export function generated(text: string, count = 1): Body {
+export function googleAnswer(text: string, count = 1): Body {
   const candidates = Array.from({ length: count }, (_, index) => ({
     content: { parts: [{ text }], role: 'model' },
     finishReason: 'STOP',
@@ -149,7 +154,7 @@ function messageFrames(text: string): ProviderHandler {
 }
 
 /** Returns the answer that the interface of a request gives, in the form that the request asks for. */
-export function answerTo(
+export function answerInForm(
   { path, text: body }: ProviderRequest,
   text = 'Hi',
 ): ProviderAnswer | ProviderHandler {
@@ -172,15 +177,16 @@ export function answerTo(
   if (/\/model\/amazon\.nova-canvas/.test(decodeURIComponent(path))) {
     return { body: { images: [base64], error: null } };
   }
-  if (path.endsWith('/responses')) return stream ? responseStream(text) : response(text);
-  if (/\/(messages|invoke)$/.test(path)) return stream ? messageStream([text]) : message(text);
-  if (path.includes(':streamGenerateContent')) return sendEvents([generated(text)]);
-  if (path.includes(':generateContent')) return { body: generated(text, generationConfig?.candidateCount) };
+  if (path.endsWith('/responses')) return stream ? responseStream(text) : responsesAnswer(text);
+  if (/\/(messages|invoke)$/.test(path)) return stream ? messageStream([text]) : messagesAnswer(text);
+  if (path.includes(':streamGenerateContent')) return sendEvents([googleAnswer(text)]);
+  if (path.includes(':generateContent'))
+    return { body: googleAnswer(text, generationConfig?.candidateCount) };
   if (path.endsWith('/converse')) return converse(text);
   if (path.endsWith('/converse-stream')) return converseStream(text);
   if (path.endsWith('/invoke-with-response-stream')) return messageFrames(text);
   if (stream) return chatStream(text);
-  const one = said(text).body as { choices: object[] };
+  const one = chatAnswer(text).body as { choices: object[] };
   const choices = Array.from({ length: n ?? 1 }, (_, index) => ({ ...one.choices[0], index }));
   return { body: { ...one, choices } };
 }

@@ -4,9 +4,10 @@ import {
   ANY,
   type Body,
   constant,
-  dotted,
+  dottedPath,
   FLAG,
   INTEGER,
+  type InterfaceRules,
   LIST,
   listOf,
   NUMBER,
@@ -17,11 +18,10 @@ import {
   type ParameterFault,
   type Rule,
   type Schema,
-  type Service,
   TEXT,
   valueAt,
   withoutParameter,
-} from './service.ts';
+} from './interface-rules.ts';
 
 /** The version of the interface in which models may still be given a temperature. */
 export const VERSION = '2023-06-01';
@@ -171,7 +171,7 @@ function checkHeaders({ headers }: ProviderRequest): ProviderAnswer | undefined 
 }
 
 /** Messages at api.anthropic.com. */
-export const MESSAGES: Service = {
+export const MESSAGES: InterfaceRules = {
   headers: checkHeaders,
   parameters: object({ ...PARAMETERS, ...SAMPLING }, ...REQUIRED),
   refuse: refuseParameter,
@@ -181,7 +181,7 @@ export const MESSAGES: Service = {
 const { model: _model, stream: _stream, ...BEDROCK_PARAMETERS } = PARAMETERS;
 
 /** Messages of Claude at Amazon Bedrock, which names the model and the form of the answer in the path. */
-export const BEDROCK_MESSAGES: Service = {
+export const BEDROCK_MESSAGES: InterfaceRules = {
   parameters: object(
     {
       ...BEDROCK_PARAMETERS,
@@ -198,8 +198,8 @@ export const BEDROCK_MESSAGES: Service = {
     body: {
       message:
         kind === 'unknown'
-          ? `Malformed input request: #: extraneous key [${dotted(path)}] is not permitted, please reformat your input and try again.`
-          : `Malformed input request: ${dotted(path)}, please reformat your input and try again.`,
+          ? `Malformed input request: #: extraneous key [${dottedPath(path)}] is not permitted, please reformat your input and try again.`
+          : `Malformed input request: ${dottedPath(path)}, please reformat your input and try again.`,
     },
   }),
   rules: RULES.map(rule => (body, request) => {

@@ -2,19 +2,19 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { anthropicError } from './anthropic.ts';
 import type { ChatDialect } from './chat-dialects.ts';
-import { refusal } from './double.ts';
 import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
-import { openaiError } from './openai.ts';
 import {
   type Body,
   constant,
   findRefusal,
+  type InterfaceRules,
   OBJECT,
   object,
   type Schema,
-  type Service,
   TEXT,
-} from './service.ts';
+} from './interface-rules.ts';
+import { openaiError } from './openai.ts';
+import { realRefusal } from './real-refusal.ts';
 
 /** A line of a file for OpenAI's batches. */
 export interface BatchLine {
@@ -25,7 +25,7 @@ export interface BatchLine {
 }
 
 /** Returns the lines in an uploaded form. */
-export function linesIn(form: string): BatchLine[] {
+export function readBatchLines(form: string): BatchLine[] {
   return form
     .split(/\r?\n/)
     .filter(line => line.startsWith('{"custom_id"'))
@@ -40,7 +40,7 @@ const BATCH_PARAMETERS = {
   output_expires_after: OBJECT,
 } satisfies Partial<Record<keyof OpenAI.BatchCreateParams, Schema>>;
 
-const OPENAI_BATCH: Service = {
+const OPENAI_BATCH: InterfaceRules = {
   parameters: object(BATCH_PARAMETERS, 'completion_window', 'endpoint', 'input_file_id'),
   refuse: ({ path, kind }) =>
     openaiError(`${kind === 'unknown' ? 'Unknown parameter' : 'Invalid value'}: '${path.join('.')}'.`),
@@ -59,7 +59,7 @@ const ANTHROPIC_PARAMETERS = {
   },
 } satisfies Partial<Record<keyof Anthropic.Messages.BatchCreateParams, Schema>>;
 
-const ANTHROPIC_BATCH: Service = {
+const ANTHROPIC_BATCH: InterfaceRules = {
   parameters: object(ANTHROPIC_PARAMETERS, 'requests'),
   refuse: ({ path }) => anthropicError(`${path.join('.')}: Input should be valid`),
   rules: [],
@@ -85,7 +85,7 @@ function messagesRefusal(request: ProviderRequest, dialect: ChatDialect): Provid
 }
 
 function fileRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
-  const lines = linesIn(request.text);
+  const lines = readBatchLines(request.text);
   const names = new Set(lines.map(({ custom_id }) => custom_id));
   if (lines.length === 0) return openaiError('Invalid file format for Batch API. Must be .jsonl');
   if (names.size < lines.length) {
@@ -105,5 +105,5 @@ function single(request: ProviderRequest, body: Body, dialect: ChatDialect): Pro
     return openaiError('Streaming is not supported in batches.', { param: 'stream' });
   }
   const headers = { ...request.headers, 'content-type': 'application/json' };
-  return refusal({ ...request, headers, text: JSON.stringify(body) }, dialect);
+  return realRefusal({ ...request, headers, text: JSON.stringify(body) }, dialect);
 }

@@ -2,21 +2,14 @@ import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models
 import type { ChatRequest$Outbound } from '@openrouter/sdk/models';
 import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
 import type { ProviderAnswer } from './fake-provider.ts';
-import { inList, refuseGoogleParameter } from './google.ts';
-import {
-  CHAT_PARAMETERS,
-  CHAT_RULES,
-  chatMessages,
-  OPENAI_CHAT,
-  openaiError,
-  STRICT_SCHEMA,
-} from './openai.ts';
+import { inGoogleList, refuseGoogleParameter } from './google.ts';
 import {
   ANY,
   type Body,
-  dotted,
+  dottedPath,
   FLAG,
   INTEGER,
+  type InterfaceRules,
   lenient,
   NUMBER,
   namedModel,
@@ -25,30 +18,37 @@ import {
   type ParameterFault,
   type Rule,
   type Schema,
-  type Service,
   TEXT,
   valueAt,
   withoutParameter,
-} from './service.ts';
+} from './interface-rules.ts';
+import {
+  CHAT_PARAMETERS,
+  CHAT_RULES,
+  chatMessages,
+  OPENAI_CHAT,
+  openaiError,
+  STRICT_SCHEMA,
+} from './openai.ts';
 
 const EVERY = /^/;
 
 /** Refuses a header without a key; most servers take a request without the header. */
-const noBareBearer: NonNullable<Service['headers']> = ({ headers }) =>
+const noBareBearer: NonNullable<InterfaceRules['headers']> = ({ headers }) =>
   /^Bearer\s*(undefined|null)?$/.test(headers.authorization ?? '')
     ? openaiError('Invalid API Key', { status: 401, code: 'invalid_api_key' })
     : undefined;
 
 const wrong = ({ kind, path, value }: ParameterFault): ProviderAnswer =>
   openaiError(
-    `${dotted(path)}: ${kind === 'missing' ? 'field required' : `can't be ${JSON.stringify(value)}`}`,
+    `${dottedPath(path)}: ${kind === 'missing' ? 'field required' : `can't be ${JSON.stringify(value)}`}`,
     {
-      param: dotted(path),
+      param: dottedPath(path),
     },
   );
 
 /** Returns a provider that ignores what it doesn't know. */
-function lenientService(rules: readonly Rule[] = []): Service {
+function lenientService(rules: readonly Rule[] = []): InterfaceRules {
   const parameters = lenient(object(CHAT_PARAMETERS, 'model', 'messages'));
   return { headers: noBareBearer, parameters, refuse: wrong, rules };
 }
@@ -68,13 +68,13 @@ const GROQ_JSON_SCHEMA = /gpt-oss|kimi|llama-4|qwen3\.[68]/;
 const GROQ_THINKING = /gpt-oss|qwen|deepseek-r1/;
 
 function groqMessage({ kind, path }: ParameterFault): string {
-  const name = dotted(path);
+  const name = dottedPath(path);
   if (kind === 'unknown') return `property '${name}' is unsupported`;
   if (name === 'n') return "'n' : number must be at most 1";
   return `'${name}' : value is not one of the allowed values`;
 }
 
-const GROQ: Service = {
+const GROQ: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(GROQ_PARAMETERS, 'model', 'messages'),
   refuse: fault => ({
@@ -135,7 +135,7 @@ const PYDANTIC_FAULTS = {
   type: ['type_error', 'Input should be valid'],
 } as const;
 
-const MISTRAL: Service = {
+const MISTRAL: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(MISTRAL_PARAMETERS, 'model', 'messages'),
   refuse: ({ kind, path, value }) => {
@@ -190,7 +190,7 @@ const XAI_PARAMETERS = {
 
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-const XAI: Service = {
+const XAI: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(XAI_PARAMETERS, 'model', 'messages'),
   rules: [
@@ -208,7 +208,7 @@ const XAI: Service = {
         : undefined,
     STRICT_SCHEMA,
   ],
-  refuse: ({ path }) => xaiError(`Invalid value of ${dotted(path)}`),
+  refuse: ({ path }) => xaiError(`Invalid value of ${dottedPath(path)}`),
 };
 
 /** DeepSeek's own description of its interface; the service itself ignores other names, and so loses what they ask for. */
@@ -258,10 +258,10 @@ function hasPicture(message: unknown): boolean {
   return Array.isArray(content) && content.some(part => valueAt(part, 'type') === 'image_url');
 }
 
-const DEEPSEEK: Service = {
+const DEEPSEEK: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(DEEPSEEK_PARAMETERS, 'model', 'messages'),
-  refuse: ({ path }) => deepseekError(`the double of DeepSeek does not know ${dotted(path)}`),
+  refuse: ({ path }) => deepseekError(`the double of DeepSeek does not know ${dottedPath(path)}`),
   rules: [
     TEXT_ALONE,
     body =>
@@ -284,10 +284,10 @@ const cerebrasError = (message: string): ProviderAnswer => ({
   body: { message, type: 'invalid_request_error', param: 'validation_error', code: 'wrong_api_format' },
 });
 
-const CEREBRAS: Service = {
+const CEREBRAS: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(CHAT_PARAMETERS, 'model', 'messages'),
-  refuse: ({ path }) => cerebrasError(`${dotted(path)}: property '${dotted(path)}' is unsupported`),
+  refuse: ({ path }) => cerebrasError(`${dottedPath(path)}: property '${dottedPath(path)}' is unsupported`),
   rules: [
     ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'].map(
       name =>
@@ -300,15 +300,15 @@ const CEREBRAS: Service = {
 const { frequency_penalty: _f, presence_penalty: _p, seed: _s, ...GEMINI_PARAMETERS } = CHAT_PARAMETERS;
 
 /** Chat Completions at Google, below `/openai`. */
-const GEMINI: Service = {
+const GEMINI: InterfaceRules = {
   headers: noBareBearer,
   parameters: object({ ...GEMINI_PARAMETERS, extra_body: ANY }, 'model', 'messages'),
-  refuse: fault => inList(refuseGoogleParameter(fault)),
+  refuse: fault => inGoogleList(refuseGoogleParameter(fault)),
   rules: [],
 };
 
 /** LM Studio takes names that it does not know without a word (lmstudio-ai/lmstudio-bug-tracker#377). */
-const LMSTUDIO: Service = lenientService([
+const LMSTUDIO: InterfaceRules = lenientService([
   body =>
     valueAt(body, 'response_format', 'type') === 'json_object'
       ? { status: 400, body: { error: "'response_format.type' must be 'json_schema' or 'text'" } }
@@ -327,7 +327,7 @@ const between = (type: 'number' | 'integer', minimum: number, maximum: number): 
  * Fireworks refuses what it doesn't know. Fields and bounds are those of its reference:
  * https://docs.fireworks.ai/api-reference/post-chatcompletions
  */
-const FIREWORKS: Service = {
+const FIREWORKS: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(
     {
@@ -380,7 +380,7 @@ const FIREWORKS: Service = {
 };
 
 /** OpenRouter takes no `n`: it asks each model for one answer. */
-const OPENROUTER: Service = {
+const OPENROUTER: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(
     {
@@ -399,7 +399,7 @@ const OPENROUTER: Service = {
   rules: [],
 };
 
-const TOGETHER: Service = {
+const TOGETHER: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(
     {
@@ -415,7 +415,7 @@ const TOGETHER: Service = {
 };
 
 /** Servers on one's own machine; of these, vLLM refused unknown names up to version 0.6.4. */
-const LOCAL: Service = {
+const LOCAL: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(
     {
@@ -474,6 +474,6 @@ export const CHAT_DIALECTS = {
   openrouter: OPENROUTER,
   /** Ollama, llama.cpp, vLLM and whatever else speaks like them. */
   local: LOCAL,
-} as const satisfies Record<string, Service>;
+} as const satisfies Record<string, InterfaceRules>;
 
 export type ChatDialect = keyof typeof CHAT_DIALECTS;

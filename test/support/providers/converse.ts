@@ -1,15 +1,15 @@
 import {
-  dotted,
+  dottedPath,
   INTEGER,
+  type InterfaceRules,
   LIST,
   listOf,
   NUMBER,
   OBJECT,
   object,
   oneOf,
-  type Service,
   TEXT,
-} from './service.ts';
+} from './interface-rules.ts';
 
 const BLOCK = oneOf(
   object({ text: TEXT }, 'text'),
@@ -21,7 +21,7 @@ const BLOCK = oneOf(
 );
 
 /** Converse at Amazon Bedrock, for models other than Claude. */
-export const CONVERSE: Service = {
+export const CONVERSE: InterfaceRules = {
   parameters: object(
     {
       messages: listOf(
@@ -51,8 +51,8 @@ export const CONVERSE: Service = {
     body: {
       message:
         kind === 'unknown'
-          ? `Malformed input request: #: extraneous key [${dotted(path)}] is not permitted, please reformat your input and try again.`
-          : `Malformed input request: ${dotted(path)}, please reformat your input and try again.`,
+          ? `Malformed input request: #: extraneous key [${dottedPath(path)}] is not permitted, please reformat your input and try again.`
+          : `Malformed input request: ${dottedPath(path)}, please reformat your input and try again.`,
     },
   }),
   rules: [

@@ -1,4 +1,4 @@
-import type { Schema } from './service.ts';
+import type { Schema } from './interface-rules.ts';
 
 /** The part of an OpenAPI 3.1 description that is used here. */
 export interface OpenApi {

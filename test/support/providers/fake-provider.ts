@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ChatDialect } from './chat-dialects.ts';
-import { refusal } from './double.ts';
+import { realRefusal } from './real-refusal.ts';
 
 /** A request that a provider received. */
 export interface ProviderRequest {
@@ -26,7 +26,7 @@ export interface ProviderAnswer {
  * the answers of the test. It keeps what it was asked.
  */
 export class FakeProvider {
-  readonly asked: ProviderRequest[] = [];
+  readonly requests: ProviderRequest[] = [];
   /** Each answers one request in turn; the last answers all that follow. */
   answers: (ProviderAnswer | ProviderHandler)[] = [];
 
@@ -64,11 +64,11 @@ export class FakeProvider {
 
   /** Returns the body of a request, as JSON. */
   body(index = 0): Record<string, unknown> {
-    return JSON.parse(this.asked[index]?.text ?? 'null') as Record<string, unknown>;
+    return JSON.parse(this.requests[index]?.text ?? 'null') as Record<string, unknown>;
   }
 
   reset(...answers: (ProviderAnswer | ProviderHandler)[]): void {
-    this.asked.length = 0;
+    this.requests.length = 0;
     this.answers = answers;
   }
 
@@ -78,8 +78,8 @@ export class FakeProvider {
   }
 
   private answer(request: ProviderRequest, response: ServerResponse): void {
-    this.asked.push(request);
-    const answer = refusal(request, this.dialect) ??
+    this.requests.push(request);
+    const answer = realRefusal(request, this.dialect) ??
       (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? { status: 500 };
     if (typeof answer === 'function') return answer(response, request);
     const { status = 200, headers = {}, body = '' } = answer;
@@ -90,7 +90,7 @@ export class FakeProvider {
 }
 
 /** Returns the answer of a chat model, in the form of Chat Completions. */
-export function said(content: unknown, choice: object = {}): ProviderAnswer {
+export function chatAnswer(content: unknown, choice: object = {}): ProviderAnswer {
   return {
     body: {
       id: 'chatcmpl-1',

@@ -4,6 +4,7 @@ import {
   ANY,
   FLAG,
   INTEGER,
+  type InterfaceRules,
   LIST,
   listOf,
   NUMBER,
@@ -13,10 +14,9 @@ import {
   type ParameterFault,
   type Rule,
   type Schema,
-  type Service,
   TEXT,
   valueAt,
-} from './service.ts';
+} from './interface-rules.ts';
 
 /** Gemini 2.5 and newer take no penalties; 2.5 and older think by a budget, not by a level. */
 const WITHOUT_PENALTIES = /gemini-(2\.5|[3-9])/;
@@ -33,7 +33,7 @@ export function googleError(
 }
 
 /** Returns the same as Google's endpoint of Chat Completions sends it: in a list. */
-export function inList({ status, headers, body }: ProviderAnswer): ProviderAnswer {
+export function inGoogleList({ status, headers, body }: ProviderAnswer): ProviderAnswer {
   return { status: status ?? 200, ...(headers ? { headers } : {}), body: [body] };
 }
 
@@ -143,7 +143,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** `generateContent` at Google AI and Vertex AI. */
-export const GENERATE_CONTENT: Service = {
+export const GENERATE_CONTENT: InterfaceRules = {
   headers: ({ headers, path }) =>
     headers['x-goog-api-key'] || headers.authorization || path.includes('key=')
       ? undefined

@@ -1,12 +1,12 @@
 import type OpenAI from 'openai';
 import type { ChatDialect } from './chat-dialects.ts';
 import type { ProviderAnswer } from './fake-provider.ts';
-import { needsKey, openaiError, wrongParameter } from './openai.ts';
 import {
   constant,
-  dotted,
+  dottedPath,
   FLAG,
   INTEGER,
+  type InterfaceRules,
   lenient,
   listOf,
   NUMBER,
@@ -15,10 +15,10 @@ import {
   object,
   oneOf,
   type ParameterFault,
-  type Service,
   TEXT,
   valueAt,
-} from './service.ts';
+} from './interface-rules.ts';
+import { needsKey, openaiError, wrongParameter } from './openai.ts';
 
 const OPENAI_PARAMETERS = {
   background: TEXT,
@@ -39,7 +39,7 @@ const OPENAI_PARAMETERS = {
 
 const GPT_IMAGE_SIZES = ['1024x1024', '1536x1024', '1024x1536', 'auto'];
 
-const OPENAI: Service = {
+const OPENAI: InterfaceRules = {
   headers: needsKey,
   parameters: object(OPENAI_PARAMETERS, 'prompt'),
   refuse: wrongParameter,
@@ -66,7 +66,7 @@ const OPENAI: Service = {
 
 const XAI_PICTURE = object({ url: TEXT, type: constant('image_url') }, 'url');
 
-const XAI: Service = {
+const XAI: InterfaceRules = {
   headers: needsKey,
   parameters: object(
     {
@@ -87,13 +87,13 @@ const XAI: Service = {
     status: 400,
     body: {
       code: 'Client specified an invalid argument',
-      error: `Argument not supported: ${dotted(path)}`,
+      error: `Argument not supported: ${dottedPath(path)}`,
     },
   }),
   rules: [],
 };
 
-const TOGETHER: Service = {
+const TOGETHER: InterfaceRules = {
   headers: needsKey,
   parameters: object(
     {
@@ -117,20 +117,26 @@ const TOGETHER: Service = {
     'model',
   ),
   refuse: ({ path }) =>
-    openaiError(`Unrecognized or invalid field: ${dotted(path)}`, { param: dotted(path) }),
+    openaiError(`Unrecognized or invalid field: ${dottedPath(path)}`, { param: dottedPath(path) }),
   rules: [],
 };
 
 /** Images by the path that OpenAI gave them, as each provider takes them. */
-export const IMAGES: Partial<Record<ChatDialect, Service>> = { openai: OPENAI, xai: XAI, together: TOGETHER };
+export const IMAGES: Partial<Record<ChatDialect, InterfaceRules>> = {
+  openai: OPENAI,
+  xai: XAI,
+  together: TOGETHER,
+};
 
 const fireworksError = ({ path }: ParameterFault): ProviderAnswer => ({
   status: 400,
-  body: { error: { object: 'error', type: 'invalid_request_error', message: `${dotted(path)}: invalid` } },
+  body: {
+    error: { object: 'error', type: 'invalid_request_error', message: `${dottedPath(path)}: invalid` },
+  },
 });
 
 /** The workflows of Fireworks ignore what they don't know; a picture to change is known to Kontext alone. */
-export const FIREWORKS_WORKFLOW: Service = {
+export const FIREWORKS_WORKFLOW: InterfaceRules = {
   headers: needsKey,
   parameters: lenient(
     object(
@@ -158,7 +164,7 @@ export const FIREWORKS_WORKFLOW: Service = {
 };
 
 /** The endpoint for the finished picture of Kontext. */
-export const FIREWORKS_RESULT: Service = {
+export const FIREWORKS_RESULT: InterfaceRules = {
   headers: needsKey,
   parameters: object({ id: TEXT }, 'id'),
   refuse: fireworksError,
@@ -176,7 +182,7 @@ const DRAWING = object({
 });
 
 /** Amazon's own models that draw. */
-export const NOVA_CANVAS: Service = {
+export const NOVA_CANVAS: InterfaceRules = {
   parameters: oneOf(
     object(
       {

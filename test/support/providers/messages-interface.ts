@@ -9,7 +9,7 @@ const USAGE = {
 };
 
 /** Returns an answer of Anthropic's Messages interface. */
-export function message(content: unknown, more: object = {}): ProviderAnswer {
+export function messagesAnswer(content: unknown, more: object = {}): ProviderAnswer {
   return {
     body: {
       id: 'msg_1',
@@ -26,7 +26,7 @@ export function message(content: unknown, more: object = {}): ProviderAnswer {
 }
 
 /** Returns an error of the Messages interface. */
-export function refusal(status: number, type: string, text: string, headers = {}): ProviderAnswer {
+export function messagesError(status: number, type: string, text: string, headers = {}): ProviderAnswer {
   return { status, headers, body: { type: 'error', error: { type, message: text }, request_id: 'req_1' } };
 }
 

@@ -4,9 +4,10 @@ import {
   ANY,
   type Body,
   constant,
-  dotted,
+  dottedPath,
   FLAG,
   INTEGER,
+  type InterfaceRules,
   LIST,
   listOf,
   missingInStrict,
@@ -18,14 +19,13 @@ import {
   type ParameterFault,
   type Rule,
   type Schema,
-  type Service,
   TEXT,
   valueAt,
   withoutParameter,
-} from './service.ts';
+} from './interface-rules.ts';
 
 /** Models of OpenAI's that think: they take one temperature only. */
-export const THINKING = /^(o\d|gpt-[5-9](?!.*-chat)|codex)/;
+export const THINKING_MODELS = /^(o\d|gpt-[5-9](?!.*-chat)|codex)/;
 export const NOT_THINKING = /^(?!o\d|gpt-[5-9](?!.*-chat)|codex)/;
 const ONLY_RESPONSES = /-pro\b|codex|deep-research|computer-use/;
 
@@ -56,7 +56,7 @@ const unsupportedTemperature = (value: unknown): ProviderAnswer =>
 
 /** Returns a name of a parameter, or a type, that is wrong below the top of the body, in the words of both interfaces. */
 export function wrongParameter({ kind, path, value }: ParameterFault): ProviderAnswer {
-  const param = dotted(path);
+  const param = dottedPath(path);
   if (kind === 'unknown') {
     return openaiError(`Unknown parameter: '${param}'.`, { param, code: 'unknown_parameter' });
   }
@@ -93,7 +93,7 @@ export function strictFault(format: unknown, param: string): ProviderAnswer | un
 }
 
 /** Refuses every request without a key. */
-export const needsKey: NonNullable<Service['headers']> = ({ headers }) => {
+export const needsKey: NonNullable<InterfaceRules['headers']> = ({ headers }) => {
   const key = headers['api-key'] ?? /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
   if (key) return undefined;
   return openaiError("You didn't provide an API key.", { status: 401 });
@@ -184,12 +184,12 @@ export const STRICT_SCHEMA: Rule = body =>
 export const CHAT_RULES: readonly Rule[] = [JSON_WORD, STRICT_SCHEMA];
 
 /** Chat Completions at api.openai.com. */
-export const OPENAI_CHAT: Service = {
+export const OPENAI_CHAT: InterfaceRules = {
   headers: needsKey,
   parameters: object(OWN_CHAT_PARAMETERS, 'model', 'messages'),
   refuse: fault =>
     fault.kind === 'unknown' && fault.path.length === 1
-      ? openaiError(`Unrecognized request argument supplied: ${dotted(fault.path)}`)
+      ? openaiError(`Unrecognized request argument supplied: ${dottedPath(fault.path)}`)
       : wrongParameter(fault),
   rules: [
     body =>
@@ -199,15 +199,15 @@ export const OPENAI_CHAT: Service = {
             param: 'model',
           })
         : undefined,
-    withoutParameter(THINKING, 'max_tokens', () =>
+    withoutParameter(THINKING_MODELS, 'max_tokens', () =>
       openaiError(
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         { param: 'max_tokens', code: 'unsupported_parameter' },
       ),
     ),
-    withoutParameter(THINKING, 'temperature', unsupportedTemperature, 1),
+    withoutParameter(THINKING_MODELS, 'temperature', unsupportedTemperature, 1),
     ...['top_p', 'presence_penalty', 'frequency_penalty', 'stop', 'logprobs', 'logit_bias'].map(name =>
-      withoutParameter(THINKING, name, unsupported(name)),
+      withoutParameter(THINKING_MODELS, name, unsupported(name)),
     ),
     withoutParameter(NOT_THINKING, 'reasoning_effort', () =>
       openaiError('Unrecognized request argument supplied: reasoning_effort'),

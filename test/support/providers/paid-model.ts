@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/cli/runtime/create-context.ts';
 import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from '../command.ts';
 import { runCommandHere, serveHere } from '../command-here.ts';
 import { temporaryDirectory } from '../context.ts';
-import { FakeProvider, said } from './fake-provider.ts';
+import { chatAnswer, FakeProvider } from './fake-provider.ts';
 
 /** Nothing else sleeps for as long. */
 const LIMIT_MS = 123_457;
@@ -63,7 +63,7 @@ export class PaidModel {
     writeFileSync(file, text);
   }
 
-  readonly asked = (): number => this.provider.asked.length;
+  readonly requestCount = (): number => this.provider.requests.length;
 
   /**
    * Runs a command to its end: in this process, which takes a fraction of the time, unless its run outlives it.
@@ -79,7 +79,7 @@ export class PaidModel {
   outOfTime(words: readonly string[]): Promise<CommandOutcome> {
     const sleep: Clock['sleep'] = async (ms, signal) => {
       if (ms !== LIMIT_MS) return systemClock.sleep(ms, signal);
-      while (this.asked() === 0) await systemClock.sleep(10, signal);
+      while (this.requestCount() === 0) await systemClock.sleep(10, signal);
     };
     return this.command([...words, '--timeout', `${LIMIT_MS}ms`], '', { ...systemClock, sleep });
   }
@@ -97,16 +97,16 @@ export class PaidModel {
   /** Starts a command and waits until it asks the provider. */
   async startAsking(words: readonly string[]): Promise<RunningCommand> {
     const running = this.start(words);
-    await expect.poll(this.asked).toBe(1);
+    await expect.poll(this.requestCount).toBe(1);
     return running;
   }
 
   /** Answers every request to the provider, former and future. */
   answerAll(text = 'Once'): void {
-    this.provider.answers = [said(text)];
+    this.provider.answers = [chatAnswer(text)];
     for (const response of this.open.splice(0)) {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(said(text).body));
+      response.end(JSON.stringify(chatAnswer(text).body));
     }
   }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { batchRefusal, linesIn } from './batches.ts';
+import { batchRefusal, readBatchLines } from './batches.ts';
 import type { ChatDialect } from './chat-dialects.ts';
 import type { ProviderHandler, ProviderRequest } from './fake-provider.ts';
 
@@ -115,7 +115,7 @@ export class ProviderLedger {
   }
 
   #upload(text: string): object {
-    this.files.push(linesIn(text).map(({ custom_id, body }) => ({ custom_id, parameters: body })));
+    this.files.push(readBatchLines(text).map(({ custom_id, body }) => ({ custom_id, parameters: body })));
     return { id: `file-${this.files.length}`, object: 'file', purpose: 'batch' };
   }
 

@@ -1,4 +1,4 @@
-import type { Body } from './service.ts';
+import type { Body } from './interface-rules.ts';
 
 /** The part of a request that an error is about. */
 type Meaning =

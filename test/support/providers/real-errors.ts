@@ -1,5 +1,5 @@
+import type { Body } from './interface-rules.ts';
 import type { DoubleRequest, RealError } from './real-error.ts';
-import type { Body } from './service.ts';
 
 const HI = [{ role: 'user', content: 'Hi' }];
 const chat = (body: Body): DoubleRequest => ({

@@ -1,21 +1,12 @@
 import type OpenAI from 'openai';
 import type { ProviderAnswer } from './fake-provider.ts';
 import {
-  mentionsJson,
-  NOT_THINKING,
-  needsKey,
-  openaiError,
-  strictFault,
-  THINKING,
-  unsupported,
-  wrongParameter,
-} from './openai.ts';
-import {
   ANY,
   constant,
-  dotted,
+  dottedPath,
   FLAG,
   INTEGER,
+  type InterfaceRules,
   LIST,
   listOf,
   NUMBER,
@@ -25,11 +16,20 @@ import {
   oneOf,
   type ParameterFault,
   type Schema,
-  type Service,
   TEXT,
   valueAt,
   withoutParameter,
-} from './service.ts';
+} from './interface-rules.ts';
+import {
+  mentionsJson,
+  NOT_THINKING,
+  needsKey,
+  openaiError,
+  strictFault,
+  THINKING_MODELS,
+  unsupported,
+  wrongParameter,
+} from './openai.ts';
 
 const INPUT_PART = oneOf(
   object({ type: { enum: ['input_text', 'output_text'] }, text: TEXT }, 'text'),
@@ -98,7 +98,7 @@ const RESPONSES_PARAMETERS = {
 } satisfies Partial<Record<keyof OpenAI.Responses.ResponseCreateParams, Schema>>;
 
 function refuseResponsesParameter(fault: ParameterFault): ProviderAnswer {
-  if (dotted(fault.path) !== 'max_output_tokens' || fault.kind !== 'type') return wrongParameter(fault);
+  if (dottedPath(fault.path) !== 'max_output_tokens' || fault.kind !== 'type') return wrongParameter(fault);
   return openaiError(
     `Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got ${String(fault.value)} instead.`,
     { param: 'max_output_tokens', code: 'integer_below_min_value' },
@@ -106,13 +106,13 @@ function refuseResponsesParameter(fault: ParameterFault): ProviderAnswer {
 }
 
 /** Responses at api.openai.com. */
-export const OPENAI_RESPONSES: Service = {
+export const OPENAI_RESPONSES: InterfaceRules = {
   headers: needsKey,
   parameters: object(RESPONSES_PARAMETERS, 'model'),
   refuse: refuseResponsesParameter,
   rules: [
-    withoutParameter(THINKING, 'temperature', unsupported('temperature'), 1),
-    withoutParameter(THINKING, 'top_p', unsupported('top_p'), 1),
+    withoutParameter(THINKING_MODELS, 'temperature', unsupported('temperature'), 1),
+    withoutParameter(THINKING_MODELS, 'top_p', unsupported('top_p'), 1),
     withoutParameter(NOT_THINKING, 'reasoning.effort', unsupported('reasoning.effort')),
     body =>
       NOT_THINKING.test(namedModel(body)) &&

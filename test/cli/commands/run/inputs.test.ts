@@ -7,7 +7,7 @@ import { localService } from '../../../../src/main.ts';
 import { anyText } from '../../../support/any-text.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { png } from '../../../support/pictures.ts';
-import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 import { type Exchange, scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { creation, PROMPT, runAgainst, startAgainst, succeededRun, VERSION } from './run-against-service.ts';
 
@@ -330,7 +330,7 @@ describe('on the embedded service', () => {
   it('an option that the model does not list goes to its provider as config would send it, with --no-validate', async () => {
     const provider = await FakeProvider.start();
     try {
-      provider.reset(said('Bonjour'));
+      provider.reset(chatAnswer('Bonjour'));
       const home = temporaryDirectory();
       writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: here/tiny\n---\nHello\n');
       mkdirSync(path.join(home, 'data'));
@@ -352,7 +352,7 @@ describe('on the embedded service', () => {
         2,
         expect.stringContaining('runOptions.service_tier'),
       ]);
-      expect(provider.asked).toEqual([]);
+      expect(provider.requests).toEqual([]);
       const sent = await runInProcess([...argv, '--no-validate'], { home, env, local: localService });
       expect([sent.exitCode, sent.stdout()]).toEqual([0, 'Bonjour\n']);
       expect(provider.body()).toMatchObject({ service_tier: 'flex', top_logprobs: 2, logprobs: true });

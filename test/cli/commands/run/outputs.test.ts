@@ -21,7 +21,7 @@ import {
   runAgainst,
   startAgainst,
   succeededRun,
-  text,
+  textOutput,
   VERSION,
 } from './run-against-service.ts';
 
@@ -39,7 +39,7 @@ describe('outputs on standard output', () => {
     ['', '\n'],
     ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
   ])('text %j goes to a pipe unchanged, with a newline at its end', async (data, out) => {
-    const { stdoutBytes } = await runAgainst(await serviceWithOutputs([text(data)]), RUN_IT);
+    const { stdoutBytes } = await runAgainst(await serviceWithOutputs([textOutput(data)]), RUN_IT);
     expect(stdoutBytes()).toEqual(Buffer.from(out));
   });
 
@@ -49,26 +49,26 @@ describe('outputs on standard output', () => {
     [{ a: [true] }, '{"a":[true]}\n'],
   ])('data that is not text is shown as JSON: %j', async (data, out) => {
     const { exitCode, stdout } = await runAgainst(
-      await serviceWithOutputs([text(data as unknown as string)]),
+      await serviceWithOutputs([textOutput(data as unknown as string)]),
       RUN_IT,
     );
     expect([exitCode, stdout()]).toEqual([0, out]);
   });
 
   it('text cannot drive a terminal', async () => {
-    const service = await serviceWithOutputs([text('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
+    const service = await serviceWithOutputs([textOutput('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
     const { stdout } = await runAgainst(service, RUN_IT, { terminal: { stdout: true } });
     expect(stdout()).toBe('tab\there\n^[]0;x^G\\u009b31m\\u202e\n');
   });
 
   it('come in order, one after the other, with errors on standard error', async () => {
     const service = await serviceWithOutputs([
-      text('one'),
+      textOutput('one'),
       { type: 'image', data: 'https://example.com/1.png' },
       { type: 'error', data: 'step 3 failed' },
       { type: 'video', data: 'https://example.com/4.mp4' },
       { type: 'sound', data: 'https://example.com/5.ogg' },
-      text('six'),
+      textOutput('six'),
     ]);
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect(stdout()).toBe(
@@ -114,7 +114,7 @@ describe('outputs on standard output', () => {
   });
 
   it('of a failed run are printed too', async () => {
-    const service = await serviceWithOutputs([text('half'), { type: 'error', data: 'broke' }], {
+    const service = await serviceWithOutputs([textOutput('half'), { type: 'error', data: 'broke' }], {
       runStatus: 'failed',
     });
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
@@ -157,7 +157,7 @@ describe('outputs on standard output', () => {
     ['tokens', '3\n'],
     ['nothing', 'null\n'],
   ])('are filtered by --query %s', async (query, out) => {
-    const { stdout } = await runAgainst(await serviceWithOutputs([text('Hello, Ada!')]), [
+    const { stdout } = await runAgainst(await serviceWithOutputs([textOutput('Hello, Ada!')]), [
       ...RUN_IT,
       '--query',
       query,
@@ -166,7 +166,7 @@ describe('outputs on standard output', () => {
   });
 
   it('stop quietly if the reader closes the pipe', async () => {
-    const service = await serviceWithOutputs([text('one'), text('two')]);
+    const service = await serviceWithOutputs([textOutput('one'), textOutput('two')]);
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { readerTakes: 4 });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
   });
@@ -174,7 +174,7 @@ describe('outputs on standard output', () => {
 
 describe('--save -', () => {
   it('writes a text unchanged, without a newline of its own', async () => {
-    const { stdoutBytes, stderr } = await runAgainst(await serviceWithOutputs([text('a\u0000b')]), [
+    const { stdoutBytes, stderr } = await runAgainst(await serviceWithOutputs([textOutput('a\u0000b')]), [
       ...RUN_IT,
       '--save',
       '-',
@@ -221,7 +221,7 @@ describe('--save -', () => {
   });
 
   it.each([
-    [[text('a'), text('b')], '2 outputs'],
+    [[textOutput('a'), textOutput('b')], '2 outputs'],
     [[], 'no output'],
   ])('refuses %j, naming the run', async (outputs, why) => {
     const { stdout, stderr, exitCode } = await runAgainst(await serviceWithOutputs(outputs), [
@@ -270,7 +270,7 @@ describe.runIf(isPosix)('--open', () => {
     const { env, opened } = viewerIn(home);
     const service = await serviceWithOutputs([{ type: 'video', data: 'https://example.com/a.mp4' }]);
     await runAgainst(service, [...RUN_IT, '--open'], { home, env });
-    await runAgainst(await serviceWithOutputs([text('hi')]), [...RUN_IT, '--open', '--save', 'out'], {
+    await runAgainst(await serviceWithOutputs([textOutput('hi')]), [...RUN_IT, '--open', '--save', 'out'], {
       home,
       env,
     });
@@ -280,7 +280,7 @@ describe.runIf(isPosix)('--open', () => {
   it('hands a text that is not saved to the viewer as a file of its own', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
-    const { stdout } = await runAgainst(await serviceWithOutputs([text('hi')]), [...RUN_IT, '--open'], {
+    const { stdout } = await runAgainst(await serviceWithOutputs([textOutput('hi')]), [...RUN_IT, '--open'], {
       home,
       env,
     });
@@ -357,7 +357,7 @@ describe('--save', () => {
   it('writes each output to a file named after the run, and prints their paths', async () => {
     const home = temporaryDirectory();
     const outputs = [
-      text('words'),
+      textOutput('words'),
       { type: 'image', data: '/media/a?expires=1800000000' },
       { type: 'error', data: 'no' },
       { type: 'video', data: '/media/b' },
@@ -436,7 +436,7 @@ describe('--save', () => {
     'exits with 1 if a picture %s, with the results printed and nothing half-written',
     async (_, answer, why) => {
       const home = temporaryDirectory();
-      const service = await serviceWith([text('good'), { type: 'image', data: '/media/a' }], {
+      const service = await serviceWith([textOutput('good'), { type: 'image', data: '/media/a' }], {
         ...media(answer),
         times: 'any',
       });
@@ -453,7 +453,7 @@ describe('--save', () => {
   );
 
   it("names the run if the query doesn't fit it", async () => {
-    const service = await serviceWith([text('good')]);
+    const service = await serviceWith([textOutput('good')]);
     const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--query', 'length(tokens)']);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
     expect(JSON.parse(stderr())).toMatchObject({
@@ -491,7 +491,7 @@ describe('--save', () => {
       expect: { method: 'POST', path: '/runs' },
       answer: () => {
         writeFileSync(path.join(home, 'out'), 'a file');
-        return success(succeededRun({ outputs: [text('good')] }));
+        return success(succeededRun({ outputs: [textOutput('good')] }));
       },
     });
     const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
@@ -519,7 +519,7 @@ describe('--save', () => {
   it('never leaves the directory, whatever the service calls the run', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
-      creation(succeededRun({ runId: '../../evil\u0000\n', outputs: [text('x')] })),
+      creation(succeededRun({ runId: '../../evil\u0000\n', outputs: [textOutput('x')] })),
     );
     expect((await runAgainst(service, [...RUN_IT, '--save', 'out'], { home })).exitCode).toBe(0);
     expect(readdirSync(path.join(home, 'out'))).toHaveLength(2);

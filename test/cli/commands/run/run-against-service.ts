@@ -37,12 +37,12 @@ function withService(service: ScriptedService, options: TestOptions): TestOption
   };
 }
 
-export function text(data: string): Run['outputs'][number] {
+export function textOutput(data: string): Run['outputs'][number] {
   return { type: 'text', data };
 }
 
 export function succeededRun(more: Partial<Run> & Record<string, unknown> = {}): Run {
-  return { runId: RUN, outputs: [text('Hello, Ada!')], runStatus: 'succeeded', tokens: 3, ...more };
+  return { runId: RUN, outputs: [textOutput('Hello, Ada!')], runStatus: 'succeeded', tokens: 3, ...more };
 }
 
 /** Returns the creation of a run, answered at once. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
 import { scriptedServiceForTest } from '../../../support/scripted-service.ts';
-import { creation, RUN, runAgainst, succeededRun, text, VERSION } from './run-against-service.ts';
+import { creation, RUN, runAgainst, succeededRun, textOutput, VERSION } from './run-against-service.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -20,7 +20,7 @@ function schemaFile(schema: unknown): string {
 }
 
 async function checked(data: string, schema: unknown, ...more: string[]): Promise<CommandResult> {
-  const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [text(data)] })));
+  const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [textOutput(data)] })));
   return runAgainst(service, ['run', VERSION, '--schema', schemaFile(schema), ...more]);
 }
 

@@ -20,7 +20,7 @@ import {
   runAgainst,
   startAgainst,
   succeededRun,
-  text,
+  textOutput,
   VERSION,
 } from './run-against-service.ts';
 
@@ -93,7 +93,7 @@ describe('a run that takes long', () => {
       { expect: { path: `/runs/${RUN}` }, answer: 'reset-after-body' },
       { expect: { path: `/runs/${RUN}` }, answer: html(502) },
       { expect: { path: `/runs/${RUN}` }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
-      poll({ outputs: [text('done')] }),
+      poll({ outputs: [textOutput('done')] }),
     );
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({

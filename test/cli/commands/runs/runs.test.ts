@@ -14,7 +14,7 @@ import {
   RUN,
   runAgainst,
   succeededRun,
-  text,
+  textOutput,
   VERSION,
 } from '../run/run-against-service.ts';
 
@@ -158,7 +158,7 @@ describe('runs save', () => {
 
   const other = {
     expect: { path: `/runs/${OTHER_RUN}` },
-    answer: success(succeededRun({ runId: OTHER_RUN, runStatus: 'failed', outputs: [text('half')] })),
+    answer: success(succeededRun({ runId: OTHER_RUN, runStatus: 'failed', outputs: [textOutput('half')] })),
   };
 
   it('writes several runs, and fails if one of them did', async () => {
@@ -166,7 +166,10 @@ describe('runs save', () => {
     const args = ['runs', 'save', RUN, OTHER_RUN, RUN, '--to', 'out', '--json'];
     const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found, other), args, { home });
     expect(JSON.parse(stdout())).toEqual([
-      { ...succeededRun(), outputs: [{ ...text('Hello, Ada!'), savedTo: path.join('out', `${RUN}-1.txt`) }] },
+      {
+        ...succeededRun(),
+        outputs: [{ ...textOutput('Hello, Ada!'), savedTo: path.join('out', `${RUN}-1.txt`) }],
+      },
       expect.objectContaining({ runId: OTHER_RUN }),
     ]);
     expect(exitCode).toBe(5);
@@ -247,7 +250,9 @@ describe('runs show', () => {
 
   it('is read at a glance on a terminal', async () => {
     const long = get(
-      success(succeededRun({ outputs: [text('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }] })),
+      success(
+        succeededRun({ outputs: [textOutput('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }] }),
+      ),
     );
     const { stdout } = await runAgainst(await scriptedServiceForTest(long, list), ['runs', 'show', RUN], {
       terminal: { stdout: true },
@@ -319,7 +324,7 @@ describe('runs journal', () => {
 
   it('is a table on a terminal', async () => {
     const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [text('x')] })));
+    const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [textOutput('x')] })));
     await runAgainst(service, ['run', VERSION], { home });
     const { stdout } = await runAgainst(service, ['runs', 'journal'], {
       home,

@@ -21,7 +21,7 @@ import {
   RUN,
   runAgainst,
   succeededRun,
-  text,
+  textOutput,
   VERSION,
 } from '../../commands/run/run-against-service.ts';
 
@@ -191,7 +191,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
     mkdirSync(path.join(home, 'saved'));
     symlinkSync('nothing', path.join(home, `saved/${RUN}.json`));
     const service = await scriptedServiceForTest(
-      creation(succeededRun({ runStatus: 'failed', outputs: [text('half')] })),
+      creation(succeededRun({ runStatus: 'failed', outputs: [textOutput('half')] })),
     );
     const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved'];
     expect((await runAgainst(service, argv, { home })).exitCode).toBe(2);

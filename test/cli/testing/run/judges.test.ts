@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { echoProject, Project } from '../../../support/project.ts';
-import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 
 const OWN = `    judge: of-case
     inputs: { text: a }
@@ -118,11 +118,11 @@ describe('with models of an own endpoint', () => {
     ['yes, 0.6: so-so', 5],
     ['no, 0.9: rude', 5],
   ])('a rubric with a threshold passes by its score: %s', async (reply, code) => {
-    provider.reset(said(reply));
+    provider.reset(chatAnswer(reply));
     const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, threshold: 0.7, judge: tiny }] }\n';
     const { exitCode } = await run(`cases:\n${cases}`);
     expect(exitCode).toBe(code);
-    expect(provider.asked).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   it("a judge's failed run is reported in the run's own words", async () => {
@@ -136,11 +136,11 @@ describe('with models of an own endpoint', () => {
   });
 
   it('each model runs with the config beside it, in place of the config of the prompt', async () => {
-    provider.reset(said('one'), said('two'));
+    provider.reset(chatAnswer('one'), chatAnswer('two'));
     const { exitCode } = await run(
       'models: [{ model: tiny, config: { temperature: 0.25 } }, tiny]\ncases:\n  - { inputs: { text: a } }\n',
     );
-    const bodies = provider.asked.map(({ text }) => JSON.parse(text) as { readonly temperature?: number });
+    const bodies = provider.requests.map(({ text }) => JSON.parse(text) as { readonly temperature?: number });
     expect([exitCode, bodies.map(({ temperature }) => temperature)]).toEqual([0, [0.25, undefined]]);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess } from '../../../support/context.ts';
 import { Project } from '../../../support/project.ts';
-import { FakeProvider, said } from '../../../support/providers/fake-provider.ts';
+import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 
 let provider: FakeProvider;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ class Answering extends Project {
       'ask.prompt': '---\nmodel: tiny\n---\nYes or no?',
       'ask.test.yaml': `${above}cases:\n${cases}`,
     });
-    provider.reset(...Array.from(answers, letter => said(letter === 'y' ? 'yes' : 'no')));
+    provider.reset(...Array.from(answers, letter => chatAnswer(letter === 'y' ? 'yes' : 'no')));
   }
 
   test(...flags: string[]): Promise<CommandResult> {
@@ -39,7 +39,7 @@ class Answering extends Project {
 }
 
 const caseWith = (more: string): string => `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
-const asked = (): number => provider.asked.length;
+const asked = (): number => provider.requests.length;
 
 describe('a repeated case', () => {
   it('is reported with how many of its runs passed, the interval of its rate, and that it is flaky', async () => {
@@ -229,10 +229,10 @@ describe('test --sure', () => {
   it('resumes after it was stopped, and pays for no answer twice', async () => {
     const project = new Answering(required('50%'), 'y');
     const refused = { status: 401, body: { error: { message: 'no such key', code: 'invalid_api_key' } } };
-    provider.reset(said('yes'), said('yes'), said('no'), refused);
+    provider.reset(chatAnswer('yes'), chatAnswer('yes'), chatAnswer('no'), refused);
     const first = await project.test('--sure');
     expect([first.exitCode, asked()]).toEqual([3, 4]);
-    provider.reset(said('yes'));
+    provider.reset(chatAnswer('yes'));
     const { cases } = await project.report('--sure', '--resume');
     // One half is ruled out by eleven of twelve answers, and not yet by ten of eleven.
     expect(cases).toMatchObject([{ status: 'passed', passed: 11, runs: 12 }]);

@@ -19,7 +19,7 @@ export interface ParameterFault {
 export type Rule = (body: Body, request: ProviderRequest) => ProviderAnswer | undefined;
 
 /** The requests that one interface of a provider takes, and its words for refusing all others. */
-export interface Service {
+export interface InterfaceRules {
   /** Schema of the body. A service that ignores unknown names has `additionalProperties: true`. */
   readonly parameters: Schema;
   readonly refuse: (fault: ParameterFault) => ProviderAnswer;
@@ -32,7 +32,7 @@ export interface Service {
 const ajv = new Ajv({ strict: false, verbose: true });
 
 /** Returns the answer of a service to a request that it refuses; undefined if it takes it. */
-export function findRefusal(service: Service, request: ProviderRequest): ProviderAnswer | undefined {
+export function findRefusal(service: InterfaceRules, request: ProviderRequest): ProviderAnswer | undefined {
   const wrongHeader = service.headers?.(request);
   if (wrongHeader) return wrongHeader;
   const body = JSON.parse(request.text) as Body;
@@ -88,7 +88,7 @@ export const oneOf = (...anyOf: Schema[]): Schema => ({ anyOf });
 export const constant = (value: string): Schema => ({ const: value });
 
 /** Formats the path of a parameter as `messages[0].content`. */
-export function dotted(path: readonly string[]): string {
+export function dottedPath(path: readonly string[]): string {
   return path
     .map(step => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('')

@@ -1,5 +1,5 @@
 /** Returns a value as a file of TypeScript that is checked against a type. */
-export function literal(imports: readonly string[], type: string, value: object): string {
+export function toTypeScript(imports: readonly string[], type: string, value: object): string {
   return [
     `// Made by \`npx vitest run test/models/providers/requests.test.ts --update\`.`,
     `import type { ${imports.join(', ')} } from '../wire-types.ts';`,

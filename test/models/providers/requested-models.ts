@@ -237,7 +237,7 @@ export interface AskedModel {
 }
 
 /** Returns a model of a known provider, at the address of a double but on the provider's own path. */
-export function askedAt(address: string, name: string, id: string): AskedModel {
+export function modelAt(address: string, name: string, id: string): AskedModel {
   const { provider = name, env: more = {}, draws = false } = ASKED[name] ?? {};
   const known = knownProviders(more).find(one => one.name === provider);
   if (!known) throw new Error(`${provider} is not a known provider`);

@@ -4,12 +4,12 @@ import { CONVERSE } from './converse.ts';
 import type { ProviderAnswer, ProviderRequest } from './fake-provider.ts';
 import { GENERATE_CONTENT } from './google.ts';
 import { FIREWORKS_RESULT, FIREWORKS_WORKFLOW, IMAGES, NOVA_CANVAS } from './images.ts';
+import { findRefusal, type InterfaceRules } from './interface-rules.ts';
 import { openaiError } from './openai.ts';
 import { OPENAI_RESPONSES } from './responses.ts';
-import { findRefusal, type Service } from './service.ts';
 
 /** The interfaces that are known by their paths alone. */
-const BY_PATH: readonly (readonly [RegExp, Service])[] = [
+const BY_PATH: readonly (readonly [RegExp, InterfaceRules])[] = [
   [/\/responses$/, OPENAI_RESPONSES],
   [/\/messages$/, MESSAGES],
   [/:(stream)?generateContent(\?.*)?$/i, GENERATE_CONTENT],
@@ -26,7 +26,7 @@ const MISSING_IMAGE = openaiError("Missing required parameter: 'image'.", {
 });
 
 /** Returns the real service's answer to a request that it refuses; undefined if it takes it, or if nothing is known of it. */
-export function refusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
+export function realRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
   if (request.path.endsWith('/images/edits') && request.headers['content-type']?.startsWith('multipart/')) {
     return /name="image(\[\])?"/.test(request.text) ? undefined : MISSING_IMAGE;
   }
