@@ -22,7 +22,9 @@ export function withoutUndefined<T extends object>(fields: T): Defined<T> {
 
 type Defined<T> = string extends keyof T
   ? { [K in keyof T]: Exclude<T[K], undefined> }
-  : { [K in keyof T]?: Exclude<T[K], undefined> };
+  : { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+      [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+    };
 
 /** Sorts keys: a replacer for `JSON.stringify`, so that equal objects become equal texts. */
 export function sortKeys(_key: string, value: unknown): unknown {

@@ -1,4 +1,5 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { withoutUndefined } from '../../files/formats/json.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
 import type { OfferedModel } from '../providers/list-models.ts';
 import type { ModelsFile } from './models-file.ts';
@@ -57,12 +58,12 @@ export function addToModelsFile(
 
 function addModel(document: Document, model: string, provider: string, offered: OfferedModel): void {
   const { id, modality } = offered;
-  const entry = { model, modality, provider, ...(id !== model && { id }), ...extraFields(offered) };
-  modelSequence(document).add(document.createNode(entry, { flow: true }));
+  const entry = { model, modality, provider, id: id === model ? undefined : id, ...extraFields(offered) };
+  modelSequence(document).add(document.createNode(withoutUndefined(entry), { flow: true }));
 }
 
 function extraFields({ price, shutdownDate }: Partial<OfferedModel>): object {
-  return { ...(price && { price }), ...(shutdownDate !== undefined && { shutdown_date: shutdownDate }) };
+  return withoutUndefined({ price, shutdown_date: shutdownDate });
 }
 
 function declaredModel({ models }: ModelsFile, provider: Provider, offered: string): ModelEntry | undefined {
@@ -109,12 +110,12 @@ function addProvider(
   if (!provider.isMoved || providers.some(described => described.name === name)) return;
   const { baseUrl, engine, keyVariables, needsKey, batch } = provider;
   const apiKeyEnv = keyVariable ?? (needsKey ? keyVariables[0] : undefined);
-  const entry = {
+  const entry = withoutUndefined({
     baseUrl,
-    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-    ...(engine === 'openai' ? {} : { engine }),
-    ...(batch && { batch }),
-  };
+    apiKeyEnv,
+    engine: engine === 'openai' ? undefined : engine,
+    batch: batch || undefined,
+  });
   if (!isMap(document.get('providers'))) document.set('providers', document.createNode({}));
   const map = toBlockStyle(document.get('providers') as YAMLMap);
   map.set(name, document.createNode(entry, { flow: true }));

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
+import { withoutUndefined } from '../../files/formats/json.ts';
 import { fileIn } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import type { Env } from '../../utils/env.ts';
@@ -79,16 +80,16 @@ function discoveredEndpoint(
   added: readonly string[],
   unpriced: ReadonlySet<string>,
 ): DiscoveredEndpoint {
-  return {
+  return withoutUndefined({
     provider: name,
     baseUrl,
-    ...(fault !== undefined && { fault }),
-    ...(isRefused && { isRefused }),
+    fault,
+    isRefused: isRefused || undefined,
     added,
     known: models.length - added.length,
     others,
     unpriced: added.filter(model => unpriced.has(model)),
-  };
+  });
 }
 
 async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {

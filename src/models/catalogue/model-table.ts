@@ -2,13 +2,13 @@ import path from 'node:path';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { Env } from '../../utils/env.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
-import { didYouMean, nearest, suggest } from '../../utils/nearest-name.ts';
 import { isSameAddress } from '../../wire/addresses.ts';
 import { type DeclaredModel, sentVariables } from '../declared-model.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../model-entry.ts';
 import { type AccessFault, accessFault } from '../providers/access-fault.ts';
 import { guessedModel } from '../providers/guessed-model.ts';
 import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
+import { explainMissingModel, refuseMissingModel } from './missing-model.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
@@ -94,50 +94,16 @@ class WatchedModels {
 
   /** Explains in one line why a model doesn't exist, without paths of this machine. */
   explainMissing(name: string, { withRemedy = true }: RemedyOptions = {}): string {
-    if (name.trim() === '') return 'the name of the model is empty';
-    const models = this.list().map(({ model }) => model);
-    const missing = `the model \`${name}\` does not exist`;
-    const meant = didYouMean(name, models);
-    const list = `models are ${models.join(', ')}`;
-    if (!withRemedy) return withList(missing, meant, list);
-    if (this.#isUnreadable) {
-      return `${missing}; the ${list}, and models.yaml can't be read`;
-    }
-    if (this.#described.brokenNames.has(name)) {
-      const file = this.#named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
-      return `${missing}: its entry in ${file} is invalid`;
-    }
-    if (name.includes('/')) return this.#explainMissingAt(name, missing);
-    if (meant !== '') return withList(missing, meant, list);
-    const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
-    const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
-    return [
-      withList(missing, meant, list),
-      `with its provider in front, such as ${ways.join(', ')}, it needs no entry in models.yaml`,
-      'promptrun models discover writes the models of your endpoints to models.yaml',
-    ].join('; ');
-  }
-
-  /** Explains why `<provider>/<model>` doesn't exist. */
-  #explainMissingAt(name: string, missing: string): string {
-    const [prefix = '', ...rest] = name.split('/');
-    const provider = providerName(prefix);
-    if (this.#described.brokenProviders.has(provider)) {
-      const file = this.#named.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
-      return `${missing}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
-    }
-    const providers = this.#providers().map(({ name }) => name);
-    if (rest.every(part => part === '') && providers.includes(provider)) {
-      return `${missing}: after ${prefix}/ comes the name of a model`;
-    }
-    const meant = nearest(prefix, providers);
-    const refusal = `${missing}, and neither does a provider \`${prefix}\``;
-    const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
-    return withList(
-      refusal,
-      suggest(meant && [meant, ...rest].join('/')),
-      `providers are ${providers.join(', ')}; ${alias}`,
-    );
+    const missing = {
+      name,
+      models: this.list().map(({ model }) => model),
+      providers: this.#providers().map(({ name }) => name),
+      configured: this.#configured.map(({ name }) => name),
+      isUnreadable: this.#isUnreadable,
+      described: this.#described,
+      named: this.#named,
+    };
+    return withRemedy ? explainMissingModel(missing) : refuseMissingModel(missing);
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */
@@ -281,9 +247,4 @@ function declaredFault(model: string, declared: DeclaredModel, env: Env): Access
   if (missing.length === 0) return undefined;
   const verb = missing.length === 1 ? 'is' : 'are';
   return { kind: 'key', message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends` };
-}
-
-/** Adds a suggestion and the names that exist to a refusal. */
-function withList(refusal: string, suggested: string, list: string): string {
-  return `${refusal}${suggested === '' ? '; the' : `${suggested} The`} ${list}`;
 }

@@ -1,7 +1,6 @@
 import { type Money, money } from '../../wire/money.ts';
-import type { EngineResult, ProviderUsage } from '../engine.ts';
+import type { ProviderUsage } from '../engine.ts';
 import type { ModelEntry, Price } from '../model-entry.ts';
-import { answerCount } from './answer-count.ts';
 
 /** The date of the bundled price table. It lags behind, so its prices are estimates. */
 export const PRICE_TABLE_DATE = '2026-09-23';
@@ -114,52 +113,4 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
   };
   if (dollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
   return { estimated: true, cost: usage => money(dollars(usage) ?? 0) };
-}
-
-/** The usage and cost of a run; null for unknown figures. */
-export interface Charge {
-  readonly model: string;
-  /** Input tokens, including cached ones. */
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cached: number | null;
-  readonly cost: Money | null;
-  /** 1 if the price comes from the bundled table, else 0. */
-  readonly estimated: number;
-  /** The number of answers that the run requested. */
-  readonly answers: number;
-}
-
-/**
- * Returns the usage and cost of a run, to store with it; undefined for an offline model. A provider's own figure wins. A
- * refused run cost nothing; the cost of one that broke off is unknown.
- */
-export async function calculateCharge(
-  model: ModelEntry,
-  { usage, dollars = usage?.dollars, outputs, isRefused = false }: EngineResult,
-  options: PricingOptions,
-): Promise<Charge | undefined> {
-  if (!model.provider && !model.declared) return undefined;
-  const { input = null, output = null, cached = null } = usage ?? {};
-  const answers = answerCount(options.runOptions ?? {});
-  const counts = { model: model.model, input, output, cached, answers };
-  if (isRefused) return { ...counts, cost: 0, estimated: 0 };
-  if (dollars !== undefined) return { ...counts, cost: money(dollars), estimated: 0 };
-  const images = outputs.filter(({ type }) => type === 'image').length;
-  const { cost, estimated } = await estimatedCost(model, usage, images, options);
-  return { ...counts, cost, estimated: estimated ? 1 : 0 };
-}
-
-/** Returns the cost by the model's prices, null if neither its tokens nor a price per run determine it. */
-async function estimatedCost(
-  model: ModelEntry,
-  usage: EngineResult['usage'],
-  images: number,
-  options: PricingOptions,
-): Promise<{ cost: number | null; estimated: boolean }> {
-  const isPaidByPicture = images > 0 && model.price?.image !== undefined;
-  if (!usage && !isPaidByPicture && model.price?.run === undefined) return { cost: null, estimated: false };
-  const pricing = await findPricing(model, { ...options, tier: usage?.tier });
-  const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
-  return { cost, estimated: pricing?.estimated ?? false };
 }

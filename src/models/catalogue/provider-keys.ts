@@ -4,10 +4,10 @@ import { EMPTY_MODELS_FILE, mergedModels } from './models-file.ts';
 import { type ModelSources, readModelsFile, readNamedModels } from './read-models-file.ts';
 
 /** Returns the variables of all providers' keys; those in models.yaml if it can be read. */
-export async function keyVariables(place: ModelSources): Promise<readonly string[]> {
-  const known = knownProviders(place.env);
-  const { described: base } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
-  const { providers, models } = mergedModels(base, await readNamedModels(place, base, known));
+export async function keyVariables(sources: ModelSources): Promise<readonly string[]> {
+  const known = knownProviders(sources.env);
+  const { described: base } = await readModelsFile(sources).catch(() => ({ described: EMPTY_MODELS_FILE }));
+  const { providers, models } = mergedModels(base, await readNamedModels(sources, base, known));
   return [
     ...new Set([
       ...[...providers, ...known].flatMap(provider => provider.keyVariables),
@@ -20,7 +20,7 @@ export async function keyVariables(place: ModelSources): Promise<readonly string
 const MIN_LITERAL_KEY_LENGTH = 16;
 
 /** Returns the keys of providers and addresses that are set and secret, which no answer may show. */
-export async function secretKeys(place: ModelSources): Promise<readonly string[]> {
-  const values = (await keyVariables(place)).flatMap(name => place.env[name]?.trim() ?? []);
+export async function secretKeys(sources: ModelSources): Promise<readonly string[]> {
+  const values = (await keyVariables(sources)).flatMap(name => sources.env[name]?.trim() ?? []);
   return values.filter(({ length }) => length >= MIN_LITERAL_KEY_LENGTH);
 }

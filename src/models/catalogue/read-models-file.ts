@@ -5,7 +5,6 @@ import { YamlFields } from '../../files/formats/yaml-fields.ts';
 import type { Env } from '../../utils/env.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
 import { knownProviders, providerName } from '../providers/providers.ts';
-import { readModel, readProvider } from './file-entries.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
@@ -16,6 +15,8 @@ import {
   readModelsText,
   readNamedModelsText,
 } from './models-file.ts';
+import { readModel } from './read-model.ts';
+import { readProvider } from './read-provider.ts';
 
 export interface ModelSources {
   readonly dataDir: string;
@@ -61,8 +62,8 @@ export async function readNamedModels(
 }
 
 /** @throws {InvalidModelsFile} if `models.yaml` has any fault */
-export async function checkModelsFile(place: ModelSources): Promise<void> {
-  const { described } = await readModelsFile(place);
+export async function checkModelsFile(sources: ModelSources): Promise<void> {
+  const { described } = await readModelsFile(sources);
   if (described.faults.length > 0) throw new InvalidModelsFile(described.faults);
 }
 

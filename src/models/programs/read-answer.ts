@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../files/formats/json.ts';
+import { type JsonValue, withoutUndefined } from '../../files/formats/json.ts';
 import { textOrJson } from '../../files/formats/json-fields.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { PastBound } from '../../utils/past-bound.ts';
@@ -49,7 +49,7 @@ export async function readFailed(
   const found = fields.output === undefined ? '' : answerBeginning(text);
   const reason =
     [complaint.trim(), found].filter(words => words !== '').join('; ') || answerBeginning(answer);
-  return { reason, ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
+  return withoutUndefined({ reason, usage, dollars });
 }
 
 function totalTokens({ usage }: AnswerCost): number | undefined {
@@ -61,12 +61,13 @@ async function evaluateAnswerFields(
   { output, cost, tokens }: AnswerFields,
   answer: string,
 ): Promise<AnswerCost & ({ text: string; fault?: undefined } | { text?: undefined; fault: string })> {
-  const expressions = {
-    ...(output !== undefined && { output }),
-    ...(cost !== undefined && { cost }),
-    ...(tokens && { input: tokens.input, tokensOut: tokens.output }),
-    ...(tokens?.cached !== undefined && { cached: tokens.cached }),
-  };
+  const expressions = withoutUndefined({
+    output,
+    cost,
+    input: tokens?.input,
+    tokensOut: tokens?.output,
+    cached: tokens?.cached,
+  });
   if (Object.keys(expressions).length === 0) return { text: answer };
   const selected = await selectFields(job, answer, expressions);
   if ('fault' in selected) {

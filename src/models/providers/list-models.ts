@@ -1,4 +1,4 @@
-import { parseJson } from '../../files/formats/json.ts';
+import { parseJson, withoutUndefined } from '../../files/formats/json.ts';
 import { isJsonObject, listAt, valueAt } from '../../utils/bounded-json.ts';
 import type { Env } from '../../utils/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
@@ -156,8 +156,7 @@ function offered(item: Record<string, unknown>): OfferedModel[] {
   const modality = readModality(id, item);
   if (modality === undefined) return [];
   const price = readListedPrice(item);
-  const shutdownDate = readShutdownDate(item);
-  return [{ id, modality, ...(price && { price }), ...(shutdownDate !== undefined && { shutdownDate }) }];
+  return [withoutUndefined({ id, modality, price, shutdownDate: readShutdownDate(item) })];
 }
 
 /** Returns the modality of a model: as listed, else guessed from its name. */
@@ -181,8 +180,8 @@ function readListedPrice(item: object): Price | undefined {
   };
   const [input, output] = [aMillion('prompt'), aMillion('completion')];
   if (input === undefined || output === undefined) return undefined;
-  const [cachedInput, image] = [aMillion('input_cache_read'), dollars('image_output')];
-  return { input, output, ...(cachedInput !== undefined && { cachedInput }), ...(image && { image }) };
+  const cachedInput = aMillion('input_cache_read');
+  return withoutUndefined({ input, output, cachedInput, image: dollars('image_output') || undefined });
 }
 
 /** Returns the listed day of shutdown, from a date or a time in seconds. Each provider has its own field. */

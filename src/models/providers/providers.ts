@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../files/formats/json.ts';
 import type { Env } from '../../utils/env.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../model-entry.ts';
@@ -21,7 +22,7 @@ export function providerData(name: string): ProviderData | undefined {
 function createProvider(data: ProviderData, env: Env): Provider {
   const { name, keys = [], batch = false, listsModels = true } = data;
   const { baseUrl, isMoved, variable, missing, fault } = providerAddress(data, env);
-  return {
+  return withoutUndefined({
     name,
     baseUrl,
     engine: interfaceAt(data, baseUrl),
@@ -30,10 +31,10 @@ function createProvider(data: ProviderData, env: Env): Provider {
     batch,
     listsModels,
     addressName: variable ?? 'its address',
-    ...(isMoved && { isMoved }),
-    ...(missing && { missing }),
-    ...(fault !== undefined && { fault }),
-  };
+    isMoved: isMoved || undefined,
+    missing,
+    fault,
+  });
 }
 
 /** Returns the interface of a known provider at an address. */

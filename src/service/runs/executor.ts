@@ -1,5 +1,5 @@
 import { textOrJson } from '../../files/formats/json-fields.ts';
-import { calculateCharge } from '../../models/catalogue/prices.ts';
+import { calculateCharge } from '../../models/catalogue/charge.ts';
 import {
   type EngineJob,
   type EngineOutput,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { calculateCharge } from '../../../src/models/catalogue/prices.ts';
+import { calculateCharge } from '../../../src/models/catalogue/charge.ts';
 import type { ProviderUsage } from '../../../src/models/engine.ts';
 import type { ModelEntry, Price, Provider } from '../../../src/models/model-entry.ts';
 import { providerAt } from '../job.ts';

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../../files/formats/json.ts';
 import { valueAt } from '../../../utils/bounded-json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
@@ -139,7 +140,7 @@ export class ModelAnswer {
 
   get usage(): ProviderUsage | undefined {
     const usage = this.#form.usage(this.#counts);
-    return usage && { ...usage, ...(this.tier !== undefined && { tier: this.tier }) };
+    return usage && withoutUndefined({ ...usage, tier: this.tier });
   }
 
   /** Total tokens by the provider's count; undefined if it sent none. */
@@ -255,5 +256,5 @@ export function usageBesideCache({
   readonly cacheWritten: number | undefined;
 }): ProviderUsage {
   const all = input + cached + (cacheWritten ?? 0);
-  return { input: all, output, cached, ...(cacheWritten !== undefined && { cacheWritten }) };
+  return withoutUndefined({ input: all, output, cached, cacheWritten });
 }

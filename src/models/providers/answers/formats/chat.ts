@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../../../files/formats/json.ts';
 import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
 import type { ProviderUsage } from '../../../engine.ts';
 import type { PictureSource } from '../fetch-pictures.ts';
@@ -109,14 +110,13 @@ export function tokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
     count('prompt_tokens_details', 'cache_write_tokens') ??
     count('input_tokens_details', 'cache_write_tokens') ??
     count('cache_creation_input_tokens');
-  const dollars = dollarsIn(counts);
-  return {
+  return withoutUndefined({
     input,
     output,
     cached: Math.min(cached, input),
-    ...(written !== undefined && { cacheWritten: Math.min(written, input) }),
-    ...(dollars !== undefined && { dollars }),
-  };
+    cacheWritten: written === undefined ? undefined : Math.min(written, input),
+    dollars: dollarsIn(counts),
+  });
 }
 
 /** xAI's unit of cost, in US dollars. */

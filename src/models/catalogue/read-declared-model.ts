@@ -1,5 +1,6 @@
 import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
 import { expressionFault } from '../../files/formats/jmespath.ts';
+import { withoutUndefined } from '../../files/formats/json.ts';
 import type { YamlValue } from '../../files/formats/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
 import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
@@ -71,21 +72,22 @@ function readTimeout(fields: YamlFields): number {
 
 function readAnswerFields(fields: YamlFields): AnswerFields {
   const [output, cost, tokens] = ['output', 'cost', 'tokens'].map(key => fields.value(key));
-  return {
-    ...(output && { output: readExpression(output, 'output') }),
-    ...(cost && { cost: readExpression(cost, 'cost') }),
-    ...(tokens && { tokens: readTokens(tokens) }),
-  };
+  return withoutUndefined({
+    output: output && readExpression(output, 'output'),
+    cost: cost && readExpression(cost, 'cost'),
+    tokens: tokens && readTokens(tokens),
+  });
 }
 
 function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
   const fields = YamlFields.of(value, 'tokens', ['input', 'output', 'cached']);
-  const read = (key: string): string => readExpression(fields.value(key) ?? fields.missing(key), key);
-  return {
-    input: read('input'),
-    output: read('output'),
-    ...(fields.value('cached') && { cached: read('cached') }),
-  };
+  const required = (key: string): string => readExpression(fields.value(key) ?? fields.missing(key), key);
+  const cached = fields.value('cached');
+  return withoutUndefined({
+    input: required('input'),
+    output: required('output'),
+    cached: cached && readExpression(cached, 'cached'),
+  });
 }
 
 function readExpression(value: YamlValue, name: string): string {

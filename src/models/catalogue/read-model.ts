@@ -1,11 +1,10 @@
 import { FileFault } from '../../files/formats/file-fault.ts';
-import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
+import { withoutUndefined } from '../../files/formats/json.ts';
+import type { YamlValue } from '../../files/formats/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { RunOption } from '../../wire/index.ts';
 import {
-  INTERFACES,
-  type InterfaceName,
   type ModelEntry,
   OPTION_NAMES,
   type OptionName,
@@ -14,107 +13,14 @@ import {
   RESERVED_NAMES,
 } from '../model-entry.ts';
 import { DEFAULT_CREDITS, guessedModality } from '../providers/guessed-model.ts';
-import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.ts';
-import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
-import { isDeclared, readDeclared } from './declared-entry.ts';
+import { isDeclared, readDeclared } from './read-declared-model.ts';
 
-const KEY_VARIABLE_FORMAT: FieldFormat = {
-  pattern: /^[A-Za-z_]\w*$/,
-  rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
-};
 const DOLLARS: FieldFormat = {
   pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
   rule: 'must be a number of US dollars, 0 or more',
 };
 const DAY: FieldFormat = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
 const CREDITS: FieldFormat = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
-
-const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
-
-/**
- * Reads an entry of `providers`. One with the name of a known provider inherits the fields that it does not set.
- *
- * @param known the known providers, with the addresses of the environment
- * @throws {FileFault} if the entry is invalid
- */
-export function readProvider(
-  { key: name, line, value }: YamlEntry,
-  known: ReadonlyMap<string, Provider> = new Map(),
-): Provider {
-  const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
-  const base = known.get(providerName(name));
-  const written = base ? fields.text('baseUrl') : fields.required('baseUrl');
-  const fault = written === undefined ? undefined : baseUrlFault(written);
-  if (fault !== undefined) throw fields.fault('baseUrl', fault);
-  const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
-  const headers = fields.value('headers');
-  const batch = fields.oneOf('batch', ['true', 'false']);
-  const engine = fields.oneOf('engine', INTERFACES);
-  const reached =
-    written === undefined && base ? knownAddress(base, engine) : writtenAddress(written ?? '', engine, base);
-  const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
-  return {
-    name,
-    ...reached,
-    keyVariables,
-    needsKey: apiKeyEnv !== undefined || (keyVariables.length > 0 && !isLoopback(reached.baseUrl)),
-    batch: batch === undefined ? (base?.batch ?? false) : batch === 'true',
-    ...(headers && { headers: readHeaders(headers) }),
-  };
-}
-
-type AddressAndInterface = Pick<
-  Provider,
-  'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'
->;
-
-/** Returns the address of a known provider, and its interface unless the file names another. */
-function knownAddress(
-  { addressName, baseUrl, engine: own, listsModels, missing, fault, isMoved }: Provider,
-  engine: InterfaceName = own,
-): AddressAndInterface {
-  return {
-    baseUrl,
-    engine,
-    ...(addressName !== undefined && { addressName }),
-    ...(listsModels === false && { listsModels }),
-    ...(missing && { missing }),
-    ...(fault !== undefined && { fault }),
-    ...(isMoved && { isMoved }),
-  };
-}
-
-/** Returns the address that the file gives, and the interface that it names or that is there. */
-function writtenAddress(
-  written: string,
-  engine: InterfaceName | undefined,
-  base: Provider | undefined,
-): AddressAndInterface {
-  const data = base && providerData(base.name);
-  const own = engine ?? data?.engine ?? 'openai';
-  const form = { name: base?.name ?? '', engine: own, baseUrl: data?.baseUrl ?? '' };
-  const baseUrl = normalisedBaseUrl(written, form);
-  const listsModels = !['azure', 'bedrock', 'vertexai'].includes(own);
-  return {
-    baseUrl,
-    engine: engine ?? (data ? interfaceAt(data, baseUrl) : own),
-    ...(listsModels ? {} : { listsModels }),
-  };
-}
-
-function readHeaders(value: YamlValue): Record<string, string> {
-  const headers = value.entries('headers').map(({ key, line, value }) => {
-    const text = value.text(`the header \`${key}\``);
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key)) {
-      throw new FileFault(line, `\`${key}\` is not a valid header name`);
-    }
-    if (!/^[\t\x20-\x7e]*$/.test(text)) {
-      throw new FileFault(line, `the header \`${key}\` must be plain ASCII`);
-    }
-    return [key, text] as const;
-  });
-  return Object.fromEntries(headers);
-}
 
 const MODEL_FIELDS = [
   'model',
@@ -156,23 +62,22 @@ export function readModel(
   const modality = fields.oneOf('modality', ['text', 'image']) ?? guessedModality(id ?? model);
   const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
   const price = fields.value('price');
-  const shutdownDate = fields.text('shutdown_date', DAY)?.slice(0, 10);
   const leaveOut = fields.value('leaveOut');
   const reasoning = fields.oneOf('reasoning', ['true', 'false']);
-  return {
+  return withoutUndefined({
     model,
     modality,
-    engine: 'provider',
+    engine: 'provider' as const,
     provider,
     runOptions: readRunOptions(fields.value('runOptions')),
     credits: Number(fields.text('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
-    ...(id !== undefined && { id }),
-    ...(responseFormat && { responseFormat }),
-    ...(price && { price: readPrice(price) }),
-    ...(shutdownDate !== undefined && { shutdownDate }),
-    ...(leaveOut && { leaveOut: readLeaveOut(leaveOut) }),
-    ...(reasoning && { reasoning: reasoning === 'true' }),
-  };
+    id,
+    responseFormat,
+    price: price && readPrice(price),
+    shutdownDate: fields.text('shutdown_date', DAY)?.slice(0, 10),
+    leaveOut: leaveOut && readLeaveOut(leaveOut),
+    reasoning: reasoning && reasoning === 'true',
+  });
 }
 
 function readLeaveOut(value: YamlValue): OptionName[] {
@@ -232,12 +137,12 @@ function readPrice(value: YamlValue): Price {
     const text = fields.text(key, DOLLARS);
     return text === undefined ? undefined : Number(text);
   };
-  const [image, cachedInput] = [dollars('image'), dollars('cachedInput')];
+  const image = dollars('image');
   const otherwise = image === undefined ? undefined : 0;
-  return {
+  return withoutUndefined({
     input: dollars('input') ?? otherwise ?? fields.missing('input'),
     output: dollars('output') ?? otherwise ?? fields.missing('output'),
-    ...(cachedInput !== undefined && { cachedInput }),
-    ...(image !== undefined && { image }),
-  };
+    cachedInput: dollars('cachedInput'),
+    image,
+  });
 }

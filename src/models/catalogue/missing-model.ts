@@ -1,0 +1,74 @@
+import { didYouMean, nearest, suggest } from '../../utils/nearest-name.ts';
+import { providerName } from '../providers/providers.ts';
+import { MODELS_FILE, type ModelsFile } from './models-file.ts';
+
+/** The name of a model that doesn't exist, and everything that may explain it. */
+export interface MissingModel {
+  readonly name: string;
+  readonly models: readonly string[];
+  readonly providers: readonly string[];
+  /** The providers that have a key or an address of their own. */
+  readonly configured: readonly string[];
+  /** True if models.yaml can't be read. */
+  readonly isUnreadable: boolean;
+  /** All models files together. */
+  readonly described: ModelsFile;
+  /** The file that the user named. */
+  readonly named: ModelsFile;
+}
+
+/** Explains that a model doesn't exist, with the names of those that do. */
+export function refuseMissingModel({ name, models }: MissingModel): string {
+  if (name.trim() === '') return 'the name of the model is empty';
+  const refusal = `the model \`${name}\` does not exist`;
+  return withList(refusal, didYouMean(name, models), `models are ${models.join(', ')}`);
+}
+
+/** Explains to the owner of models.yaml why a model doesn't exist, and how to add it. */
+export function explainMissingModel(missing: MissingModel): string {
+  const { name, models, configured, isUnreadable, described, named } = missing;
+  if (name.trim() === '') return refuseMissingModel(missing);
+  const refusal = `the model \`${name}\` does not exist`;
+  if (isUnreadable) return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
+  if (described.brokenNames.has(name)) {
+    const file = named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
+    return `${refusal}: its entry in ${file} is invalid`;
+  }
+  if (name.includes('/')) return explainMissingAtProvider(missing, refusal);
+  if (didYouMean(name, models) !== '') return refuseMissingModel(missing);
+  const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
+  const prefixed = prefixes.map(provider => `${provider}/${name}`);
+  return [
+    refuseMissingModel(missing),
+    `with its provider in front, such as ${prefixed.join(', ')}, it needs no entry in models.yaml`,
+    'promptrun models discover writes the models of your endpoints to models.yaml',
+  ].join('; ');
+}
+
+/** Explains why `<provider>/<model>` doesn't exist. */
+function explainMissingAtProvider(
+  { name, providers, described, named }: MissingModel,
+  refusal: string,
+): string {
+  const [prefix = '', ...rest] = name.split('/');
+  const provider = providerName(prefix);
+  if (described.brokenProviders.has(provider)) {
+    const file = named.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
+    return `${refusal}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
+  }
+  if (rest.every(part => part === '') && providers.includes(provider)) {
+    return `${refusal}: after ${prefix}/ comes the name of a model`;
+  }
+  const meant = nearest(prefix, providers);
+  const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+  return withList(
+    `${refusal}, and neither does a provider \`${prefix}\``,
+    suggest(meant && [meant, ...rest].join('/')),
+    `providers are ${providers.join(', ')}; ${alias}`,
+  );
+}
+
+/** Adds a suggestion and the names that exist to a refusal. */
+function withList(refusal: string, suggested: string, list: string): string {
+  return `${refusal}${suggested === '' ? '; the' : `${suggested} The`} ${list}`;
+}

@@ -1,0 +1,89 @@
+import { FileFault } from '../../files/formats/file-fault.ts';
+import { withoutUndefined } from '../../files/formats/json.ts';
+import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
+import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
+import { INTERFACES, type InterfaceName, type Provider } from '../model-entry.ts';
+import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.ts';
+import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
+
+const KEY_VARIABLE_FORMAT: FieldFormat = {
+  pattern: /^[A-Za-z_]\w*$/,
+  rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
+};
+const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
+
+/**
+ * Reads an entry of `providers`. One with the name of a known provider inherits the fields that it does not set.
+ *
+ * @param known the known providers, with the addresses of the environment
+ * @throws {FileFault} if the entry is invalid
+ */
+export function readProvider(
+  { key: name, line, value }: YamlEntry,
+  known: ReadonlyMap<string, Provider> = new Map(),
+): Provider {
+  const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
+  const base = known.get(providerName(name));
+  const written = base ? fields.text('baseUrl') : fields.required('baseUrl');
+  const fault = written === undefined ? undefined : baseUrlFault(written);
+  if (fault !== undefined) throw fields.fault('baseUrl', fault);
+  const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
+  const headers = fields.value('headers');
+  const batch = fields.oneOf('batch', ['true', 'false']);
+  const engine = fields.oneOf('engine', INTERFACES);
+  const address =
+    written === undefined && base ? knownAddress(base, engine) : writtenAddress(written ?? '', engine, base);
+  const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
+  return withoutUndefined({
+    name,
+    ...address,
+    keyVariables,
+    needsKey: apiKeyEnv !== undefined || (keyVariables.length > 0 && !isLoopback(address.baseUrl)),
+    batch: batch === undefined ? (base?.batch ?? false) : batch === 'true',
+    headers: headers && readHeaders(headers),
+  });
+}
+
+type AddressAndInterface = Pick<
+  Provider,
+  'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'
+>;
+
+/** Returns the address of a known provider, and its interface unless the file names another. */
+function knownAddress(
+  { addressName, baseUrl, engine: own, listsModels, missing, fault, isMoved }: Provider,
+  engine: InterfaceName = own,
+): AddressAndInterface {
+  return withoutUndefined({ baseUrl, engine, addressName, listsModels, missing, fault, isMoved });
+}
+
+/** Returns the address that the file gives, and the interface that it names or that is there. */
+function writtenAddress(
+  written: string,
+  engine: InterfaceName | undefined,
+  base: Provider | undefined,
+): AddressAndInterface {
+  const data = base && providerData(base.name);
+  const own = engine ?? data?.engine ?? 'openai';
+  const form = { name: base?.name ?? '', engine: own, baseUrl: data?.baseUrl ?? '' };
+  const baseUrl = normalisedBaseUrl(written, form);
+  return withoutUndefined({
+    baseUrl,
+    engine: engine ?? (data ? interfaceAt(data, baseUrl) : own),
+    listsModels: ['azure', 'bedrock', 'vertexai'].includes(own) ? false : undefined,
+  });
+}
+
+function readHeaders(value: YamlValue): Record<string, string> {
+  const headers = value.entries('headers').map(({ key, line, value }) => {
+    const text = value.text(`the header \`${key}\``);
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key)) {
+      throw new FileFault(line, `\`${key}\` is not a valid header name`);
+    }
+    if (!/^[\t\x20-\x7e]*$/.test(text)) {
+      throw new FileFault(line, `the header \`${key}\` must be plain ASCII`);
+    }
+    return [key, text] as const;
+  });
+  return Object.fromEntries(headers);
+}
