@@ -9,7 +9,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
   EPIPE: 'connection closed while sending',
   ETIMEDOUT: 'connection timed out',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS; its address may begin with http://',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not use TLS; try an address that begins with http://',
   UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
   UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
   UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
@@ -63,7 +63,7 @@ export function explainConnectionFailure(error: unknown): string {
   const code = faultCode(error);
   if (code === undefined) return faultMessage(error);
   if (UNTRUSTED.has(code)) {
-    return `its certificate is not trusted (${code}); name the file of its CA in NODE_EXTRA_CA_CERTS`;
+    return `its certificate is not trusted (${code}); set NODE_EXTRA_CA_CERTS to the file of its CA`;
   }
   const cause = CAUSES[code] ?? faultMessage(error);
   return isClientCode(code) ? cause : `${cause} (${code})`;

@@ -71,7 +71,7 @@ export async function within<T>(
   work: (limited: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new Deadline(signal);
-  deadline.limit(ms, () => new Error(`not done in ${ms / 1000} s`));
+  deadline.limit(ms, () => new Error(`timed out after ${ms / 1000} s`));
   try {
     return await work(deadline.signal);
   } finally {

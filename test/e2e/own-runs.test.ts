@@ -157,7 +157,7 @@ describe('with --no-wait the run', () => {
     await gone;
     expect(await command('runs', 'cancel', runId)).toMatchObject({
       code: 0,
-      stderr: `Run ${runId} has ended already: failed.\n`,
+      stderr: `Run ${runId} has already ended: failed.\n`,
     });
     expect(await get(runId)).toMatchObject({
       runStatus: 'failed',

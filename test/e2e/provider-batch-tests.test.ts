@@ -235,8 +235,8 @@ it.each([
   { model: 'plain', flags: [], message: "can't be used in a batch: only openai" },
   { model: 'echo', flags: [], message: "can't be used in a batch: only openai" },
   { model: 'openai', flags: ['--judge', 'echo'], message: "can't be used in a batch: only openai" },
-  { model: 'openai', flags: ['--watch'], message: "--provider-batch doesn't go with --watch" },
-  { model: 'openai', flags: ['--sure'], message: "--provider-batch doesn't go with --sure" },
+  { model: 'openai', flags: ['--watch'], message: "--provider-batch can't be used with --watch" },
+  { model: 'openai', flags: ['--sure'], message: "--provider-batch can't be used with --sure" },
   { model: 'openai', flags: ['--cancel'], message: '--cancel needs --resume' },
 ])('is refused before anything is sent: $model $flags', async ({ model, flags, message }) => {
   const outcome = await test(model, ...flags);

@@ -272,7 +272,7 @@ it('runs a model by its prefix with nothing but a key', async () => {
   expect(provider.body()).toMatchObject({ model: 'gpt-9' });
   expect(await runCommandHere([...hello, 'gpt-9'], { home, env: withKey })).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('gpt-9 is taken for a model of openai') as string,
+    stderr: expect.stringContaining('gpt-9 is treated as a model of openai') as string,
   });
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
   expect(await runCommandHere([...hello, 'openai/gpt-9'], { home, env: withKey })).toMatchObject({

@@ -159,7 +159,7 @@ describe('on a terminal', () => {
   it('mcp says what it waits for', async () => {
     const terminal = onTerminal(['mcp'], { columns: 160 });
     await terminal.waitFor(
-      'note: waiting for a client of the Model Context Protocol on standard input; Ctrl-D ends. How a client starts it: promptrun mcp --help',
+      'note: waiting for a client of the Model Context Protocol on standard input; press Ctrl-D to end. How a client starts it: promptrun mcp --help',
     );
     terminal.press('ctrl+d');
     expect(await terminal.exit()).toBe(0);

@@ -127,7 +127,7 @@ describe('media in an object store', () => {
   test('go with no directory for media', async () => {
     const both = ['serve', '--port', '0', '--media', MEDIA, '--media-dir', temporaryDirectory()];
     const { code, stderr } = await runCommand([...both, '--database', 'postgres://127.0.0.1:1/x']);
-    expect(stderr).toContain('exclude each other');
+    expect(stderr).toContain("can't be used together");
     expect(code).toBe(2);
   });
 

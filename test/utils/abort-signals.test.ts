@@ -14,7 +14,7 @@ describe('work with a limit', () => {
     const { signal } = new AbortController();
     const ended = within(20, signal, abortReason);
     collectGarbage();
-    expect(await ended).toBe('not done in 0.02 s');
+    expect(await ended).toBe('timed out after 0.02 s');
   });
 
   it('is over as soon as its owner is', async () => {

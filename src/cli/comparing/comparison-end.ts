@@ -16,7 +16,7 @@ export function refuseUnfinishedComparison({
   if (budget.reached !== undefined) throw capError(budget.reached, compared);
   refusePostponed(compared);
   const unjudged = judgements && judgingFault(judgements);
-  if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
+  if (unjudged) throw new CliError(`some answers could not be judged: ${unjudged.message}`, unjudged);
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
 }
 

@@ -129,8 +129,8 @@ export function endedBeforeAnswer(
 ): unknown {
   const message =
     reason instanceof TimeIsUp
-      ? 'the creation has not been answered, and a run may go on'
-      : 'a run may have been started and may go on';
+      ? 'the creation has not been answered, and a run may continue'
+      : 'a run may have been started and may continue';
   const hints = [...describeCandidates(connection, candidates), findLaterHint(connection, entry)];
   return endedEarly(reason, message, { hints });
 }
@@ -138,7 +138,7 @@ export function endedBeforeAnswer(
 /** Returns the error if the command ended while it waited for a run. */
 export function endedWaiting(reason: unknown, { advise }: Connection, runId: string): unknown {
   const hints = [`Get it with: ${advise('runs', 'wait', runId)}`];
-  return endedEarly(reason, `run ${runId} goes on`, { hints, data: { runId } });
+  return endedEarly(reason, `run ${runId} continues`, { hints, data: { runId } });
 }
 
 /** Returns the error if the command stopped a run of its own process, or the run had just ended on its own. */

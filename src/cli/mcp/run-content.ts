@@ -68,7 +68,7 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
     const mimeType = await imageType(bytes);
     if (mimeType === undefined) {
       throw new NotAPicture(
-        `${data} gives ${contentType ?? 'an unknown type'}, and its content is not a picture`,
+        `${data} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
       );
     }
     return { type: 'image', mimeType, data: bytes.toString('base64') };

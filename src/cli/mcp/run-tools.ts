@@ -135,14 +135,14 @@ async function createAndFollow(
       },
     });
     if (created.kind === 'ended') return created.run;
-    throw new Error('a run that was waited for still goes on');
+    throw new Error('a run that was waited for has not ended');
   });
 }
 
 function runHint({ advise }: Connection, runId: string | undefined): string {
   return runId === undefined
-    ? `note: a call was cancelled; its run may go on, get the latest with: ${advise('runs', 'wait', '--last')}`
-    : `note: a call was cancelled; run ${runId} goes on, get it with: ${advise('runs', 'wait', runId)}`;
+    ? `note: a call was cancelled; its run may continue, get the latest with: ${advise('runs', 'wait', '--last')}`
+    : `note: a call was cancelled; run ${runId} continues, get it with: ${advise('runs', 'wait', runId)}`;
 }
 
 function rerunHint({ advise }: Connection, runId: string | undefined): string {

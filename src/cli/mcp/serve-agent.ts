@@ -11,7 +11,7 @@ import type { SessionPrompts } from './session-prompts.ts';
 const READER_CHECK_MS = 250;
 
 const WAITING =
-  'note: waiting for a client of the Model Context Protocol on standard input; Ctrl-D ends. ' +
+  'note: waiting for a client of the Model Context Protocol on standard input; press Ctrl-D to end. ' +
   'How a client starts it: promptrun mcp --help';
 
 /** Speaks the protocol on standard input and output until the input ends or `ctx.signal` is aborted. */

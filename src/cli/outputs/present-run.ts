@@ -56,7 +56,7 @@ async function defaultDirectory({ settings, env }: Context): Promise<string> {
 function checkBytesWanted(ctx: Context, flag: string): void {
   if (ctx.globals.json) {
     throw usageError(
-      `${flag} - and --${ctx.globals.query === undefined ? 'json' : 'query'} exclude each other`,
+      `${flag} - and --${ctx.globals.query === undefined ? 'json' : 'query'} can't be used together`,
     );
   }
   if (ctx.io.stdout.isTerminal) {

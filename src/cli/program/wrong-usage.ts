@@ -84,20 +84,20 @@ function flagHints(code: string, command: Command): string[] {
   if (code !== EXCESS_ARGUMENTS) return [];
   const extra = excessArguments(command);
   if (command.options.some(({ long }) => long === '--user'))
-    return [`A user is given with --user: ${commandPath(command)} --user ${shellWord(extra[0] ?? '')}`];
+    return [`Give the user with --user: ${commandPath(command)} --user ${shellWord(extra[0] ?? '')}`];
   if (command.parent?.parent !== null) return [];
   if (!command.options.some(({ long }) => long === '--input') || command.name() === 'api') return [];
   const [first = ''] = extra;
   if (first.startsWith('-')) return [];
   const start = `promptrun ${command.name()} ${shellWord(command.args[0] ?? '')}`;
   if (!first.includes('=') && command.options.some(({ long }) => long === '--from')) {
-    return [`The rows are given with --from: ${start} --from ${shellWord(first)}`];
+    return [`Give the rows with --from: ${start} --from ${shellWord(first)}`];
   }
   const inputs = extra.map(word => ` -i ${shellWord(word.includes('=') ? word : `<input>=${word}`)}`);
   return [
     first.includes('=')
-      ? `An input is given with -i: ${start}${inputs.join('')}`
-      : `An input is given with its name: ${start} -i <input>=${shellWord(first)}`,
+      ? `Give inputs with -i: ${start}${inputs.join('')}`
+      : `Give the input with its name: ${start} -i <input>=${shellWord(first)}`,
   ];
 }
 

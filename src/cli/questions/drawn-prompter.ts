@@ -172,7 +172,7 @@ async function askUntilLeft<T>(
   const input = io.stdin.stream;
   if (input.readableEnded) {
     throw usageError(
-      'nothing can be asked: standard input has been read to its end',
+      "promptrun can't ask anything: standard input has been read to its end",
       'Give everything else by flags if one of them reads standard input.',
     );
   }

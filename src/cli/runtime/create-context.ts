@@ -240,9 +240,9 @@ export function chooseRecordings(
       replay === undefined ? 'PROMPTRUN_REPLAY' : '--replay',
     ];
     throw usageError(
-      `${names.join(' and ')} exclude each other`,
+      `${names.join(' and ')} can't be used together`,
       'A replay sends nothing, so there is nothing to record: use one of them.',
-      ...(replay === undefined ? ['To record, set PROMPTRUN_REPLAY to nothing.'] : []),
+      ...(replay === undefined ? ['To record, unset PROMPTRUN_REPLAY.'] : []),
     );
   }
   const directory = recorded ?? replayed;

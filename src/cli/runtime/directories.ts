@@ -41,6 +41,6 @@ export function directories(
 function refuseHomeless(): never {
   throw configError(
     'this user has no home directory',
-    'Name directories in PROMPTRUN_CONFIG_DIR, PROMPTRUN_DATA_DIR and PROMPTRUN_STATE_DIR.',
+    'Set PROMPTRUN_CONFIG_DIR, PROMPTRUN_DATA_DIR and PROMPTRUN_STATE_DIR to directories.',
   );
 }

@@ -195,7 +195,7 @@ async function versionById(
   if (version !== undefined) return version.promptVersionId;
   throw notFoundError(
     `${slug} has no version ${id}`,
-    `Its versions: ${connection.advise('versions', 'list', slug)}`,
+    `List its versions with: ${connection.advise('versions', 'list', slug)}`,
   );
 }
 
@@ -308,7 +308,7 @@ function noSuchLabel(
     ...(label === 'latest' ? [`Without a label, ${slug} is its latest version.`] : []),
     names.length > 0
       ? `Its labels: ${names.join(', ')}`
-      : `Its versions: ${connection.advise('versions', 'list', slug)}`,
+      : `List its versions with: ${connection.advise('versions', 'list', slug)}`,
   );
 }
 

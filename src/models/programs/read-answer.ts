@@ -24,7 +24,7 @@ export async function readResult(
   const { text, fault, ...facts } = await evaluateAnswerFields(job, fields, answer);
   if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
   if (Buffer.byteLength(text) > MAX_TEXT_MIB * 1024 * 1024) {
-    return { ...failedWith(`${job.model.model} gave more than ${MAX_TEXT_MIB} MiB of text`), ...facts };
+    return { ...failedWith(`${job.model.model} returned more than ${MAX_TEXT_MIB} MiB of text`), ...facts };
   }
   return {
     outputs: [{ type: 'text', text }],
@@ -95,7 +95,7 @@ const MAX_SHOWN_OUTPUT = 300;
 
 function unreadableAnswer(why: string, answer: string): string {
   const start = answerBeginning(answer);
-  return `gave an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}`}`;
+  return `returned an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}`}`;
 }
 
 function answerBeginning(text: string): string {

@@ -123,7 +123,7 @@ function batchState(batch: UncheckedObject): BatchState {
 }
 
 function batchAnswer({ response, error }: Record<string, unknown>): BatchAnswer {
-  if (!isJsonObject(response)) return { fault: reasonInBody(error) ?? 'it gave no answer' };
+  if (!isJsonObject(response)) return { fault: reasonInBody(error) ?? 'it returned no answer' };
   const { status_code: status, body } = response;
   if (status === 200 && isJsonObject(body)) return { body };
   return { fault: `it answered ${String(status)} ${reasonInBody(body) ?? reasonInBody(error) ?? ''}`.trim() };

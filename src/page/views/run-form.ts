@@ -84,7 +84,7 @@ export function runForm(
 }
 
 function describeField({ description, type, required }: TextInputConfig): string | undefined {
-  const parts = [description, HINTS[type], required ? undefined : 'May be left empty.'];
+  const parts = [description, HINTS[type], required ? undefined : 'Optional.'];
   return parts.filter(Boolean).join(' · ') || undefined;
 }
 

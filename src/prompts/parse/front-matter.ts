@@ -112,10 +112,7 @@ function knownEntries(
   for (const entry of entries) {
     if (!known || known.includes(entry.key)) continue;
     const meant = didYouMean(entry.key, known);
-    findings.note(
-      entry,
-      `\`${entry.key}\` is kept without effect: ${name} takes ${listInWords(known)}${meant}`,
-    );
+    findings.note(entry, `\`${entry.key}\` has no effect: ${name} takes ${listInWords(known)}${meant}`);
   }
   return new Map(entries.map(entry => [entry.key, entry]));
 }
@@ -148,11 +145,11 @@ export const NO_TOOLS = 'has no effect here: no tools are called';
 
 function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void {
   if (FRONT_MATTER_KEYS.includes(key) || IGNORED_KEYS.has(key)) return;
-  if (key.includes('.')) return findings.note(place, `\`${key}\` is kept in ext, without effect here`);
+  if (key.includes('.')) return findings.note(place, `\`${key}\` is kept in ext and has no effect here`);
   const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
   const what = isOfFormat
     ? NO_TOOLS
-    : `is not a key of the format: it is kept without effect${didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS])}`;
+    : `is not a key of the format and has no effect${didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS])}`;
   findings.note(place, `\`${key}\` ${what}`);
 }
 

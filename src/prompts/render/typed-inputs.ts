@@ -64,7 +64,7 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   if (isOfSchema) return { fault: `can't be checked: ${message}` };
   const isType = type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
   if (pointer === '' && isType) return { fault: `must be ${INPUT_FORMS[type]}` };
-  return { fault: pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}` };
+  return { fault: pointer === '' ? message : `does not match its schema at ${pointer}: ${message}` };
 }
 
 function matchChoice(schema: JsonObject | undefined, text: string): JsonValue {

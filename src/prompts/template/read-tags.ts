@@ -31,7 +31,7 @@ export class TagReader {
     if (name === 'media') return this.#media(statement, here);
     const [param] = statement.params;
     if (name === 'role' && !(isText(param) && roleNamed(param.value) && statement.params.length === 1)) {
-      const what = 'a role is written {{role "system"}}, {{role "user"}} or {{role "model"}}';
+      const what = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
       return this.fault(statement, what, here);
     }
     if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, here);
@@ -43,7 +43,7 @@ export class TagReader {
       statement.hash?.pairs.find(({ key }) => key === name)?.value;
     const [url, contentType] = [pair('url'), pair('contentType')];
     if (!url || statement.params.length > 0) {
-      const what = 'a picture is written {{media url=field}}, where `field` names the input';
+      const what = 'write a picture as {{media url=field}}, where `field` names the input';
       return this.fault(statement, what, here);
     }
     if (!isPath(url) || here.scope.meaning(url).kind !== 'input') {
@@ -70,11 +70,7 @@ export class TagReader {
     const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
     if (helper) {
       const form = `{{${helper.block ? '#' : ''}${name} …}}`;
-      return this.fault(
-        node,
-        `the helper \`${name}\` can't be called like this: it is written ${form}`,
-        here,
-      );
+      return this.fault(node, `the helper \`${name}\` is not called in this way: write ${form}`, here);
     }
     const names = Object.keys(HELPERS);
     const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
@@ -100,7 +96,7 @@ export class TagReader {
     }
     if (meaning.kind === 'inputs') this.usesAll = true;
     if (meaning.kind === 'data' && !meaning.isKnown) {
-      this.note(path, `\`${path.original}\` has no value here: a run knows no such variable`, here);
+      this.note(path, `\`${path.original}\` has no value: runs have no such variable`, here);
     }
     if (meaning.kind === 'nowhere') {
       this.note(path, `\`${path.original}\` leads out of the template, so it has no value`, here);

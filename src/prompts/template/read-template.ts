@@ -142,7 +142,7 @@ class TemplateReader {
     const { name: written, params, hash } = partial;
     const name = 'original' in written ? written.original : undefined;
     if (name === undefined || name === '__proto__') {
-      const what = 'the name of a partial is written out: no input can choose it';
+      const what = "a partial's name must be written out: an input can't choose it";
       return this.#tags.fault(
         partial,
         name === undefined ? what : `a partial can't be named \`${name}\``,
@@ -214,7 +214,7 @@ class TemplateReader {
   #inline(block: hbs.AST.DecoratorBlock, here: TemplatePlace): void {
     const name = inlineName(block);
     if (name === undefined || name === '__proto__') {
-      const what = 'a partial of this file is written {{#*inline "name"}}…{{/inline}}';
+      const what = 'write a partial of this file as {{#*inline "name"}}…{{/inline}}';
       return this.#tags.fault(
         block,
         name === undefined ? what : `a partial can't be named \`${name}\``,

@@ -76,7 +76,7 @@ export async function creationBody(
   id: string,
 ): Promise<CreateRunRequest> {
   const stored = await store.runs.storedRequest(userId, id);
-  if (!stored) throw notFound(`what the run was created from is not kept: ${WHY_NOT_KEPT}`);
+  if (!stored) throw notFound(`the request of the run is not kept: ${WHY_NOT_KEPT}`);
   const { images, urls = [], runOptions } = stored.request;
   const textInputs = await inputs.readTexts(id, stored.request);
   const isSent = images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
@@ -98,5 +98,5 @@ export async function creationBody(
 
 function goneRefusal(error: unknown): never {
   if (isStoreUnavailable(error)) throw error;
-  throw new Refusal('GONE', 'the pictures that the run was created from are no longer kept');
+  throw new Refusal('GONE', "the pictures of the run's request are no longer kept");
 }

@@ -220,7 +220,7 @@ function faultIfPastBound({ text }: { readonly text: string }) {
 
 function guessNotice({ model, provider }: ModelEntry): string {
   const place = provider === undefined ? 'your endpoint' : `${provider.name} at ${provider.baseUrl}`;
-  return `${model} is taken for a model of ${place}; promptrun models discover writes what it really has to models.yaml`;
+  return `${model} is treated as a model of ${place}; promptrun models discover writes the models that it has to models.yaml`;
 }
 
 function onlyOnce(onNotice: (line: string) => void): (line: string) => void {

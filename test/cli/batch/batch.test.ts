@@ -432,11 +432,11 @@ describe('wrong use', () => {
     [['--from', 'names.csv', '--out', 'r.jsonl', '--concurrency', '0'], 'concurrency'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--retry-failed'], 'needs --resume'],
     [['--from', 'names.csv', '--resume'], '--resume needs --out'],
-    [['--from', 'names.csv', '--out', 'old.jsonl'], 'old.jsonl exists already'],
-    [['--from', 'names.csv', '--out', 'begun.jsonl'], 'begun.jsonl.journal exists already'],
+    [['--from', 'names.csv', '--out', 'old.jsonl'], 'old.jsonl already exists'],
+    [['--from', 'names.csv', '--out', 'begun.jsonl'], 'begun.jsonl.journal already exists'],
     ...(process.platform === 'linux'
       ? ([
-          [['--from', 'names.csv', '--out', '/proc/version', '--resume'], 'no files can be made in /proc'],
+          [['--from', 'names.csv', '--out', '/proc/version', '--resume'], "files can't be created in /proc"],
         ] as [string[], string][])
       : []),
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'no such directory'],

@@ -66,7 +66,7 @@ describe('errors of a service and what lies in front of it', () => {
     const { exitCode, stderr } = await runWithScript([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('unknown input');
-    expect(stderr).toContain(`Its inputs: promptrun prompts get ${VERSION}`);
+    expect(stderr).toContain(`Show its inputs with: promptrun prompts get ${VERSION}`);
   });
 
   it('of a creation of something that is neither a version nor a prompt is shown with its details', async () => {

@@ -287,7 +287,10 @@ describe('compare', () => {
     expect([exitCode, stdout()]).toEqual([0, expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u)]);
     expect(existsSync(path.join(files.home, '-'))).toBe(false);
     const refused = await files.run([...COMPARE, '--report', '-', '--json']);
-    expect([refused.exitCode, refused.stderr()]).toEqual([2, expect.stringContaining('exclude each other')]);
+    expect([refused.exitCode, refused.stderr()]).toEqual([
+      2,
+      expect.stringContaining("can't be used together"),
+    ]);
     expect(JSON.parse((await files.run(['runs', 'list', '--all', '--json'])).stdout())).toHaveLength(4);
   });
 

@@ -214,16 +214,16 @@ describe('wrong use', () => {
   });
 
   it.each([
-    [['run', 'hello', 'Ada'], 'An input is given with its name: promptrun run hello -i <input>=Ada'],
+    [['run', 'hello', 'Ada'], 'Give the input with its name: promptrun run hello -i <input>=Ada'],
     [
       ['run', 'hello', 'name=Ada', 'b=c d'],
-      "An input is given with -i: promptrun run hello -i name=Ada -i 'b=c d'",
+      "Give inputs with -i: promptrun run hello -i name=Ada -i 'b=c d'",
     ],
     [
       ['batch', 'hello', 'my names.csv'],
-      "The rows are given with --from: promptrun batch hello --from 'my names.csv'",
+      "Give the rows with --from: promptrun batch hello --from 'my names.csv'",
     ],
-    [['keys', 'create', 'ada'], 'A user is given with --user: promptrun keys create --user ada'],
+    [['keys', 'create', 'ada'], 'Give the user with --user: promptrun keys create --user ada'],
     [['run', '--', '-hello', '-i', 'name=Ada'], 'Usage: promptrun run [options] [target]'],
     [
       ['run', 'hello', '--topic', 'sk-1'],

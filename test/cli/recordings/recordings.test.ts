@@ -482,7 +482,7 @@ describe('recordings', () => {
   ])('are made or replayed, not both, and nothing is run: %j %j', async (flags, env) => {
     const project = echoProject(CASES);
     const { exitCode, stderr } = await project.run(['test', ...flags], { env });
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('exclude each other')]);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining("can't be used together")]);
     expect(existsSync(path.join(project.home, 'a'))).toBe(false);
   });
 

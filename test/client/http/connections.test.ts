@@ -133,7 +133,9 @@ it('a port without TLS is called that', async () => {
   const server = createHttpServer((_, response) => response.end());
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const client = new TestClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  await expect(client.runs.get('r')).rejects.toThrow(/it speaks no TLS; its address may begin with http:/);
+  await expect(client.runs.get('r')).rejects.toThrow(
+    /it does not use TLS; try an address that begins with http:/,
+  );
   await client.close();
   await new Promise(resolve => server.close(resolve));
 });

@@ -151,7 +151,7 @@ describe('an address', () => {
     expect(failed).toBe(isTooLong);
     const [output] = outputs;
     expect(output?.type === 'error' ? output.message : '').toBe(
-      isTooLong ? 'thing gave more than 8 MiB of text' : '',
+      isTooLong ? 'thing returned more than 8 MiB of text' : '',
     );
   });
 

@@ -446,14 +446,14 @@ describe('Chat Completions', () => {
     const onText = (piece: string): void => void pieces.push(piece.length);
     const stream = await ask({ ...engine, onText }, streamed([half, half, 'b']));
     expect(stream.failed).toBe(true);
-    expect(last(stream)).toContain('gave more than 8 MiB of text');
+    expect(last(stream)).toContain('returned more than 8 MiB of text');
     expect(stream.outputs.map(output => (output.type === 'text' ? output.text.length : output.type))).toEqual(
       [8 * MIB, 'error'],
     );
     expect(pieces).toEqual([4 * MIB, 4 * MIB]);
     const whole8 = await ask(engine, whole(`${half}${half}b`));
     expect(whole8.outputs.map(({ type }) => type)).toEqual(['error']);
-    expect(last(whole8)).toContain('gave more than 8 MiB of text');
+    expect(last(whole8)).toContain('returned more than 8 MiB of text');
   });
 
   it('that does not say that it is a stream is read as one', async () => {

@@ -133,7 +133,7 @@ describe('checking a prompt', () => {
       'fault 10:5 the default of `c` must be of the type integer, not text',
       expect.stringMatching(/^fault 15:17 "strin" is not a type of JSON Schema/),
       expect.stringMatching(/^fault 17:9 the helper `shout` is not known: /),
-      expect.stringMatching(/^fault 18:3 a role is written /),
+      expect.stringMatching(/^fault 18:3 write a role as /),
       expect.stringMatching(/^fault 18:14 unknown partial `none`: it would be the file _none\.prompt /),
     ]);
   });
@@ -160,7 +160,7 @@ describe('checking a prompt', () => {
       expect.stringMatching(/^fault 1:3 the helper `shout`/),
       'fault 1:13 this tag is never closed',
       'fault 2:5 `if` is not ended by {{/each}}',
-      expect.stringMatching(/^fault 3:3 a role is written/),
+      expect.stringMatching(/^fault 3:3 write a role as/),
       'fault 3:21 `{{/if}}` ends a block that was never opened',
       "fault 3:31 the template can't be read here",
       'fault 4:1 this block is never closed',
@@ -182,9 +182,9 @@ describe('checking a prompt', () => {
       'fault 2:10 `{{/each}}` ends a block that was never opened',
       'fault 2:22 this tag is empty, or its last part has no value',
       expect.stringMatching(/^fault 2:30 `\+` isn't allowed in a tag/),
-      "fault 3:4 the helper `role` can't be called like this: it is written {{role …}}",
-      "fault 3:39 the helper `each` can't be called like this: it is written {{#each …}}",
-      "fault 3:56 the helper `role` can't be called like this: it is written {{role …}}",
+      'fault 3:4 the helper `role` is not called in this way: write {{role …}}',
+      'fault 3:39 the helper `each` is not called in this way: write {{#each …}}',
+      'fault 3:56 the helper `role` is not called in this way: write {{role …}}',
     ]);
   });
 
@@ -205,15 +205,15 @@ describe('checking a prompt', () => {
       '{{media url=p}} {{@state.x}} {{../up}}{{media url="data:,"}}',
     );
     expect(notes).toEqual([
-      'note 2:1 `modle` is not a key of the format: it is kept without effect; did you mean model?',
-      'note 3:1 `a.b` is kept in ext, without effect here',
+      'note 2:1 `modle` is not a key of the format and has no effect; did you mean model?',
+      'note 3:1 `a.b` is kept in ext and has no effect here',
       'note 4:1 `tools` has no effect here: no tools are called',
       expect.stringMatching(/^note 5:10 the model `echo` ignores `quality`/),
       'note 8:5 `p` is a picture, and those are always required: the `?` has no effect',
       'note 9:13 the default `z` belongs to no input',
-      'note 10:3 `more` is kept without effect: input takes schema and default',
+      'note 10:3 `more` has no effect: input takes schema and default',
       'note 11:18 the format `xml` is not checked, only json is',
-      expect.stringMatching(/^note 13:19 `@state\.x` has no value here/),
+      expect.stringMatching(/^note 13:19 `@state\.x` has no value: runs have no such variable/),
       expect.stringMatching(/^note 13:32 `\.\.\/up` leads out of the template/),
       expect.stringMatching(/^note 13:51 a run takes pictures from inputs of their own/),
     ]);

@@ -761,7 +761,7 @@ describe('variables in files', () => {
       'one lost',
     ]);
     expect(noteTexts(converted)).toEqual([
-      'in/sub/t.yaml:3: v_*.yaml names no file, and so gives no variables',
+      'in/sub/t.yaml:3: v_*.yaml names no file, and so adds no variables',
     ]);
   });
 });
@@ -876,7 +876,7 @@ describe('programs and addresses of promptfoo', () => {
 
   it.each([
     ['config: {url: "https://{{a}}/", body: {}}', /its host is not literal/],
-    ['config: {url: "http://bot.example/", body: {}}', /is asked by http and is not this machine/],
+    ['config: {url: "http://bot.example/", body: {}}', /it uses http and is not this machine/],
     ['config: {url: "https://b.example/", body: {q: "{{a | upper}}"}}', /more than variables/],
     ['config: {url: "https://b.example/", body: {q: "{{a.b}}"}}', /more than variables/],
     ['config: {url: "https://b.example/", body: {}, transformResponse: file://t.js}', /is a file/],

@@ -55,11 +55,11 @@ describe('a text that stands for a typed value', () => {
     ['i', '1.5', 'i must be a whole number'],
     ['b', 'yes', 'b must be true or false'],
     ['list(array)', '1, 2', 'list must be a list'],
-    ['list(array)', '[1, x]', 'list does not fit its schema at /1: must be integer'],
+    ['list(array)', '[1, x]', 'list does not match its schema at /1: must be integer'],
     ['list(array)', '[1', 'list must be a list, as JSON or YAML'],
-    ['o(object)', '{"name": 1}', 'o does not fit its schema at /name: must be string'],
-    ['o(object)', '{}', 'o does not fit its schema at /name: is missing'],
-    ['o(object)', '{"name": "a", "more": 1}', 'o does not fit its schema at /more: is not in the schema'],
+    ['o(object)', '{"name": 1}', 'o does not match its schema at /name: must be string'],
+    ['o(object)', '{}', 'o does not match its schema at /name: is missing'],
+    ['o(object)', '{"name": "a", "more": 1}', 'o does not match its schema at /more: is not in the schema'],
     ['e(enum)', '2', 'e must be one of 1, two, true'],
   ])('%s: %j does not fit', async (name, text, fault) => expect(await read(name, text)).toBe(fault));
 
@@ -100,7 +100,7 @@ describe('a text that stands for a typed value', () => {
     );
     expect(await readTextInputs(definition, { who: '{"age": 36}' })).toEqual({ who: { age: 36 } });
     await expect(readTextInputs(definition, { who: '{"age": "x"}' })).rejects.toThrow(
-      'the input who does not fit its schema at /age: must be integer',
+      'the input who does not match its schema at /age: must be integer',
     );
   });
 

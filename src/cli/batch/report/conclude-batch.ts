@@ -146,7 +146,7 @@ function summaryText(
   const rowsNow = rows === null ? counted(now, 'row') : `${now} of ${rows} rows`;
   const parts = [
     [inDoubt, 'in doubt'],
-    [goingOn, 'going on'],
+    [goingOn, 'still running'],
     [notDone ?? 0, 'not done'],
   ] as const;
   return [

@@ -142,7 +142,7 @@ export function openFault(error: unknown, file: string, name: string): CliError 
 
 export function existsAlready(name: string): CliError {
   return usageError(
-    `${name} exists already`,
+    `${name} already exists`,
     'Add --resume to resume the batch that wrote it, or name another file with --out.',
   );
 }

@@ -38,7 +38,7 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
   if (isThere) throw existsAlready(out);
   if (existsSync(`${file}.journal`)) {
     throw usageError(
-      `${out}.journal exists already: a batch has begun to write ${out}`,
+      `${out}.journal already exists: a batch has begun to write ${out}`,
       'Add --resume to resume it, or name another file with --out.',
     );
   }

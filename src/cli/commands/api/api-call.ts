@@ -44,7 +44,7 @@ export async function apiCall(
     return { method, path: pathname, query };
   }
   if (flags.input !== undefined && fields.length > 0) {
-    throw usageError('--input and --field exclude each other', 'Put the fields into the body.');
+    throw usageError("--input and --field can't be used together", 'Put the fields into the body.');
   }
   const request = { method, path: pathname, query };
   if (flags.input !== undefined) return { ...request, body: await readBodySource(ctx, flags.input) };

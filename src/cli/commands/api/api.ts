@@ -14,7 +14,8 @@ import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
 
 /** Calls any endpoint and prints the whole envelope. */
 export async function api(ctx: Context, method: string, path: string, flags: ApiFlags): Promise<void> {
-  if (ctx.isReplay) throw usageError("api can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
+  if (ctx.isReplay)
+    throw usageError("api can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   const connection = await ctx.connection();
   let call: ApiCall | undefined = await apiCall(ctx, { method, path }, flags, connection.baseUrl);
   const cursors = new Set<string>();
@@ -25,7 +26,7 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
       : await sendCall(ctx, connection, call);
     const hasReader = await printEnvelope(ctx, answer, { withHead: flags.include === true });
     if (answer.error instanceof GatewayTimeoutError) {
-      ctx.io.note(`the run goes on: ${connection.advise('runs', 'wait', answer.error.runId)}`);
+      ctx.io.note(`the run continues: ${connection.advise('runs', 'wait', answer.error.runId)}`);
     }
     if (answer.error !== undefined) throw answer.error;
     call = hasReader && flags.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;

@@ -43,7 +43,7 @@ export async function configList(ctx: Context): Promise<void> {
       { title: 'VALUE', min: 8, cell: ({ value }) => String(value ?? '') },
       { title: 'FROM', cell: ({ isSet }) => (isSet ? 'set' : 'default') },
       {
-        title: 'WHAT IT IS',
+        title: 'DESCRIPTION',
         min: 16,
         dropOrder: 1,
         cell: ({ key }) => SETTINGS[key].description,
@@ -62,7 +62,7 @@ export async function configPath(ctx: Context): Promise<void> {
       { title: 'NAME', cell: ({ name }) => name },
       { title: 'PATH', paths: true, cell: ({ path }) => path },
       { title: '', dropOrder: 2, cell: ({ exists }) => (exists ? '' : 'nothing yet'), plain: null },
-      { title: 'WHAT IS KEPT THERE', min: 16, dropOrder: 1, cell: ({ holds }) => holds },
+      { title: 'CONTENTS', min: 16, dropOrder: 1, cell: ({ holds }) => holds },
     ],
   });
 }

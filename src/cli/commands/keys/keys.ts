@@ -21,7 +21,7 @@ export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
     ctx.io.note(`Key ${created.id} of user ${created.user}; it is not shown again.`);
     if (isNewUser || (options.plan === undefined && options.credits === undefined)) return;
     ctx.io.note(
-      `note: the user ${created.user} exists already and stays unchanged; change them with: ${adviseOperator(ctx, flags, 'users', 'set', created.user)}`,
+      `note: the user ${created.user} already exists and is unchanged; to change it: ${adviseOperator(ctx, flags, 'users', 'set', created.user)}`,
     );
   });
 }
@@ -66,7 +66,7 @@ export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void
 /** Revokes a key of the local service, named by its id or its beginning. */
 export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
-    const listing = `The keys: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
+    const listing = `List the keys with: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
     const id = keyNamed(await store.listKeys(), name, listing);
     if (!(await store.revokeKey(id))) throw noSuchKey(name, listing);
     await confirm(ctx, { revoked: id }, `Key ${id} is revoked.`);

@@ -103,7 +103,7 @@ async function loginTarget(ctx: Context): Promise<LoginTarget> {
 }
 
 async function askForAddress(ctx: Context): Promise<string> {
-  if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no address is known yet');
+  if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no service is configured yet');
   const prompter = await ctx.prompter();
   const problem = (answer: string): string | undefined => {
     try {

@@ -140,7 +140,7 @@ async function runModelCheck(
   try {
     await checkModelAccess(connection, request.promptVersionId);
     const created = await createAndWait(ctx, connection, request, { budget });
-    if (created.kind !== 'ended') throw new Error('the run still goes on');
+    if (created.kind !== 'ended') throw new Error('the run has not ended');
     const { runId, runStatus, outputs } = created.run;
     const { cost } = budget.spentOn(runId);
     const hasFailed = runStatus === 'failed';

@@ -103,7 +103,10 @@ function promptNumber(written: string): number {
 async function withoutExtension(file: string): Promise<string> {
   const { ext, name } = path.parse(file);
   if (name === '' || (ext !== '' && ext !== '.prompt')) {
-    throw usageError(`${JSON.stringify(file)} is not the name of a prompt file`, 'It ends in .prompt.');
+    throw usageError(
+      `${JSON.stringify(file)} is not the name of a prompt file`,
+      'Its name must end in .prompt.',
+    );
   }
   const { slugFault } = await import('../../../prompts/slug.ts');
   const fault = slugFault(name);
@@ -124,7 +127,7 @@ async function writeAll(
       const target = fileIn(path.resolve(cwd, file));
       if (force) await replaceFile(target, text);
       else if (!(await createFile(target, text))) {
-        throw usageError(`${file} exists already`, 'Choose another name, or add --force.');
+        throw usageError(`${file} already exists`, 'Choose another name, or add --force.');
       }
       written.push(path.resolve(cwd, file));
     }

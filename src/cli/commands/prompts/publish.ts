@@ -79,7 +79,9 @@ async function storePublisher(
       if (await store.unpublish(slug)) return { slug, unpublished: true };
       throw notFoundError(
         `no prompt '${slug}' is published`,
-        ...(database === undefined ? [`Those that are: ${ctx.advise('prompts', 'list')}`] : []),
+        ...(database === undefined
+          ? [`List the published prompts with: ${ctx.advise('prompts', 'list')}`]
+          : []),
       );
     },
   });

@@ -140,7 +140,7 @@ function checkPlace(below: FileBelow, text: string, force: boolean): void {
   const file = checkBelow(below);
   if (force || !existsSync(file)) return;
   if (!statSync(file).isFile() || readFileSync(file, 'utf8') !== text) {
-    throw usageError(`${file} exists already and differs`, 'Add --force to replace it.');
+    throw usageError(`${file} already exists and differs`, 'Add --force to replace it.');
   }
 }
 

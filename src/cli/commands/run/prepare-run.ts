@@ -87,7 +87,7 @@ export async function prepareRun(
 function checkFlags(ctx: Context, target: string | undefined, { ask, model, option }: RunFlags): void {
   if (target === undefined && !ctx.interactive) {
     throw usageError(
-      'no target is given',
+      'the target is missing',
       'Name what to run: an alias, a prompt file, an id or a slug. See: promptrun run --help',
     );
   }

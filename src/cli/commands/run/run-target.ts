@@ -41,7 +41,7 @@ export async function runTarget(
     throw await withInputsHint(error, prepared, target);
   });
   if (!flags.wait) return printRunId(ctx, prepared.connection, started);
-  if (started.kind === 'running') throw new Error('a run that was waited for still goes on');
+  if (started.kind === 'running') throw new Error('a run that was waited for has not ended');
   if (ctx.isReplay) ctx.io.note('note: the answer comes from a recording');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
@@ -64,8 +64,8 @@ async function withInputsHint(
   const isOption = error.message.startsWith('runOptions');
   const hints = [
     isOption
-      ? `The options of each model: ${advise('resources', 'list')}`
-      : `Its inputs: ${advise('prompts', 'get', target)}`,
+      ? `List the options of each model with: ${advise('resources', 'list')}`
+      : `Show its inputs with: ${advise('prompts', 'get', target)}`,
   ];
   return new CliError(message, { ...failure, hints, cause: error });
 }

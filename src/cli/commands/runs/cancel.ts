@@ -65,5 +65,5 @@ function cancelText({ runId, runStatus, outputs }: Run, hadEnded: boolean): stri
   const id = oneLine(runId);
   return isCancelled && !hadEnded
     ? `Run ${id} is cancelled.`
-    : `Run ${id} has ended already: ${oneLine(runStatus)}.`;
+    : `Run ${id} has already ended: ${oneLine(runStatus)}.`;
 }

@@ -37,7 +37,7 @@ interface RunsListRequest {
 function runsListRequest({ clock, advise }: Context, flags: RunsListFlags): RunsListRequest {
   const limit = readLimit(flags);
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
-    throw usageError('--starting-after and --ending-before exclude each other', 'Give one of the two.');
+    throw usageError("--starting-after and --ending-before can't be used together", 'Give one of the two.');
   }
   const query = {
     startingAfter: checkCursor(flags.startingAfter, '--starting-after', advise),
@@ -50,7 +50,7 @@ function runsListRequest({ clock, advise }: Context, flags: RunsListFlags): Runs
 
 function readLimit({ limit, all }: RunsListFlags): number {
   if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : DEFAULT_LIST_LIMIT;
-  if (all === true) throw usageError('--all and --limit exclude each other', 'Give one of the two.');
+  if (all === true) throw usageError("--all and --limit can't be used together", 'Give one of the two.');
   if (!/^\d{1,15}$/u.test(limit) || Number(limit) < 1) {
     throw usageError(`--limit: ${JSON.stringify(limit)} is not a whole number of 1 or more`);
   }

@@ -55,7 +55,7 @@ export async function askOfRun<T>(
       );
     }
     const { message, ...failure } = toFailure(error);
-    const hints = [`The id asked for: ${oneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
+    const hints = [`The requested id: ${oneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
     throw new CliError(message, { ...failure, hints, cause: error });
   }
 }

@@ -75,7 +75,7 @@ export async function runsSave(
   if (seconds === undefined && only !== undefined && others.length === 0) {
     return presentRun(ctx, connection, only.run, only.options);
   }
-  if (to === '-') throw usageError('--to - takes the output of one run', `These are ${runs.length} runs.`);
+  if (to === '-') throw usageError('--to - takes the output of one run', `You named ${runs.length} runs.`);
   return presentRuns(ctx, connection, runs);
 }
 
@@ -116,7 +116,7 @@ export async function runsWait(
 ): Promise<ExitCode> {
   checkRunsNamed(ctx, names, flags);
   if (names.length > 1 && flags.save === '-') {
-    throw usageError('--save - takes the output of one run', `These are ${names.length} runs.`);
+    throw usageError('--save - takes the output of one run', `You named ${names.length} runs.`);
   }
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();

@@ -137,7 +137,7 @@ async function rerunImages(
 function checkSame(image: ImageSource, before: KeptImage, runId: string): void {
   if (!('sha256' in before) || ('sha256' in image && image.sha256 === before.sha256)) return;
   throw usageError(
-    `image ${image.name} is not the one of run ${runId}${before.name === '' ? '' : ` (${before.name})`}`,
+    `image ${image.name} differs from the one of run ${runId}${before.name === '' ? '' : ` (${before.name})`}`,
     'To run it with other images, add --other-images.',
   );
 }
@@ -155,7 +155,7 @@ async function createRerun(
       onProgress: state => progress.update(state),
     });
     if (created.kind === 'ended') return created.run;
-    throw new Error('a run that was waited for still goes on');
+    throw new Error('a run that was waited for has not ended');
   } finally {
     progress.stop();
   }

@@ -16,7 +16,8 @@ type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 
 
 /** Serves the local service over HTTP until a signal ends it, which is a success. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
-  if (ctx.isReplay) throw usageError("serve can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
+  if (ctx.isReplay)
+    throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   const request = serveOptions(flags, ctx.cwd);
   const ending = nextSignal(ctx);
   const { io, clock } = ctx;
@@ -27,7 +28,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     );
   }
   if (request.mediaDir !== undefined && request.media !== undefined) {
-    throw usageError('--media-dir and --media exclude each other: media are kept in one place');
+    throw usageError("--media-dir and --media can't be used together: media are kept in one place");
   }
   const running = await ctx.local.serve({
     ...request,
@@ -46,7 +47,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   });
   await ending.arrived;
   if (request.drainMs) await drain(ctx, running, flags.drain);
-  ctx.io.note('Stopping; a second signal stops it at once.');
+  ctx.io.note('Stopping; a second signal stops it immediately.');
   await running.close();
 }
 
@@ -68,7 +69,7 @@ async function announce(
 
 /** Gives a load balancer time to notice that this instance is about to stop. */
 async function drain(ctx: Context, running: Service, duration: string): Promise<void> {
-  ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends that.`);
+  ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
   const over = new AbortController();
   const { arrived, handBack } = nextSignal(ctx);
   void arrived.then(() => over.abort());
@@ -162,8 +163,8 @@ function parsePublicUrl(text: string): string {
   const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (plain && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
   throw usageError(
-    `--public-url: '${text}' is not a URL that others could call`,
-    'It is http or https, and may end in a path, such as https://host/base.',
+    `--public-url: '${text}' is not an http or https URL`,
+    'Give one that others can use, with a path if necessary, such as https://host/base.',
   );
 }
 

@@ -19,7 +19,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
   const { resume = false, failed = false, retryUnknown = false } = flags;
   if (resume && failed) {
     throw usageError(
-      '--resume and --failed exclude each other',
+      "--resume and --failed can't be used together",
       'Resume first; --failed then runs what failed.',
     );
   }
@@ -55,11 +55,11 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
 /** Refuses flags that can't be combined with a provider's batch. @throws {CliError} USAGE_ERROR */
 function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure = false }: TestFlags): void {
   if (providerBatch && watch)
-    throw usageError("--provider-batch doesn't go with --watch: it takes up to a day");
+    throw usageError("--provider-batch can't be used with --watch: it takes up to a day");
   if (providerBatch && sure) {
     throw usageError(
-      "--provider-batch doesn't go with --sure",
-      'How often a case runs depends on its answers, which a batch gives all at once: use --repeat.',
+      "--provider-batch can't be used with --sure",
+      'How often a case runs depends on its answers, which a batch returns all at once: use --repeat.',
     );
   }
 }
@@ -69,11 +69,11 @@ function baselineFile({ baseline, failed = false, watch = false }: TestFlags): s
   if (baseline === undefined) return undefined;
   if (failed) {
     throw usageError(
-      '--baseline and --failed exclude each other',
+      "--baseline and --failed can't be used together",
       'Cases that were chosen because they failed look better by chance: run all of them.',
     );
   }
-  if (watch) throw usageError("--baseline doesn't go with --watch: a round runs some cases only");
+  if (watch) throw usageError("--baseline can't be used with --watch: a round runs some cases only");
   return baseline;
 }
 

@@ -63,6 +63,6 @@ function userChanges({ credits, plan }: UsersSetFlags): UserChanges {
 function noSuchUser(ctx: Context, flags: DatabaseFlags, name: string): Error {
   return notFoundError(
     `the user '${oneLine(name)}' does not exist`,
-    `The users: ${adviseOperator(ctx, flags, 'users', 'list')}`,
+    `List the users with: ${adviseOperator(ctx, flags, 'users', 'list')}`,
   );
 }

@@ -93,7 +93,7 @@ function labelChangeText(moved: {
 }) {
   const { label, slug, promptVersionId, previous } = moved;
   const name = `${slug}@${label}`;
-  if (promptVersionId === null) return `${name} removed; it led to ${textOrNothing(previous)}`;
-  if (previous === null || previous === promptVersionId) return `${name} leads to ${promptVersionId}`;
-  return `${name} leads to ${promptVersionId}, no longer to ${previous}`;
+  if (promptVersionId === null) return `removed ${name}, which pointed to ${textOrNothing(previous)}`;
+  if (previous === null || previous === promptVersionId) return `${name} points to ${promptVersionId}`;
+  return `${name} points to ${promptVersionId}, no longer to ${previous}`;
 }

@@ -51,7 +51,7 @@ export function checkWritableFile(cwd: string, chosen: string, flag: string): vo
 function directoryUnwritable(directory: string, flag: string, error: unknown): CliError {
   const code = errorCode(error);
   if (code === undefined) throw error;
-  const message = `${flag}: no files can be made in ${directory}: ${unwritableReason(code)}`;
+  const message = `${flag}: files can't be created in ${directory}: ${unwritableReason(code)}`;
   return unwritable(error, usageError(message));
 }
 
@@ -60,7 +60,7 @@ const REASONS = new Map([
   ['EPERM', 'you have no permission to write there'],
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'no space is left'],
-  ['ENOENT', 'the system allows none'],
+  ['ENOENT', "the system doesn't allow it"],
 ]);
 
 /** Explains the error code of a failed write; without the temporary name that the system's own message has. */

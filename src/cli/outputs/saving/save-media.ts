@@ -35,7 +35,7 @@ async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     empty &&= chunk.length === 0;
     yield chunk;
   }
-  if (empty) throw new Error('its URL gave no bytes');
+  if (empty) throw new Error('its URL returned no bytes');
 }
 
 /** Returns the extension for the content type or, if that is generic, for the bytes. */

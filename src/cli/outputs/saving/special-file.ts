@@ -75,7 +75,7 @@ export function isPagePrinted(ctx: Context, flag: string, name: string | undefin
   const { json, query } = ctx.globals;
   if (!json) return true;
   throw usageError(
-    `${flag} ${name} and --${query === undefined ? 'json' : 'query'} exclude each other: both go to standard output`,
+    `${flag} ${name} and --${query === undefined ? 'json' : 'query'} can't be used together: both go to standard output`,
     `Name a file for the page: ${flag} page.html`,
   );
 }

@@ -155,7 +155,7 @@ function wellFormed(text: string, source: string): string {
     return normalizeBaseUrl(text);
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
-    throw configError(`${source}: ${error.message}`, 'Give it like https://prompts.example.com/v1.');
+    throw configError(`${source}: ${error.message}`, 'Write it like https://prompts.example.com/v1.');
   }
 }
 

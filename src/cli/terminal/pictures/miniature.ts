@@ -32,6 +32,6 @@ export async function miniature(
   const fitTo = { mode: 'width' as const, value: Math.max(1, Math.round(width * scale)) };
   const drawn = new Resvg(svg, { font, fitTo }).render();
   const { pixels } = drawn;
-  if (pixels.every(value => value === 0)) throw new Error('nothing of the picture can be seen');
+  if (pixels.every(value => value === 0)) throw new Error('the picture is fully transparent');
   return { width: drawn.width, height: drawn.height, png: drawn.asPng(), pixels };
 }

@@ -25,7 +25,8 @@ interface Scoring {
 export const javascript = expectationKind<Scoring>({
   schema: {
     ...TEXT_SCHEMA,
-    description: 'JavaScript that gives true, a score, or {pass, score, reason}; it sees output and context',
+    description:
+      'JavaScript that returns true, a score, or {pass, score, reason}; it sees output and context',
   },
   read: async (value, { ctx, key, threshold, config, isAsPromptfoo = false }) => ({
     script: {
@@ -79,18 +80,18 @@ function resultFault(
   const code = quotedExcerpt(written.trim().replace(/\s+/gu, ' '));
   if ('fault' in result) throw new BrokenCheck(`${code}: ${result.fault}`);
   const { value } = result;
-  if (typeof value === 'boolean') return value ? undefined : `${code} gives false`;
+  if (typeof value === 'boolean') return value ? undefined : `${code} returns false`;
   if (typeof value === 'number') return scoreFault(value, threshold, code);
   const [pass, score, reason] = ['pass', 'score', 'reason'].map(key => ownValue(value ?? null, key));
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass !== 'boolean' || !isWhole) {
     const shown = value === undefined ? 'nothing' : quotedExcerpt(JSON.stringify(value));
     throw new BrokenCheck(
-      `${code} gives ${shown}: it must give true or false, a score, or {pass, score, reason}`,
+      `${code} returns ${shown}: it must return true or false, a score, or {pass, score, reason}`,
     );
   }
   if (!pass) {
-    if (typeof reason !== 'string' || reason === '') return `${code}: gives false`;
+    if (typeof reason !== 'string' || reason === '') return `${code}: returns false`;
     return isAsPromptfoo ? reason : `${code}: ${reason}`;
   }
   const hasScore = threshold !== undefined && typeof score === 'number' && !isAsPromptfoo;
@@ -99,7 +100,7 @@ function resultFault(
 
 function scoreFault(score: number, threshold: number | undefined, code: string): string | undefined {
   if (threshold !== undefined) {
-    return score >= threshold ? undefined : `${code} gives ${score}, less than ${threshold}`;
+    return score >= threshold ? undefined : `${code} returns ${score}, less than ${threshold}`;
   }
-  return score > 0 ? undefined : `${code} gives ${score}, which is not above 0`;
+  return score > 0 ? undefined : `${code} returns ${score}, which is not above 0`;
 }

@@ -53,7 +53,7 @@ export const JSON_KINDS = {
       try {
         const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
         if (isTrue) return undefined;
-        return { message: `${quotedExcerpt(expression)} gives ${selected}`, actual: pretty(json.value) };
+        return { message: `${quotedExcerpt(expression)} returns ${selected}`, actual: pretty(json.value) };
       } catch (error) {
         if (error instanceof PastBound)
           throw new CaseFault(`jmespath ${quotedExcerpt(expression)}: ${error.message}`);

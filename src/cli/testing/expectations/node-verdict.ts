@@ -27,17 +27,17 @@ const end = (code, why) => {
 globalThis.console = { ...console, log: (...all) => writeSync(2, all.join(' ') + '\\n') };
 const endWithVerdict = async check => {
   const result = await check(output, context, self);
-  if (typeof result === 'boolean') return end(result ? 0 : 1, result ? '' : 'gives false');
+  if (typeof result === 'boolean') return end(result ? 0 : 1, result ? '' : 'returns false');
   if (typeof result === 'number') {
-    return end((threshold === undefined ? result > 0 : result >= threshold) ? 0 : 1, 'gives ' + result);
+    return end((threshold === undefined ? result > 0 : result >= threshold) ? 0 : 1, 'returns ' + result);
   }
   const { pass, score, reason } = result ?? {};
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass === 'boolean' && isWhole) {
     const isEnough = isAsPromptfoo || threshold === undefined || score === undefined || score >= threshold;
-    return end(pass && isEnough ? 0 : 1, String(reason ?? (pass ? 'gives ' + score : 'gives false')));
+    return end(pass && isEnough ? 0 : 1, String(reason ?? (pass ? 'returns ' + score : 'returns false')));
   }
-  end(2, 'it must give true or false, a score, or {pass, score, reason}');
+  end(2, 'it must return true or false, a score, or {pass, score, reason}');
 };`;
 
 const fileCheck = (): string =>

@@ -20,16 +20,23 @@ const endsWith: Meets = (text, expected) =>
   text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
 const startsWith: Meets = (text, expected) => text.startsWith(expected);
 const contains: Meets = (text, expected) => text.includes(expected);
-const SAME = 'the same, ignoring case';
 
 /** Expectations of an answer as text. */
 export const TEXT_KINDS = {
   contains: textKind('a text that must be in the answer', 'does not contain', contains),
-  icontains: textKind(SAME, 'does not contain', lower(contains)),
-  startsWith: textKind('how the answer must begin', 'does not begin with', startsWith),
-  istartsWith: textKind(SAME, 'does not begin with', lower(startsWith)),
-  endsWith: textKind('how the answer must end', 'does not end with', endsWith),
-  iendsWith: textKind(SAME, 'does not end with', lower(endsWith)),
+  icontains: textKind(
+    'a text that must be in the answer, ignoring case',
+    'does not contain',
+    lower(contains),
+  ),
+  startsWith: textKind('a text that must begin the answer', 'does not begin with', startsWith),
+  istartsWith: textKind(
+    'a text that must begin the answer, ignoring case',
+    'does not begin with',
+    lower(startsWith),
+  ),
+  endsWith: textKind('a text that must end the answer', 'does not end with', endsWith),
+  iendsWith: textKind('a text that must end the answer, ignoring case', 'does not end with', lower(endsWith)),
   equals: expectationKind<WholeText>({
     schema: { ...SCALAR_SCHEMA, description: 'the whole answer' },
     read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),

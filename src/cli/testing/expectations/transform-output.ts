@@ -13,7 +13,7 @@ export async function transformedOutput(
   const value = 'fault' in result ? undefined : result.value;
   // promptfoo treats null as no value.
   if (value === undefined || (answer.isAsPromptfoo && value === null)) {
-    const why = 'fault' in result ? result.fault : 'it gives nothing';
+    const why = 'fault' in result ? result.fault : 'it returns nothing';
     return {
       unmet: { message: `transform ${quotedExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
     };

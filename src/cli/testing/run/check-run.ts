@@ -38,7 +38,10 @@ export async function checkRun(
     : { run: original };
   const shown = { ...result, run, ...(isCut && { isCut }) };
   if (response !== undefined && (ownValue(response, 'output') ?? null) === null) {
-    return { ...shown, mismatches: [mismatchOfCase(testCase, { message: 'the provider gave no output' })] };
+    return {
+      ...shown,
+      mismatches: [mismatchOfCase(testCase, { message: 'the provider returned no output' })],
+    };
   }
   const mismatches: UnmetExpectation[] = [];
   try {

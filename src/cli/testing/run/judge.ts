@@ -190,7 +190,7 @@ export class Judge {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
       throw error;
     });
-    if (created.kind === 'running') throw new Error('a run that was waited for still goes on');
+    if (created.kind === 'running') throw new Error('a run that was waited for has not ended');
     const { run } = created;
     const fault = findProviderFault(connection, run);
     await log.end(creation, fault === undefined ? run.runId : null);

@@ -164,7 +164,7 @@ export class ModelAnswer {
   #countText(text: string): void {
     this.#textBytes += Buffer.byteLength(text);
     if (this.#textBytes <= MAX_TEXT_MIB * 1024 * 1024) return;
-    throw fault(`gave more than ${MAX_TEXT_MIB} MiB of text`, 'ask for a shorter answer');
+    throw fault(`returned more than ${MAX_TEXT_MIB} MiB of text`, 'ask for a shorter answer');
   }
 
   #meaning(reason: string): StopMeaning | undefined {

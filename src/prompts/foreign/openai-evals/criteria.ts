@@ -226,7 +226,7 @@ function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
     note('has a `range` that is not two numbers: it is left out');
     return undefined;
   }
-  if (typeof written !== 'number') note('has no `pass_threshold`: half of its range is taken');
+  if (typeof written !== 'number') note('has no `pass_threshold`: half of its range is used');
   if (entries.has('sampling_params')) note('has `sampling_params`, which have no equivalent');
   const least = typeof written === 'number' ? written : (lowest + highest) / 2;
   const { messages, answer, model } = question;
@@ -273,7 +273,7 @@ function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criter
     return undefined;
   }
   const written = entries.get('pass_threshold')?.json();
-  if (typeof written !== 'number') note('has no `pass_threshold`: 0.5 is taken');
+  if (typeof written !== 'number') note('has no `pass_threshold`: 0.5 is used');
   note('is a program: `test` runs it with --allow-commands');
   const least = String(typeof written === 'number' ? written : 0.5);
   return {

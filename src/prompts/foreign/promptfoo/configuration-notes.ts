@@ -5,7 +5,7 @@ import { type Conversion, valuesByKey } from './conversion.ts';
 export function warnOfRedTeam(entries: ReadonlyMap<string, YamlValue>, conversion: Conversion): void {
   const redTeam = entries.get('redteam');
   if (!redTeam || entries.has('tests') || entries.has('scenarios')) return;
-  conversion.warn(redTeam, '`redteam` without `tests`: nothing is attacked, and each prompt is asked once');
+  conversion.warn(redTeam, '`redteam` without `tests`: nothing is attacked, and each prompt runs once');
 }
 
 /**

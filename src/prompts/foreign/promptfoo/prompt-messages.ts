@@ -106,7 +106,7 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
 const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
 
 const BEYOND =
-  'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a template of ours';
+  'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
 
 function splitText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);

@@ -230,7 +230,7 @@ describe('prompts new', () => {
   it('overwrites nothing, and leaves no partial files', async () => {
     const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'tides.prompt']);
-    expect(stderr).toMatch(/^error: tides\.test\.yaml exists already/);
+    expect(stderr).toMatch(/^error: tides\.test\.yaml already exists/);
     expect([exitCode, existsSync(path.join(home, 'tides.prompt'))]).toEqual([2, false]);
     expect(readFileSync(path.join(home, 'tides.test.yaml'), 'utf8')).toBe('mine');
   });

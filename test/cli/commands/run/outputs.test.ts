@@ -431,7 +431,7 @@ describe('--save', () => {
       'returns text/html, not an image',
     ],
     ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
-    ['is empty', picture(Buffer.alloc(0)), 'gave no bytes'],
+    ['is empty', picture(Buffer.alloc(0)), 'returned no bytes'],
   ])(
     'exits with 1 if a picture %s, with the results printed and nothing half-written',
     async (_, answer, why) => {
@@ -467,7 +467,7 @@ describe('--save', () => {
     ['out', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
     ['out/pictures', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
     ...(process.platform === 'linux'
-      ? ([['/proc/x', /^error: --save: no files can be made in \/proc: the system allows none /]] as [
+      ? ([['/proc/x', /^error: --save: files can't be created in \/proc: the system doesn't allow it /]] as [
           string,
           RegExp,
         ][])

@@ -187,7 +187,7 @@ describe('a run that takes long', () => {
     const given = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
     expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({ exitCode: 6, stdout: '' });
     expect(given.stderr()).toBe(
-      `error: gave up waiting; run ${RUN} goes on (WAIT_TIMEOUT)\nGet it with: promptrun runs wait ${RUN}\n`,
+      `error: gave up waiting; run ${RUN} continues (WAIT_TIMEOUT)\nGet it with: promptrun runs wait ${RUN}\n`,
     );
   });
 
@@ -197,7 +197,7 @@ describe('a run that takes long', () => {
     const { stderr } = await runAgainst(service, [...RUN_IT, '--json', ...HOUR], { clock });
     expect(JSON.parse(stderr())).toEqual({
       status: 'WAIT_TIMEOUT',
-      message: `gave up waiting; run ${RUN} goes on. Get it with: promptrun runs wait ${RUN}`,
+      message: `gave up waiting; run ${RUN} continues. Get it with: promptrun runs wait ${RUN}`,
       data: { runId: RUN },
       exitCode: 6,
     });
@@ -214,7 +214,7 @@ describe('a run that takes long', () => {
     const running = startAgainst(service, RUN_IT);
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toBe(
-      `error: interrupted; run ${RUN} goes on (INTERRUPTED)\nGet it with: promptrun runs wait ${RUN}\n`,
+      `error: interrupted; run ${RUN} continues (INTERRUPTED)\nGet it with: promptrun runs wait ${RUN}\n`,
     );
     expect(running.stdout()).toBe('');
   });
@@ -424,7 +424,7 @@ describe('a creation that is not answered', () => {
     expect({ exitCode, stderr: stderr() }).toEqual({
       exitCode: 2,
       stderr: expect.stringMatching(
-        /^error: name is missing \(VALIDATION_ERROR\)\nIts inputs: promptrun prompts get \S+\n$/,
+        /^error: name is missing \(VALIDATION_ERROR\)\nShow its inputs with: promptrun prompts get \S+\n$/,
       ),
     });
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
@@ -440,7 +440,7 @@ describe('a creation that is not answered', () => {
     );
     const running = startAgainst(service, RUN_IT, { home });
     expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
-    expect(running.stderr()).toContain('a run may have been started and may go on (INTERRUPTED)');
+    expect(running.stderr()).toContain('a run may have been started and may continue (INTERRUPTED)');
     expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
   });

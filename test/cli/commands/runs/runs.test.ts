@@ -70,7 +70,7 @@ describe('runs get', () => {
   it('names a run that does not exist, and how to list the others', async () => {
     const service = await scriptedServiceForTest(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
     const { stderr } = await runAgainst(service, ['runs', 'get', RUN]);
-    expect(stderr()).toMatch(`The id asked for: ${RUN}\nList your runs with: promptrun runs list`);
+    expect(stderr()).toMatch(`The requested id: ${RUN}\nList your runs with: promptrun runs list`);
   });
 
   it.each(['../x', '..', 'a/b', '%2e%2e'])('refuses %s, which would lead elsewhere', async id => {

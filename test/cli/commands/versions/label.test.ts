@@ -28,7 +28,7 @@ describe('versions label', () => {
   it('names a version, which runs by its label until the label is moved', async () => {
     const { promptrun, first, second } = await machine();
     const set = await promptrun(['versions', 'label', 'summary', first.slice(0, 8), 'production']);
-    expect(set).toMatchObject({ exitCode: 0, stdout: `summary@production leads to ${first}\n` });
+    expect(set).toMatchObject({ exitCode: 0, stdout: `summary@production points to ${first}\n` });
     const run = ['run', 'summary@production', '-i', 'x=1'];
     expect((await promptrun(run)).stdout).toBe('One 1\n');
     const moved = await promptrun(['versions', 'label', 'summary', second, 'production']);
@@ -53,7 +53,7 @@ describe('versions label', () => {
     const { promptrun, first } = await machine();
     await promptrun(['versions', 'label', 'summary', first, 'staging']);
     const set = await promptrun(['versions', 'label', 'summary', 'staging', 'production']);
-    expect(set.stdout).toBe(`summary@production leads to ${first}\n`);
+    expect(set.stdout).toBe(`summary@production points to ${first}\n`);
     const { stdout } = await promptrun(['versions', 'diff', 'summary', 'production']);
     expect(stdout).toContain('\n- One {{x}}\n+ Two {{x}}\n');
   });
@@ -87,7 +87,7 @@ describe('versions label', () => {
       expect.stringContaining('An older version needs its whole id.'),
     ]);
     const set = await promptrun(['versions', 'label', 'summary', 'old', 'older']);
-    expect(set.stdout).toBe(`summary@older leads to ${first}\n`);
+    expect(set.stdout).toBe(`summary@older points to ${first}\n`);
   });
 
   it('removes a label, and reports a label that does not exist', async () => {

@@ -17,5 +17,7 @@ it.runIf(process.platform === 'linux')('a full disk is the fault of this machine
   const full = failureFor(1, diskFull());
   expect(full).toMatchObject({ output: 1, message: expect.stringContaining('ENOSPC') as string });
   expect(statusOfFailures([full])).toBe('FILE_ERROR');
-  expect(statusOfFailures([full, failureFor(2, new Error('its URL gave no bytes'))])).toBe('NETWORK_ERROR');
+  expect(statusOfFailures([full, failureFor(2, new Error('its URL returned no bytes'))])).toBe(
+    'NETWORK_ERROR',
+  );
 });

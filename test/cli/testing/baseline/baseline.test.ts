@@ -181,7 +181,7 @@ describe('test --fail-on', () => {
     },
     {
       flags: ['--baseline', 'before.json', '--failed'],
-      message: '--baseline and --failed exclude each other',
+      message: "--baseline and --failed can't be used together",
     },
   ])('$flags is wrong use', async ({ flags, message }) => {
     const project = await Changing.from('yy');

@@ -134,7 +134,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       '{"label": "HardWare", "facts": {"height": 7}}\n',
     );
     expect(stderr).toContain('the criterion `grade` is a program: `test` runs it with --allow-commands');
-    expect(stderr).toContain('the criterion `fails` has no `pass_threshold`: 0.5 is taken');
+    expect(stderr).toContain('the criterion `fails` has no `pass_threshold`: 0.5 is used');
     const tested = await project.run(['test', 'x.test.yaml', '-m', 'echo', '--allow-commands']);
     const failures = tested
       .stdout()
@@ -142,7 +142,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       .filter(line => /^ *x\.test\.yaml:\d+: /u.test(line));
     expect(failures.map(line => line.replace(/^ *x\.test\.yaml:\d+: /u, ''))).toEqual([
       expect.stringContaining('hardware'),
-      expect.stringContaining('gives false'),
+      expect.stringContaining('returns false'),
       expect.stringContaining('ended with 1'),
     ]);
     expect(tested.stdout()).toContain("it scores 0: KeyError('none')");

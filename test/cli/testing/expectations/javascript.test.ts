@@ -57,11 +57,11 @@ describe('an expectation that is JavaScript', () => {
   });
 
   it.each([
-    ['false', '{ javascript: "output.length < 3" }', '"output.length < 3" gives false'],
-    ['0', '{ javascript: "0" }', 'gives 0, which is not above 0'],
-    ['a score too low', '{ javascript: "0.4", threshold: 0.5 }', 'gives 0.4, less than 0.5'],
+    ['false', '{ javascript: "output.length < 3" }', '"output.length < 3" returns false'],
+    ['0', '{ javascript: "0" }', 'returns 0, which is not above 0'],
+    ['a score too low', '{ javascript: "0.4", threshold: 0.5 }', 'returns 0.4, less than 0.5'],
     ['a reason', `{ javascript: '({ pass: false, reason: "too short" })' }`, 'too short'],
-    ['no verdict', '{ javascript: "output" }', 'must give true or false, a score'],
+    ['no verdict', '{ javascript: "output" }', 'must return true or false, a score'],
     ['an error', '{ javascript: "nope" }', 'ReferenceError'],
     ['a transform that fails', '{ transform: "nope()", contains: n }', 'transform "nope()": ReferenceError'],
     ['a loop', '{ javascript: "(() => { for (;;); })()" }', 'takes longer than 2 s'],
@@ -108,7 +108,7 @@ export const broken = () => 'yes';
     const low = await run('{ javascript: "file://check.mjs:low", threshold: 0.5 }');
     expect(low).toEqual([5, expect.stringContaining('too low')]);
     const broken = await run('{ not: { javascript: "file://check.mjs:broken" } }');
-    expect(broken).toEqual([5, expect.stringContaining('it must give true or false')]);
+    expect(broken).toEqual([5, expect.stringContaining('it must return true or false')]);
   });
 
   it('fails if its code fails, whatever was expected', async () => {

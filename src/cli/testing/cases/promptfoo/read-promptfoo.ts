@@ -246,7 +246,7 @@ function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boole
     ...(isSkippable
       ? [`--skip-unsupported leaves out what has no equivalent (${counted(places.length, 'place')}).`]
       : []),
-    'Nothing of it was sent.',
+    'Nothing was sent.',
   );
 }
 

@@ -174,7 +174,7 @@ function valueWithVars(
     if (typeof part === 'string') {
       if (part.startsWith('file://')) return conversion.files.read(part, at).text.trim();
       if (!splitNunjucks(part).isPlain) {
-        conversion.note(at, 'Nunjucks other than `{{name}}` is left as it stands');
+        conversion.note(at, 'Nunjucks other than `{{name}}` is left unchanged');
       }
       return fillVars(part, vars);
     }

@@ -32,7 +32,7 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
     const made = await (name === '' ? all : (loaded[name] ?? all[name]))(context);
     const result = made && typeof made === 'object' && 'prompt' in made ? made.prompt : made;
     const text = typeof result === 'string' ? result : JSON.stringify(result);
-    if (text === undefined) throw new Error('it gives no prompt');
+    if (text === undefined) throw new Error('it returns no prompt');
     write(JSON.stringify(text) + '\\n');
   }
   write('', () => self.exit(0));

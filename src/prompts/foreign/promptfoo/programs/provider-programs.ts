@@ -78,7 +78,7 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
     const isOwn = message.type === 'result' && message.origin?.kind !== 'task-notification';
     if (isOwn || (message.type === 'result' && !end)) end = message;
   }
-  if (end?.subtype !== 'success') throw new Error('Claude gave no result: ' + (end?.subtype ?? 'it ended early'));
+  if (end?.subtype !== 'success') throw new Error('Claude returned no result: ' + (end?.subtype ?? 'it ended early'));
   const toolCalls = [...calls.values()];
   const skillCalls = toolCalls.flatMap(({ name, input, is_error }) => {
     const skill = name === 'Skill' && typeof input?.skill === 'string' ? input.skill.trim() : '';

@@ -27,7 +27,7 @@ if isinstance(result, str) and result.startswith('{'):
 if isinstance(result, dict):
     passed, score, reason = result.get('pass', result.get('pass_')), result.get('score'), result.get('reason')
     if not isinstance(passed, bool) or not isinstance(score, (int, float)) or not isinstance(reason, str):
-        sys.exit('it must give a boolean, a number, or {pass, score, reason}, not ' + json.dumps(result, default=str))
+        sys.exit('it must return a boolean, a number, or {pass, score, reason}, not ' + json.dumps(result, default=str))
     threshold = about.get('threshold')
     if threshold is not None and score < threshold:
         passed = False
@@ -37,6 +37,6 @@ else:
     score = float(result)
     passed = score > 0 if about.get('threshold') is None else score >= about['threshold']
 if bool(passed) == about['inverse']:
-    out.write(str(reason or 'it gives ' + json.dumps(result)))
+    out.write(str(reason or 'it returns ' + json.dumps(result)))
     out.flush()
     sys.exit(1)`;

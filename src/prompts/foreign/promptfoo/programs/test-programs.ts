@@ -37,5 +37,5 @@ os.chdir(folder)
 config = json.loads(config)
 result = call(function_of(load(file), name), *([] if config is None else [config]))
 if not isinstance(result, list):
-    sys.exit('it must give a list of tests, not ' + type(result).__name__)
+    sys.exit('it must return a list of tests, not ' + type(result).__name__)
 out.write(json.dumps(result, default=str))`;

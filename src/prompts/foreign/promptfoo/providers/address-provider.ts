@@ -116,7 +116,7 @@ function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversi
   const address = query === '' ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isAllowedOrigin(origin)) {
-    throw new NoEquivalent(place, 'its host is not literal, or is asked by http and is not this machine');
+    throw new NoEquivalent(place, 'its host is not literal, or it uses http and is not this machine');
   }
   return address;
 }

@@ -99,7 +99,7 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   const { id, at, config, transform, promptConfig } = written;
   const model = modelName(id);
   if (model === undefined) {
-    conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of ours`);
+    conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of promptrun`);
     return undefined;
   }
   const own = convertSettings({ id }, config && valuesByKey(config, 'config'), conversion);
@@ -118,7 +118,7 @@ function convertModel(written: NamedProvider, conversion: Conversion): Promptfoo
   };
   const address = ownAddress(id, config, conversion);
   if (!address) return { model, ...provider };
-  const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is asked at ${address.entry.baseUrl}`);
+  const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is used at ${address.entry.baseUrl}`);
   const nameAtProvider = model.replace(/^[^/]+\//u, '');
   return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }

@@ -28,7 +28,7 @@ export function textGenerationFields(
   const settings = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
   const elsewhere = settings.get('apiEndpoint') ?? settings.get('chatCompletion');
   if (elsewhere) {
-    conversion.note(elsewhere, `the provider \`${id}\` has no equivalent: it is asked in another way`);
+    conversion.note(elsewhere, `the provider \`${id}\` has no equivalent: it has another interface`);
     return undefined;
   }
   const sent = [...settings].filter(([key]) => GENERATION_KEYS.includes(key));

@@ -46,7 +46,7 @@ function isPassedOver(name: string, at: YamlValue, conversion: Conversion): bool
     ? conversion.files.matching(name, at).length > 0
     : conversion.files.has(name.replace(/^file:\/\//u, ''));
   if (isThere) return false;
-  conversion.warn(at, `${name} doesn't exist: it gives no tests, as in promptfoo`);
+  conversion.warn(at, `${name} doesn't exist: it adds no tests, as in promptfoo`);
   return true;
 }
 

@@ -25,7 +25,7 @@ function variableFiles(node: YamlValue, conversion: Conversion): YamlValue[] {
   return items.flatMap(item => {
     const written = item.text('vars');
     const files = conversion.files.filesFrom(item, written);
-    if (files.length === 0) conversion.tell(item, `${written} names no file, and so gives no variables`);
+    if (files.length === 0) conversion.tell(item, `${written} names no file, and so adds no variables`);
     return files.map(file => conversion.files.yaml(file, item));
   });
 }
@@ -90,7 +90,7 @@ export function variableText(text: string, at: Located, conversion: Conversion):
     return '';
   }
   if (/\.pdf$/iu.test(text)) {
-    conversion.note(at, `${text} is a PDF, whose text can't be taken out: the variable is empty`);
+    conversion.note(at, `${text} is a PDF, whose text can't be extracted: the variable is empty`);
     return '';
   }
   const media = mediaVariable(text, at, conversion);

@@ -55,7 +55,7 @@ function transformedVars(
     if (isJsonObject(result)) {
       return [test, withVars(test, { before: all[index] ?? {}, after: result, at }, conversion)];
     }
-    conversion.note(at, '`transformVars` gives no object');
+    conversion.note(at, '`transformVars` returns no object');
     return [test, { ...test, isLeftOut: true }];
   });
 }

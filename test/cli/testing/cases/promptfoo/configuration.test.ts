@@ -33,7 +33,7 @@ describe('test of a configuration of promptfoo', () => {
     expect(exitCode).toBe(5);
     expect(stdout).toContain('passed sub/promptfooconfig.yaml: case 1 (prompt 1)');
     expect(stdout).toContain('FAILED sub/promptfooconfig.yaml: case 1 (prompt 2)');
-    expect(stdout).toContain('promptfooconfig.yaml:7: "output.includes(context.vars.want)" gives false');
+    expect(stdout).toContain('promptfooconfig.yaml:7: "output.includes(context.vars.want)" returns false');
     expect(readdirSync(path.join(project.home, 'sub'))).toEqual(['promptfooconfig.yaml']);
   });
 
@@ -133,7 +133,7 @@ tests:
     ['file://vars.js', ':5: `transformVars` has an equivalent only for code'],
     ['process.env.HOME', ':5: a transform uses `process`'],
     ['vars.a.b.c', ':5: `transformVars`: TypeError'],
-    ['vars.a', ':5: `transformVars` gives no object'],
+    ['vars.a', ':5: `transformVars` returns no object'],
     ["'{ a: context.uuid }'", ':5: `a` has an id that is new for each run'],
   ])("refuses `transformVars` that it can't carry out: %s", async (code, words) => {
     const text = `prompts: ['Say {{a}}']
@@ -176,7 +176,7 @@ tests: ${name}
     const { home } = new Project({ 'promptfooconfig.yaml': text });
     const { exitCode, stderr } = await runInProcess(['test'], { home, local: localService });
     expect(exitCode).toBe(code);
-    expect(stderr()).toMatch(code === 0 ? /:4: .*doesn't exist: it gives no tests/ : /:4: .*doesn't exist/);
+    expect(stderr()).toMatch(code === 0 ? /:4: .*doesn't exist: it adds no tests/ : /:4: .*doesn't exist/);
   });
 
   it('writes lists and objects into texts as promptfoo does', async () => {
