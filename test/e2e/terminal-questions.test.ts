@@ -340,7 +340,7 @@ describe('questions that may not be asked', () => {
     const terminal = onTerminal(['run', '-q', '-i', 'place=@-']);
     terminal.press('ctrl+d');
     expect(await terminal.exit()).toBe(2);
-    expect(terminal.screen()).toContain('error: nothing can be asked');
+    expect(terminal.screen()).toContain("error: promptrun can't ask anything");
   });
 
   it.each([

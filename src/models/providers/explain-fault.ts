@@ -41,7 +41,7 @@ export async function explainFault(
   const plain = error.more.isPassing ? message : description;
   return {
     message,
-    // What the provider says about the key is for the operator only.
+    // Only the operator may see what the provider says about the key.
     plain: fault === 'unauthorised' ? `${access.provider.name} denies this service access` : plain,
     isRefused,
     isUnanswered,

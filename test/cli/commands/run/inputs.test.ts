@@ -187,7 +187,7 @@ describe('what `run` refuses before anything is sent', () => {
     const service = await scriptedServiceForTest();
     const { exitCode, stderr } = await runAgainst(service, ['run', '-i', 'a=b']);
     expect(exitCode).toBe(2);
-    expect(stderr()).toMatch(/^error: no target/);
+    expect(stderr()).toMatch(/^error: the target is missing/);
   });
 });
 
