@@ -5,14 +5,9 @@ import { PATH_PREFIX } from '../wire/index.ts';
 import { type ComposeOptions, compose, type Parts } from './compose.ts';
 import { type Clock, resultWithin, serviceClock } from './core/clock.ts';
 import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
+import { listen, serverOrigin } from './http/listen.ts';
 import type { Metrics } from './http/metrics.ts';
-import {
-  createHttpServer,
-  type HttpServer,
-  listen,
-  type ServedRequest,
-  serverOrigin,
-} from './http/server.ts';
+import { createHttpServer, type HttpServer, type ServedRequest } from './http/server.ts';
 import { WorkThread } from './http/work-thread/work-thread.ts';
 import { createKey } from './keys/keys.ts';
 import { openSignedUrls } from './media/signed-urls.ts';

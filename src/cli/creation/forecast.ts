@@ -1,5 +1,5 @@
 import { text as textOfStream } from 'node:stream/consumers';
-import type { CostEstimate } from '../../service/runs/costs.ts';
+import type { CostEstimate } from '../../service/runs/cost-estimate.ts';
 import { dollars, formatDollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { toCliError } from '../core/failure.ts';

@@ -1,18 +1,18 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { pipeline } from 'node:stream/promises';
-import { errorCode, errorMessage, toError } from '../../utils/error-utils.ts';
-import { MAX_BODY_BYTES, parseTraceparent, TRACEPARENT_HEADER } from '../../wire/index.ts';
-import { letOthersIn, PendingWork } from '../core/background-work.ts';
+import type { Socket } from 'node:net';
+import { parseTraceparent, TRACEPARENT_HEADER } from '../../wire/index.ts';
+import { PendingWork } from '../core/background-work.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
-import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
+import { ApiError, answerError } from './api-error.ts';
 import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
-import { hostCheck, inUrl, isWildcard } from './host-check.ts';
+import { hostCheck, isWildcard } from './host-check.ts';
+import { serverOrigin } from './listen.ts';
 import { envelopeRefusals } from './malformed.ts';
 import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
+import { discardRest, readRequestBody } from './request-body.ts';
 import type { ApiAnswer } from './route.ts';
+import { cutOffStalled, sendAnswer } from './send-answer.ts';
 
 /** One request and its answer, for the log. */
 export interface ServedRequest {
@@ -57,8 +57,6 @@ const REQUEST_TIMEOUT_MS = 300_000;
 /** The time for which an idle connection is kept, in milliseconds: longer than proxies do. */
 const KEEP_ALIVE_MS = 72_000;
 const STALLED_MS = 120_000;
-/** Length of an answer that takes milliseconds to encode. */
-const LONG_ANSWER = 256 * 1024;
 /** Maximum number of connections; a creation may hold one for two minutes. */
 const MAX_HTTP_CONNECTIONS = 4096;
 
@@ -69,18 +67,9 @@ const HEALTH_PATHS: ReadonlySet<string> = new Set([LIVENESS_PATH, READINESS_PATH
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
   const budget = new MemoryBudget(options.maxRequestBytes);
-  const isOurs = hostCheck(options.host, options.publicUrl);
+  const namesThisService = createHostCheck(options);
   // Remembered, because requests may still arrive after the server has stopped listening and lost its address.
   let ownOrigin = '';
-  let isMisdirectionNoted = false;
-  const checkHost = ({ headers: { host }, url = '' }: IncomingMessage): boolean => {
-    // Load balancers may ask for health in HTTP/1.0, which needs no host; browsers always send one.
-    if (isOurs(host) || (host === undefined && HEALTH_PATHS.has(url))) return true;
-    if (!isMisdirectionNoted) options.onNotice?.(MISDIRECTED);
-    isMisdirectionNoted = true;
-    return false;
-  };
-  const sockets = new Set<Socket>();
   const server = createServer(
     { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
@@ -92,7 +81,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void answer(options, request, response, {
         budget,
         origin: originFor(options, ownOrigin, request),
-        isOurs: checkHost(request),
+        isMisdirected: !namesThisService(request),
       });
     },
   );
@@ -100,22 +89,37 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.once('listening', () => {
     ownOrigin = serverOrigin(server, options.host);
   });
+  envelopeRefusals(server);
+  return { server, requests, endUnused: watchUnused(server) };
+}
+
+/** Returns a check that a request names this service as its host. It reports the first request that doesn't. */
+function createHostCheck({
+  host: listening,
+  publicUrl,
+  onNotice,
+}: HttpServerOptions): (request: IncomingMessage) => boolean {
+  const isOurs = hostCheck(listening, publicUrl);
+  let isReported = false;
+  return ({ headers: { host }, url = '' }) => {
+    // Load balancers may ask for health in HTTP/1.0, which needs no host; browsers always send one.
+    if (isOurs(host) || (host === undefined && HEALTH_PATHS.has(url))) return true;
+    if (!isReported) onNotice?.(MISDIRECTED);
+    isReported = true;
+    return false;
+  };
+}
+
+/** Watches the connections of a server. Returns a function that closes those that never sent a request. */
+function watchUnused(server: Server): () => void {
+  const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  envelopeRefusals(server);
-  return { server, requests, endUnused: () => endUnused(sockets) };
-}
-
-function endUnused(sockets: Iterable<Socket>): void {
-  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-}
-
-/** Returns the origin of a listening server, such as `http://127.0.0.1:8787`. */
-export function serverOrigin(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return `http://${inUrl(host)}:${port}`;
+  return () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
 }
 
 /** Returns the beginning of media URLs in the answer to a request. */
@@ -133,7 +137,7 @@ async function answer(
   { api, closing, onRequest, stalledMs = STALLED_MS }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  { budget, origin, isOurs }: { budget: MemoryBudget; origin: string; isOurs: boolean },
+  { budget, origin, isMisdirected }: { budget: MemoryBudget; origin: string; isMisdirected: boolean },
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();
@@ -145,7 +149,9 @@ async function answer(
     return room;
   };
   const readBody = (memory: RequestMemory): Promise<Buffer> => readRequestBody(request, memory);
-  const result = isOurs ? await api({ method, target, headers, origin, memoryFor, readBody }) : misdirected();
+  const result = isMisdirected
+    ? misdirected()
+    : await api({ method, target, headers, origin, memoryFor, readBody });
   room?.free();
   if (closing.aborted) {
     response.setHeader('connection', 'close');
@@ -164,104 +170,7 @@ async function answer(
   });
 }
 
-/** Discards the rest of a request: closing the connection while the caller still sends would lose the answer. */
-async function discardRest(request: IncomingMessage): Promise<void> {
-  if (request.complete || request.closed) return;
-  request.resume();
-  await once(request, 'close').catch(() => {});
-}
-
-/** Ends an answer whose caller has stopped reading. */
-function cutOffStalled(response: ServerResponse, stalledMs: number): void {
-  response.setTimeout(stalledMs);
-  // If the next request has already arrived, Node keeps the timeout, although its answer may take longer. Runs before
-  // Node's own listener, which sets the timeout of an idle connection.
-  response.prependOnceListener('finish', () => response.setTimeout(0));
-}
-
-async function sendAnswer(
-  response: ServerResponse,
-  { httpStatus, headers, body }: ApiAnswer,
-  { headOnly }: { readonly headOnly: boolean },
-) {
-  if (typeof body === 'string' && body.length > LONG_ANSWER) {
-    await letOthersIn();
-    const bytes = Buffer.from(body);
-    response.writeHead(httpStatus, { ...headers, 'content-length': bytes.length });
-    response.end(headOnly ? undefined : bytes);
-    return;
-  }
-  if (typeof body === 'string') {
-    response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
-    response.end(headOnly ? undefined : body);
-    return;
-  }
-  response.writeHead(httpStatus, headers);
-  if (!headOnly) return await pipeline(body, response);
-  body.destroy();
-  response.end();
-}
-
 function misdirected(): ApiAnswer {
   const refusal = new ApiError('MISDIRECTED_REQUEST_ERROR', 'the Host header does not name this service');
   return answerError(refusal, () => {});
 }
-
-/** Reads the body. Leaves a body that is too large to Node, which discards it, so that the answer reaches the caller. */
-function readRequestBody(request: IncomingMessage, memory: RequestMemory): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let length = 0;
-    const take = (piece: Buffer): void => {
-      try {
-        length += piece.length;
-        if (length > MAX_BODY_BYTES) throw tooLarge();
-        memory.take(piece.length);
-        pieces.push(piece);
-      } catch (error) {
-        pieces.length = 0;
-        memory.free();
-        request.off('data', take).resume();
-        reject(toError(error));
-      }
-    };
-    request.on('data', take);
-    request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
-    request.on('error', () => reject(badRequest('the request was cut short')));
-  });
-}
-
-/** The service can't listen on its address. The message names the address and the remedy. */
-class ListenError extends Error {
-  readonly code = 'CANNOT_LISTEN';
-}
-
-/** The flags that name the address of the service. */
-const ADDRESS_FLAGS = { host: '--host', port: '--port' };
-
-/** Resolves once the server accepts connections. @throws {ListenError} if it can't; the message names the flags */
-export async function listen(
-  server: Server,
-  host: string,
-  port: number,
-  flags: Readonly<typeof ADDRESS_FLAGS> = ADDRESS_FLAGS,
-): Promise<void> {
-  try {
-    server.listen({ host, port });
-    await once(server, 'listening');
-  } catch (error) {
-    const reason = LISTEN_FAULTS[errorCode(error) ?? '']?.(flags) ?? errorMessage(error);
-    throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reason}`, { cause: error });
-  }
-}
-
-const noSuchAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
-  `this machine has no such address; check ${host}`;
-
-const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => string>> = {
-  EADDRINUSE: ({ port }) => `the port is in use; choose another one with ${port}, or 0 for any free one`,
-  EACCES: ({ port }) => `that port is not allowed; choose one above 1023 with ${port}`,
-  EADDRNOTAVAIL: noSuchAddress,
-  ENOTFOUND: noSuchAddress,
-};

@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../files/formats/json.ts';
 import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { checkParsed } from '../../prompts/check/check-prompt.ts';
-import { meantModel, type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
+import { meantModel, type PromptDefinition } from '../../prompts/definition.ts';
 import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
 import { lacksOpeningFence } from '../../prompts/parse/prompt-source.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Clock } from '../core/clock.ts';
-import type { NewVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
+import { toNewVersion } from './versions.ts';
 
 export interface Published {
   slug: string;
@@ -85,47 +83,4 @@ export async function refuseFaulty(
   const known = models && knownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
   if (findings.hasFaults) throw invalidPromptFile(findings);
-}
-
-/**
- * Returns the version of a definition, by its slug, its content and its default model.
- *
- * @param defaultModel the model if the definition names none
- */
-export function toNewVersion(definition: PromptDefinition, defaultModel?: string): NewVersion {
-  const { slug, title, description, source } = definition;
-  const model = defaultModel ?? definition.model;
-  const promptId = promptIdForSlug(slug);
-  const id = hashVersion(promptId, definition, defaultModel);
-  return { id, promptId, slug, title, description, model, source, parsed: parsedForm(definition) };
-}
-
-/** Returns the id of the prompt whose versions are files of this name. */
-export function promptIdForSlug(slug: string): string {
-  return uuidFrom(`prompt\0${slug}`);
-}
-
-/** Returns the id of a version. Equal content, partials included, has the same id. */
-function hashVersion(
-  promptId: string,
-  { source, partials }: Pick<PromptDefinition, 'source' | 'partials'>,
-  defaultModel: string | undefined,
-): string {
-  const used = Object.entries(partials).map(([name, text]) => `\0partial\0${name}\0${text}`);
-  const model = defaultModel === undefined ? [] : [`\0model\0${defaultModel}`];
-  return uuidFrom([`${promptId}\0${source}`, ...used, ...model].join(''));
-}
-
-/** Returns the id of an unpublished version, which differs from that of the published version with equal content. */
-export function hashUnlistedVersion(promptVersionId: string, model: string, config?: JsonObject): string {
-  const own = config === undefined ? '' : `\0config\0${JSON.stringify(config)}`;
-  return uuidFrom(`unlisted\0${promptVersionId}\0${model}${own}`);
-}
-
-/** Returns a name-based UUID of a text. */
-function uuidFrom(text: string): string {
-  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,7 +1,7 @@
 import { builtInText } from '../../prompts/built-in/built-in-texts.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
-import { toNewVersion } from './publish.ts';
+import { toNewVersion } from './versions.ts';
 
 /** The prompts of a new service. The simplest is published last, because lists show the newest first. */
 export const SAMPLES = ['sandbox', 'describe', 'postcard', 'hello'] as const;

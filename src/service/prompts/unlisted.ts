@@ -7,13 +7,8 @@ import { parsePromptText } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';
-import {
-  hashUnlistedVersion,
-  type PublishContext,
-  promptIdForSlug,
-  refuseFaulty,
-  toNewVersion,
-} from './publish.ts';
+import { type PublishContext, refuseFaulty } from './publish.ts';
+import { hashUnlistedVersion, promptIdForSlug, toNewVersion } from './versions.ts';
 
 /** The prompt to run without publishing: a prompt file, or a published version by its id, prompt id or slug. */
 export interface UnlistedRequest {

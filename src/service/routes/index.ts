@@ -1,5 +1,6 @@
 import { accountRoutes } from './account.ts';
 import { promptRoutes } from './prompts.ts';
+import { publishingRoutes } from './publishing.ts';
 import { resourceRoutes } from './resources.ts';
 import { runRoutes } from './runs.ts';
 import type { AnyRoute } from './services.ts';
@@ -8,6 +9,7 @@ import type { AnyRoute } from './services.ts';
 export const INTERFACE_ROUTES: readonly AnyRoute[] = [
   ...runRoutes,
   ...promptRoutes,
+  ...publishingRoutes,
   ...resourceRoutes,
   ...accountRoutes,
 ];

@@ -1,31 +1,21 @@
 import { promptConfig } from '../../prompts/definition.ts';
-import { labelFault, MAX_QUERY_LENGTH, type PromptVersion } from '../../wire/index.ts';
+import { MAX_QUERY_LENGTH, type PromptVersion } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
-import { invalidRequest, notFound, type Refusal } from '../core/refusal.ts';
-import { boolean, object, text, uuid } from '../http/schema.ts';
+import { invalidRequest, notFound } from '../core/refusal.ts';
+import { object, text, uuid } from '../http/schema.ts';
 import { listPrompts, searchPrompts, shownTemplate } from '../prompts/find-prompts.ts';
-import { publishSent } from '../prompts/publish-sent.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import {
-  labelBody,
-  labelSchema,
   promptListQuery,
   promptPageSchema,
   promptSearchSchema,
   promptVersionListSchema,
   promptVersionSchema,
-  publishBody,
-  publishedSchema,
 } from './prompt-schemas.ts';
 import { route, type Services } from './services.ts';
 
 const promptId = object({ promptId: uuid });
-/** The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a path. */
-const slugParams = object({ promptId: text({ description: 'The slug' }) });
-
-const labelParams = object({ promptId: text({ description: 'The slug' }), label: text() });
-
 export const promptRoutes = [
   route({
     method: 'GET',
@@ -124,75 +114,6 @@ export const promptRoutes = [
       return await versionView(version, services, caller);
     },
   }),
-
-  route({
-    method: 'PUT',
-    path: '/v1/prompts/:promptId',
-    authorsOnly: true,
-    id: 'publishPrompt',
-    tag: 'Prompts',
-    summary: 'Publish a prompt file under its slug',
-    description:
-      'Requires the key of an author. The path contains the slug. Equal content keeps its version. Faults of the file are listed in `data.faults`, each with line and column.',
-    errors: ['FORBIDDEN_ERROR', 'VALIDATION_ERROR'],
-    params: slugParams,
-    body: publishBody,
-    data: publishedSchema,
-    async handle(services, { params, body }) {
-      const { file, partials = {} } = body;
-      return await publishSent(services, { slug: checkedSlug(params), file, partials });
-    },
-  }),
-
-  route({
-    method: 'DELETE',
-    path: '/v1/prompts/:promptId',
-    authorsOnly: true,
-    id: 'unpublishPrompt',
-    tag: 'Prompts',
-    summary: 'Withdraw a prompt by its slug',
-    description:
-      'Requires the key of an author. The path contains the slug. Runs of the prompt stay readable.',
-    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
-    params: slugParams,
-    data: object({ slug: text(), unpublished: boolean }),
-    async handle({ store }, { params }) {
-      const slug = params.promptId;
-      if (!(await store.prompts.unpublish(slug))) throw unknownSlug(slug);
-      return { slug, unpublished: true };
-    },
-  }),
-
-  route({
-    method: 'PUT',
-    path: '/v1/prompts/:promptId/labels/:label',
-    authorsOnly: true,
-    id: 'setLabel',
-    tag: 'Prompts',
-    summary: 'Set or move a label of a prompt',
-    description:
-      'Requires the key of an author. The path contains the slug and the label. The change is recorded in the history of the prompt.',
-    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
-    params: labelParams,
-    body: labelBody,
-    data: labelSchema,
-    handle: (services, { caller, params, body }) =>
-      moveLabel(services, caller, params, body.promptVersionId.toLowerCase()),
-  }),
-
-  route({
-    method: 'DELETE',
-    path: '/v1/prompts/:promptId/labels/:label',
-    authorsOnly: true,
-    id: 'removeLabel',
-    tag: 'Prompts',
-    summary: 'Remove a label of a prompt',
-    description: 'Requires the key of an author. The change is recorded in the history of the prompt.',
-    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
-    params: labelParams,
-    data: labelSchema,
-    handle: (services, { caller, params }) => moveLabel(services, caller, params),
-  }),
 ];
 
 /**
@@ -213,40 +134,6 @@ async function labelledVersions(store: Store, promptId: string) {
         to: toVersionId,
       })),
   });
-}
-
-/** Sets, moves or removes a label. @throws {Refusal} */
-async function moveLabel(
-  { store, clock }: Services,
-  { userName }: Caller,
-  params: { readonly promptId: string; readonly label: string },
-  promptVersionId?: string,
-) {
-  const { promptId: slug, label } = params;
-  const fault = labelFault(label);
-  if (fault !== undefined) throw invalidRequest(fault);
-  const result = await store.labels.move({ slug, label, promptVersionId, by: userName, at: clock.now() });
-  if ('missing' in result) {
-    if (result.missing === 'prompt') throw unknownSlug(slug);
-    const missing = result.missing === 'label' ? `label "${label}"` : `version ${promptVersionId}`;
-    throw notFound(`${slug} has no ${missing}`);
-  }
-  return { slug, label, promptVersionId: promptVersionId ?? null, previous: result.previous };
-}
-
-const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
-
-/** Returns a valid slug. Never repairs an invalid one, which could name another prompt. @throws {Refusal} */
-function checkedSlug({ promptId: slug }: { readonly promptId: string }): string {
-  if (NEW_SLUG.test(slug)) return slug;
-  throw invalidRequest(
-    'a slug has 1 to 64 of the characters a–z, 0–9 and -, and neither begins nor ends with -',
-  );
-}
-
-/** Returns the 404. The slug is checked only now, because watched directories may publish under other slugs. */
-function unknownSlug(slug: string): Refusal {
-  return notFound(checkedSlug({ promptId: slug }) && 'the prompt does not exist, or is not published');
 }
 
 /** Returns a version with its inputs and template. */

@@ -1,16 +1,16 @@
-import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answer-count.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
-import { findPricing, PRICE_TABLE_DATE, type PricingOptions } from '../../models/catalogue/prices.ts';
+import { findPricing, PRICE_TABLE_DATE } from '../../models/catalogue/prices.ts';
 import { BUILT_IN_MODELS } from '../../models/model-entry.ts';
 import type { AccessFault } from '../../models/providers/access-fault.ts';
-import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import type { TemplateMessage } from '../../prompts/template/template-messages.ts';
-import type { CreateRunRequest } from '../../wire/index.ts';
 import { dollars, type Money } from '../../wire/money.ts';
-import type { Definitions } from '../prompts/definitions.ts';
 import type { UsedRun } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
-import { checkRequestInputs, mergeSettings, requireRunnable } from './run-request.ts';
+import {
+  type CostEstimate,
+  type EstimatedCreation,
+  type EstimateSources,
+  estimateCost,
+} from './cost-estimate.ts';
 
 interface Tokens {
   /** Tokens of the prompt, cached ones included. */
@@ -38,23 +38,9 @@ export interface RunCost {
 
 /** Costs of runs of the embedded service. */
 export type Costs = ReturnType<typeof createCosts>;
-/** The estimated cost of a run. */
-export type CostEstimate = Awaited<ReturnType<typeof estimateCost>>;
-
-export interface CostsOptions {
-  readonly store: Store;
-  readonly userId: number;
-  readonly definitions: Definitions;
-  readonly models: ModelTable;
-  readonly tasks: PromptTasks;
-}
 
 const COSTS_PAGE_SIZE = 500;
-/** Estimated tokens of an answer if the prompt sets no limit. */
-const EXPECTED_OUTPUT = 1000;
-const CHARACTERS_A_TOKEN = 4;
-
-export function createCosts(sources: CostsOptions) {
+export function createCosts(sources: EstimateSources) {
   const { store, userId, definitions, models } = sources;
   return {
     /** The date of the bundled price table, such as 2026-11-30. */
@@ -76,58 +62,8 @@ export function createCosts(sources: CostsOptions) {
       }
       return ended;
     },
-    /**
-     * Estimates the cost of a creation. Creates nothing and asks no provider.
-     *
-     * @throws {Refusal} as the creation would
-     */
+    /** See `estimateCost`. */
     estimate: (creation: EstimatedCreation): Promise<CostEstimate> => estimateCost(sources, creation),
-  };
-}
-
-/** A creation, which may be a request of a provider's batch. */
-type EstimatedCreation = CreateRunRequest & Pick<PricingOptions, 'providerBatch'>;
-
-async function estimateCost(
-  { store, userId, definitions, models, tasks }: CostsOptions,
-  { providerBatch, ...body }: EstimatedCreation,
-) {
-  const lookup = { store, definitions, models, tasks };
-  const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
-  const checked = await checkRequestInputs(lookup, body, { definition, model, userId, takesUnlisted: true });
-  const { textInputs, images: loaded, runOptions } = checked;
-  const pictures = loaded.map(() => 'a picture');
-  const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
-  const options = mergeSettings(definition, runOptions, model);
-  const pricing = await findPricing(model, { providerBatch, runOptions: options });
-  const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
-  const answers = answerCount(options);
-  const limit = wholeNumber(options['maxOutputTokens']);
-  const output = (limit ?? EXPECTED_OUTPUT) * answers;
-  const images = model.modality === 'image' ? answers : 0;
-  const expected = { input, output, cached: 0 };
-  return {
-    model: model.model,
-    modality: model.modality,
-    /** null if the price of the model is unknown. */
-    cost: pricing?.cost(expected, images) ?? null,
-    /** True if only answers show what a run costs. */
-    ...(pricing === undefined && model.declared?.cost !== undefined && { learns: true }),
-    /** The requested price class, if the model has a price but none for that class. */
-    ...(pricing === undefined && (await findPricing(model)) && { unpricedTier: options['serviceTier'] }),
-    /** The cost of the prompt's own tokens, which the run costs at least. */
-    promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
-    /** The number of requested answers; costs are compared per answer. */
-    answers,
-    /** An option that multiplies the cost by an unknown number. */
-    multiplier: unknownMultiplier(options),
-    tokens: { input, output },
-    /** The tokens that each answer is estimated at, if the prompt sets no limit. */
-    ...(limit === undefined && { assumedOutput: EXPECTED_OUTPUT }),
-    images,
-    /** True if the price comes from the bundled price table. */
-    estimated: pricing?.estimated ?? false,
-    ...(pricing?.estimated && { tableDate: PRICE_TABLE_DATE }),
   };
 }
 
@@ -166,9 +102,4 @@ async function estimateStandardCost(
   const entry = models.get(model);
   const pricing = entry && (await findPricing(entry));
   return pricing === undefined ? {} : { standardCost: pricing.cost(tokens, 0) };
-}
-
-function charactersIn(messages: readonly TemplateMessage[]): number {
-  const texts = messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '')));
-  return texts.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,45 +1,34 @@
-import { textOrJson } from '../../files/formats/json-fields.ts';
 import { calculateCharge } from '../../models/catalogue/charge.ts';
 import {
   type EngineJob,
   type EngineOutput,
   type EngineResult,
   failedWith,
-  type JobInputs,
   refusedWith,
 } from '../../models/engine.ts';
 import type { Engines } from '../../models/engines.ts';
 import { type ModelEntry, nearShutdown, shutdownNote } from '../../models/model-entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
-import { type CheckedOutput, changesAnswer, isJsonOutput } from '../../prompts/render/check-output.ts';
-import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { renderPrompt } from '../../prompts/render/render-prompt.ts';
+import { type CheckedOutput, changesAnswer } from '../../prompts/render/check-output.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { PastBound } from '../../utils/past-bound.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import type { Idempotency, QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
+import type { RunOutcome } from '../store/runs/run-records.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
-import type { InputFiles } from './input-files.ts';
-import { mergeSettings } from './run-request.ts';
+import { type ExecutedRun, engineJob, type JobSources } from './engine-job.ts';
 import { stoppedRun } from './stopped-run.ts';
 import { type ChargedResult, type OutcomeStorage, storeOutcome } from './store-outcome.ts';
-import type { TextFeed } from './text-feed.ts';
 import { UNSTORED_REASON, type UnstoredRuns } from './unstored-runs.ts';
 
-export interface ExecutorOptions extends OutcomeStorage {
+export interface ExecutorOptions extends OutcomeStorage, JobSources {
   definitions: Definitions;
-  tasks: PromptTasks;
   models: { get(name: string): ModelEntry | undefined };
   engines: Engines;
-  inputs: InputFiles;
-  /** Describes pictures for engines that take only text. */
-  describeImage: (image: LoadedImage) => string | Promise<string>;
   /** Answers from provider batches, by the keys of their creations. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
   unstored: UnstoredRuns;
-  texts: TextFeed;
   /** True to drop the request of a run that failed before its model was asked, and so cost nothing. */
   forgetsUnasked: boolean;
   /** Returns false if programs must not run, because several users share the service. */
@@ -56,9 +45,6 @@ export interface ExecutorOptions extends OutcomeStorage {
  * is an outcome.
  */
 export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOutcome | undefined>;
-
-/** A run that was created here or comes from the queue. */
-type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined };
 
 export function createExecutor(options: ExecutorOptions): Executor {
   const onNotice = onlyOnce(options.onNotice);
@@ -92,81 +78,33 @@ async function runEngine(
   run: ExecutedRun,
   signal: AbortSignal,
 ): Promise<ChargedResult> {
-  const { definitions, models, engines, clock, tasks, unstored, onNotice } = options;
+  const { definitions, models, engines, tasks, unstored, onAsked } = options;
   if (unstored.has(run.id)) {
-    options.onAsked();
+    onAsked();
     return failedWith(UNSTORED_REASON);
   }
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
-  if (model.guessed === 'key') onNotice(guessNotice(model));
-  const shutdown = nearShutdown(model, clock.now());
-  if (shutdown) onNotice(shutdownNote(shutdown));
+  noteOnModel(model, options);
   const refused = model.engine === 'program' ? await programFault(options, run) : undefined;
   if (refused !== undefined) return refused;
   const job = await engineJob(options, run, { definition, model }, signal);
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
-  options.onAsked();
+  onAsked();
   if (model.engine === 'program') options.programs.add(run.id);
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
   const { runOptions } = job;
   const charge = await calculateCharge(model, result, { runOptions, providerBatch: batched !== undefined });
-  const { output } = definition;
-  const check = (text: string) => tasks.do('checkOutput', { output, text }, { userId: run.userId, signal });
-  const checked = changesAnswer(output) && !result.failed ? await checkedResult(result, check) : result;
+  const checked = await checkedResult(result, definition, tasks, { userId: run.userId, signal });
   return { ...checked, charge };
 }
 
-/** Reads the inputs of a run and renders its prompt. */
-async function engineJob(
-  options: ExecutorOptions,
-  run: ExecutedRun,
-  { definition, model }: { readonly definition: PromptDefinition; readonly model: ModelEntry },
-  signal: AbortSignal,
-): Promise<EngineJob> {
-  const { inputs, texts, tasks, clock } = options;
-  const { images, runOptions, traceparent } = run.request;
-  const task = { userId: run.userId, signal };
-  const textInputs = await inputs.readTexts(run.id, run.request);
-  const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
-  const prompt = await renderPrompt(
-    definition,
-    { textInputs, images: loaded },
-    work => tasks.do('render', work, task),
-    options.describeImage,
-  );
-  const { output } = definition;
-  return {
-    runId: run.id,
-    traceparent,
-    inputs: model.declared ? await jobInputs(definition, textInputs, options, task) : NO_INPUTS,
-    select: (text, expressions) => tasks.do('select', { text, expressions }, task),
-    model,
-    prompt,
-    runOptions: mergeSettings(definition, runOptions, model),
-    json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
-    // A checked answer may differ from the streamed text.
-    onText: changesAnswer(output) ? undefined : texts.emitterFor(run),
-    signal,
-    sleep: (ms, signal) => clock.sleep(ms, signal),
-  };
-}
-
-const NO_INPUTS: JobInputs = { texts: {}, values: {} };
-
-async function jobInputs(
-  { textInputs, input }: PromptDefinition,
-  sentTexts: Readonly<Record<string, string>>,
-  { tasks }: Pick<ExecutorOptions, 'tasks'>,
-  task: { readonly userId: number; readonly signal: AbortSignal },
-): Promise<JobInputs> {
-  const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: sentTexts }, task);
-  const texts: Record<string, string> = {};
-  for (const [key, value] of Object.entries(values)) {
-    texts[key] = sentTexts[key] ?? textOrJson(value);
-  }
-  return { texts, values };
+/** Reports that a model is only guessed, or will soon be shut down. */
+function noteOnModel(model: ModelEntry, { clock, onNotice }: ExecutorOptions): void {
+  if (model.guessed === 'key') onNotice(guessNotice(model));
+  const shutdown = nearShutdown(model, clock.now());
+  if (shutdown) onNotice(shutdownNote(shutdown));
 }
 
 /** Explains why a program must not start; undefined if it may. */
@@ -199,13 +137,20 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
  */
 async function checkedResult(
   result: EngineResult,
-  check: (text: string) => Promise<CheckedOutput>,
+  { output: expected }: PromptDefinition,
+  tasks: PromptTasks,
+  task: { readonly userId: number; readonly signal: AbortSignal },
 ): Promise<EngineResult> {
+  if (result.failed || !changesAnswer(expected)) return result;
   const outputs: EngineOutput[] = [];
   for (const output of result.outputs) {
-    const { text, fault } =
-      output.type === 'text' ? await check(output.text).catch(faultIfPastBound(output)) : {};
-    outputs.push(text === undefined ? output : { type: 'text', text });
+    if (output.type !== 'text') {
+      outputs.push(output);
+      continue;
+    }
+    const checking = tasks.do('checkOutput', { output: expected, text: output.text }, task);
+    const { text, fault } = await checking.catch(faultIfPastBound(output));
+    outputs.push({ type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
   }
   return { ...result, outputs, failed: outputs.length > result.outputs.length };

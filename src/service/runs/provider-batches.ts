@@ -11,7 +11,6 @@ import { explainFault } from '../../models/providers/explain-fault.ts';
 import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
 import { type RequestEffect, retryWhileBusy } from '../../models/providers/retry-while-busy.ts';
-import { isJsonOutput } from '../../prompts/render/check-output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { Env } from '../../utils/env.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
@@ -19,7 +18,8 @@ import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { checkedRun, type RunServices } from './create-run.ts';
-import { mergeSettings, requireAccess, requireRunnable } from './run-request.ts';
+import { promptRequest } from './engine-job.ts';
+import { requireAccess, requireRunnable } from './run-request.ts';
 
 /** Runs that are answered by provider batches. */
 export type ProviderBatches = ReturnType<typeof createProviderBatches>;
@@ -72,15 +72,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const prompt = await renderPrompt(definition, { textInputs, images }, work =>
         services.tasks.do('render', work, { userId }),
       );
-      const { output } = definition;
-      const job: PromptJob = {
-        model,
-        prompt,
-        runOptions: mergeSettings(definition, runOptions, model),
-        json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
-        signal,
-        sleep,
-      };
+      const job: PromptJob = { ...promptRequest(definition, model, prompt, runOptions), signal, sleep };
       const { provider } = model;
       if (!provider) throw invalidRequest(`the model ${model.model} has no provider`);
       const { body } = await buildRequest(job, { provider, key: readProviderKey(provider, env), env });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bestMatches } from '../../../src/service/prompts/find-prompts.ts';
+import { bestMatches } from '../../../src/service/prompts/best-matches.ts';
 
 const prompt = (
   slug: string,

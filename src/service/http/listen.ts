@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { inUrl } from './host-check.ts';
+
+/** The service can't listen on its address. The message names the address and the remedy. */
+class ListenError extends Error {
+  readonly code = 'CANNOT_LISTEN';
+}
+
+/** The flags that name the address of the service. */
+const ADDRESS_FLAGS = { host: '--host', port: '--port' };
+
+/** Resolves once the server accepts connections. @throws {ListenError} if it can't; the message names the flags */
+export async function listen(
+  server: Server,
+  host: string,
+  port: number,
+  flags: Readonly<typeof ADDRESS_FLAGS> = ADDRESS_FLAGS,
+): Promise<void> {
+  try {
+    server.listen({ host, port });
+    await once(server, 'listening');
+  } catch (error) {
+    const reason = LISTEN_FAULTS[errorCode(error) ?? '']?.(flags) ?? errorMessage(error);
+    throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reason}`, { cause: error });
+  }
+}
+
+const noSuchAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
+  `this machine has no such address; check ${host}`;
+
+const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => string>> = {
+  EADDRINUSE: ({ port }) => `the port is in use; choose another one with ${port}, or 0 for any free one`,
+  EACCES: ({ port }) => `that port is not allowed; choose one above 1023 with ${port}`,
+  EADDRNOTAVAIL: noSuchAddress,
+  ENOTFOUND: noSuchAddress,
+};
+
+/** Returns the origin of a listening server, such as `http://127.0.0.1:8787`. */
+export function serverOrigin(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${inUrl(host)}:${port}`;
+}

@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { letOthersIn } from '../core/background-work.ts';
+import type { ApiAnswer } from './route.ts';
+
+/** Length of an answer that takes milliseconds to encode. */
+const LONG_ANSWER = 256 * 1024;
+
+/** Ends an answer whose caller has stopped reading. */
+export function cutOffStalled(response: ServerResponse, stalledMs: number): void {
+  response.setTimeout(stalledMs);
+  // If the next request has already arrived, Node keeps the timeout, although its answer may take longer. Runs before
+  // Node's own listener, which sets the timeout of an idle connection.
+  response.prependOnceListener('finish', () => response.setTimeout(0));
+}
+
+/** Sends an answer; to HEAD only its headers. */
+export async function sendAnswer(
+  response: ServerResponse,
+  { httpStatus, headers, body }: ApiAnswer,
+  { headOnly }: { readonly headOnly: boolean },
+) {
+  if (typeof body === 'string' && body.length > LONG_ANSWER) {
+    await letOthersIn();
+    const bytes = Buffer.from(body);
+    response.writeHead(httpStatus, { ...headers, 'content-length': bytes.length });
+    response.end(headOnly ? undefined : bytes);
+    return;
+  }
+  if (typeof body === 'string') {
+    response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
+    response.end(headOnly ? undefined : body);
+    return;
+  }
+  response.writeHead(httpStatus, headers);
+  if (!headOnly) return await pipeline(body, response);
+  body.destroy();
+  response.end();
+}

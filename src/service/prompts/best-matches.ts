@@ -1,0 +1,48 @@
+import { folded } from '../../utils/word-matcher.ts';
+
+/** The fields of a prompt that a search reads. */
+interface Searchable {
+  slug: string;
+  title: string;
+  description: string;
+  uses: number;
+  publishedAt: number;
+}
+
+const MAX_ROWS = 50;
+
+/** Returns the prompts that match at least one word, best match first. */
+export function bestMatches<T extends Searchable>(prompts: readonly T[], query: string): T[] {
+  const whole = folded(query);
+  const words = [...new Set(whole.split(/\s+/))].filter(Boolean);
+  if (words.length === 0) return [];
+  return prompts
+    .map(prompt => ({ prompt, score: searchScore(prompt, whole, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || byUse(a.prompt, b.prompt))
+    .slice(0, MAX_ROWS)
+    .map(({ prompt }) => prompt);
+}
+
+function byUse(a: Searchable, b: Searchable): number {
+  return b.uses - a.uses || b.publishedAt - a.publishedAt || (a.slug < b.slug ? -1 : 1);
+}
+
+/** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
+function searchScore(prompt: Searchable, whole: string, words: readonly string[]): number {
+  const [slug, title, description] = [folded(prompt.slug), folded(prompt.title), folded(prompt.description)];
+  const exact = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
+  const perWord = words.map(word =>
+    Math.max(closeness(slug, word) * 4, closeness(title, word) * 3, closeness(description, word)),
+  );
+  return exact + perWord.reduce((sum, points) => sum + points, 0);
+}
+
+/** Returns 3 for a whole word of the text, 2 for the beginning of a word, 1 anywhere else, 0 for no match. */
+function closeness(text: string, word: string): number {
+  const at = text.indexOf(word);
+  if (at < 0) return 0;
+  const parts = text.split(/[^\p{L}\p{N}]+/u);
+  if (parts.includes(word)) return 3;
+  return parts.some(part => part.startsWith(word)) ? 2 : 1;
+}

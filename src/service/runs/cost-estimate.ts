@@ -1,0 +1,98 @@
+import { withoutUndefined } from '../../files/formats/json.ts';
+import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answer-count.ts';
+import type { ModelTable } from '../../models/catalogue/model-table.ts';
+import { findPricing, PRICE_TABLE_DATE, type PricingOptions } from '../../models/catalogue/prices.ts';
+import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import type { TemplateMessage } from '../../prompts/template/template-messages.ts';
+import type { CreateRunRequest, Modality } from '../../wire/index.ts';
+import type { Money } from '../../wire/money.ts';
+import type { Definitions } from '../prompts/definitions.ts';
+import type { Store } from '../store/store.ts';
+import { checkRequestInputs, mergeSettings, requireRunnable } from './run-request.ts';
+
+/** Estimated tokens of an answer if the prompt sets no limit. */
+const EXPECTED_OUTPUT = 1000;
+const CHARACTERS_A_TOKEN = 4;
+
+/** A creation, which may be a request of a provider's batch. */
+export type EstimatedCreation = CreateRunRequest & Pick<PricingOptions, 'providerBatch'>;
+
+/** The estimated cost of a run. */
+export interface CostEstimate {
+  readonly model: string;
+  readonly modality: Modality;
+  /** null if the price of the model is unknown. */
+  readonly cost: Money | null;
+  /** True if only answers show what a run costs. */
+  readonly learns?: true;
+  /** The requested price class, if the model has a price but none for that class. */
+  readonly unpricedTier?: unknown;
+  /** The cost of the prompt's own tokens, which the run costs at least. */
+  readonly promptCost: Money | null;
+  /** The number of requested answers; costs are compared per answer. */
+  readonly answers: number;
+  /** An option that multiplies the cost by an unknown number. */
+  readonly multiplier?: string;
+  readonly tokens: { readonly input: number; readonly output: number };
+  /** The tokens that each answer is estimated at, if the prompt sets no limit. */
+  readonly assumedOutput?: number;
+  readonly images: number;
+  /** True if the price comes from the bundled price table. */
+  readonly estimated: boolean;
+  /** The date of that table. */
+  readonly tableDate?: string;
+}
+
+/** The parts of the service that an estimate needs. */
+export interface EstimateSources {
+  readonly store: Store;
+  readonly userId: number;
+  readonly definitions: Definitions;
+  readonly models: ModelTable;
+  readonly tasks: PromptTasks;
+}
+
+/**
+ * Estimates the cost of a creation. Creates nothing and asks no provider.
+ *
+ * @throws {Refusal} as the creation would
+ */
+export async function estimateCost(
+  { store, userId, definitions, models, tasks }: EstimateSources,
+  { providerBatch, ...body }: EstimatedCreation,
+): Promise<CostEstimate> {
+  const lookup = { store, definitions, models, tasks };
+  const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
+  const checked = await checkRequestInputs(lookup, body, { definition, model, userId, takesUnlisted: true });
+  const { textInputs, images: imageInputs, runOptions } = checked;
+  const pictures = imageInputs.map(() => 'a picture');
+  const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
+  const options = mergeSettings(definition, runOptions, model);
+  const answers = answerCount(options);
+  const limit = wholeNumber(options['maxOutputTokens']);
+  const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
+  const output = (limit ?? EXPECTED_OUTPUT) * answers;
+  const images = model.modality === 'image' ? answers : 0;
+  const pricing = await findPricing(model, { providerBatch, runOptions: options });
+  const hasOtherPrice = pricing === undefined && (await findPricing(model)) !== undefined;
+  return withoutUndefined({
+    model: model.model,
+    modality: model.modality,
+    cost: pricing?.cost({ input, output, cached: 0 }, images) ?? null,
+    learns: pricing === undefined && model.declared?.cost !== undefined ? (true as const) : undefined,
+    unpricedTier: hasOtherPrice ? options['serviceTier'] : undefined,
+    promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
+    answers,
+    multiplier: unknownMultiplier(options),
+    tokens: { input, output },
+    assumedOutput: limit === undefined ? EXPECTED_OUTPUT : undefined,
+    images,
+    estimated: pricing?.estimated ?? false,
+    tableDate: pricing?.estimated ? PRICE_TABLE_DATE : undefined,
+  });
+}
+
+function charactersIn(messages: readonly TemplateMessage[]): number {
+  const texts = messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '')));
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
