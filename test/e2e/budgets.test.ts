@@ -122,10 +122,10 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const { loaded, entered } = await filesEnteredBy(['run', RUN, '-i', 'name=Ada'], env);
     expect(entered).toContain('src/cli/creation/create-run.ts');
-    expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(48);
+    expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(50);
     expect
       .soft(loaded.length, loaded.filter(file => !entered.includes(file)).join('\n'))
-      .toBeLessThanOrEqual(116);
+      .toBeLessThanOrEqual(119);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { dollars } from '../../wire/money.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
-import { tokensOfFailed } from '../creation/spending.ts';
+import { tokensOfFailed } from '../creation/totals.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';

@@ -1,6 +1,7 @@
 import type { CliError } from '../errors.ts';
 import { type Caps, capReached } from './caps.ts';
-import { addUp, type Estimate, type Spending, type Unit } from './spending.ts';
+import type { Estimate, Spending, Unit } from './spending.ts';
+import { addUp } from './totals.ts';
 
 const BUDGET_UNITS = ['cost', 'credits'] as const;
 

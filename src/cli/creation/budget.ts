@@ -14,13 +14,12 @@ import {
   type EarlierRun,
   type Estimate,
   type MadeRun,
-  type RunSpend,
   Spending,
-  type Totals,
   UNKNOWN_ESTIMATE,
   type Unit,
 } from './spending.ts';
 import { hasPaidCredits, spendingText } from './spending-text.ts';
+import type { RunSpend, Totals } from './totals.ts';
 
 /** Room in a budget for a creation, held from before it is sent until its cost is known. */
 export interface Reservation {

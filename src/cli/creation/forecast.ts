@@ -6,7 +6,7 @@ import { toCliError } from '../core/failure.ts';
 import { configError } from '../errors.ts';
 import { type Caps, type Credits, creditsIn, creditsText, inCredits } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
-import { addUp } from './spending.ts';
+import { addUp } from './totals.ts';
 
 /**
  * Estimates the cost of a creation; undefined on a service other than this machine's own. Sends nothing to a provider.

@@ -1,7 +1,7 @@
 import { formatDollars, money } from '../../wire/money.ts';
 import { counted } from '../core/counted.ts';
 import { credits, creditsText, inCredits } from './caps.ts';
-import type { Totals } from './spending.ts';
+import type { Totals } from './totals.ts';
 
 /** Returns false if the embedded service made all runs, because its credits cost nothing. */
 export function hasPaidCredits({ runs, models }: Totals): boolean {

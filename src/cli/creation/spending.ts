@@ -1,11 +1,12 @@
 import type { ReadOptions } from '../../client/request-options.ts';
 import type { RunCost } from '../../service/runs/costs.ts';
-import { isOver, type Run } from '../../wire/index.ts';
+import { isOver } from '../../wire/index.ts';
 import { MAX_LIST_LIMIT } from '../../wire/limits.ts';
-import { dollars, type Money } from '../../wire/money.ts';
+import type { Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
-import { type Credits, creditsIn, inCredits } from './caps.ts';
+import { type Credits, creditsIn } from './caps.ts';
+import { addUp, type RunSpend, type Totals, totalSpend } from './totals.ts';
 
 /** The estimated cost and credits of a run; undefined if unknown. */
 export interface Estimate {
@@ -14,22 +15,6 @@ export interface Estimate {
 }
 
 export type Unit = keyof Estimate;
-
-/** The actual cost and credits of a run; undefined while unknown. */
-export interface RunSpend {
-  readonly credits?: Credits | undefined;
-  /** Set only by the embedded service. */
-  readonly cost?: Money | undefined;
-  /** The service tokens. */
-  readonly tokens?: number | undefined;
-  /** The cost as the embedded service counts it. */
-  readonly counted?: RunCost | undefined;
-}
-
-/** Returns the tokens that a model has counted for a failed run, whose own answer reports 0. */
-export function tokensOfFailed(run: Run | undefined, { tokens }: RunSpend): number | undefined {
-  return run?.runStatus === 'failed' ? tokens : undefined;
-}
 
 export const UNKNOWN_ESTIMATE: Estimate = { cost: undefined, credits: undefined };
 
@@ -60,33 +45,6 @@ interface SpentRun extends PaidRun {
   cost: Money | undefined;
   /** The cost as the embedded service counts it. */
   counted: RunCost | undefined;
-}
-
-/** The total cost, credits and tokens of runs. */
-export interface Totals extends Sums {
-  /** The service tokens of the runs that report them. */
-  readonly tokens: number;
-  readonly tokensUnknown: number;
-  readonly models: readonly ModelTotals[];
-}
-
-/** Sums over runs. The `…Unknown` fields count the runs that a sum leaves out. */
-interface Sums {
-  readonly runs: number;
-  /** The credits of the runs that report them; null if none does. */
-  readonly credits: number | null;
-  readonly creditsUnknown: number;
-  /** The US dollars of the runs with a known cost; null if there is none. */
-  readonly cost: number | null;
-  readonly costUnknown: number;
-  /** True if some of the cost comes from the bundled table of prices. */
-  readonly estimated: boolean;
-}
-
-interface ModelTotals extends Sums {
-  readonly model: string;
-  /** The provider's token counts; null if it reports none. */
-  readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
 }
 
 /** The spending of a command's runs: credits from the list of runs, credits and money from the embedded service. */
@@ -230,28 +188,8 @@ export class Spending {
   /** Returns the known totals. @param runIds defaults to all runs */
   totals(runIds: Iterable<string> = this.#runs.keys()): Totals {
     const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
-    const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();
-    const tokens = runs.flatMap(run => run.tokens ?? []);
-    return {
-      ...sumRuns(runs),
-      tokens: addUp(tokens) ?? 0,
-      tokensUnknown: runs.length - tokens.length,
-      models: models.map(model => {
-        const own = runs.filter(({ counted }) => counted?.model === model);
-        return { model, ...sumRuns(own), tokens: modelTokens(own) };
-      }),
-    };
+    return totalSpend(runs);
   }
-}
-
-/** Returns the sum; undefined if an amount is undefined. */
-export function addUp(amounts: readonly (number | undefined)[]): number | undefined {
-  let sum = 0;
-  for (const amount of amounts) {
-    if (amount === undefined) return undefined;
-    sum += amount;
-  }
-  return sum;
 }
 
 function byConnection(runs: Iterable<SpentRun>): Map<Connection, SpentRun[]> {
@@ -262,25 +200,4 @@ function byConnection(runs: Iterable<SpentRun>): Map<Connection, SpentRun[]> {
     else if (run.connection !== undefined) groups.set(run.connection, [run]);
   }
   return groups;
-}
-
-function sumRuns(runs: readonly SpentRun[]): Sums {
-  const credits = runs.flatMap(run => run.credits ?? []);
-  const costs = runs.flatMap(({ cost }) => cost ?? []);
-  return {
-    runs: runs.length,
-    credits: credits.length === 0 ? null : inCredits(addUp(credits) ?? 0),
-    creditsUnknown: runs.length - credits.length,
-    cost: costs.length === 0 ? null : dollars(addUp(costs) ?? 0),
-    costUnknown: runs.length - costs.length,
-    estimated: runs.some(({ counted }) => counted?.estimated === true),
-  };
-}
-
-function modelTokens(runs: readonly SpentRun[]): ModelTotals['tokens'] {
-  const counted = runs.flatMap(run => run.counted?.tokens ?? []);
-  if (counted.length === 0) return null;
-  const sum = (field: 'input' | 'output' | 'cached'): number =>
-    counted.reduce((total, tokens) => total + tokens[field], 0);
-  return { input: sum('input'), output: sum('output'), cached: sum('cached') };
 }

@@ -13,9 +13,10 @@ import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import type { OfferedPrompt } from './directory-prompts.ts';
 import { agentMessages, imageArgumentName, listedPrompt } from './prompt-messages.ts';
 import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
-import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
+import type { SessionPrompts } from './session-prompts.ts';
 import { checkArguments, TOOLS } from './tool-declarations.ts';
 
 /** Maximum time to answer quick requests after the input has ended, in milliseconds. */

@@ -5,7 +5,8 @@ import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { TextField } from '../inputs/input-fields.ts';
 import { definitionOfVersion } from '../targets/prompt-definition.ts';
-import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
+import type { OfferedPrompt } from './directory-prompts.ts';
+import type { SessionPrompts } from './session-prompts.ts';
 
 /** Returns a prompt as the protocol lists it, with images as arguments after its texts. */
 export function listedPrompt({ name, title, description, config }: OfferedPrompt): Prompt {

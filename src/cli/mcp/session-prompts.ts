@@ -1,27 +1,16 @@
-import { readdirSync } from 'node:fs';
-import path from 'node:path';
 import { NotFoundError } from '../../client/errors.ts';
-import { isBelow, whyLeftOut } from '../../files/named-file.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { isBelow } from '../../files/named-file.ts';
 import { wordMatcher } from '../../utils/word-matcher.ts';
 import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { rowBuffer } from '../outputs/present-pages.ts';
-import { versionOfFile } from '../targets/file-version.ts';
+import { unlessNotFound } from '../targets/not-found.ts';
 import { aliasOrName, connectionFor, findPromptFile } from '../targets/prompt-file.ts';
-import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
+import { findByName } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
-import { oneLine } from '../terminal/sanitise.ts';
-
-/** A prompt as an agent sees it. */
-export interface OfferedPrompt {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly config: unknown;
-}
+import { DirectoryPrompts, type OfferedPrompt } from './directory-prompts.ts';
 
 /** A prompt that may be run. */
 interface OpenedPrompt {
@@ -38,30 +27,27 @@ interface OfferOptions {
   readonly allow: readonly string[];
 }
 
-const EXTENSION = /\.prompt(?:\.ya?ml)?$/u;
-
 /** The prompts of a session: the allowed ones of the service and of a directory. */
 export class SessionPrompts {
   readonly #ctx: Context;
   readonly #options: OfferOptions;
+  readonly #directory: DirectoryPrompts | undefined;
   /** The allowed ids of prompts, ids of versions and paths of files; all if undefined. */
   #allowed: ReadonlySet<string> | undefined;
   /** The allowed names with a label, which are looked up at each call, because labels move. */
   readonly #labelled: string[] = [];
-  /** The last warning about each prompt file that can't be read, so that it is reported again only if it changes. */
-  readonly #warnings = new Map<string, string>();
-  /** The unusable files of the directory that were reported, so that each is reported once. */
-  readonly #leftOut = new Set<string>();
 
   private constructor(ctx: Context, options: OfferOptions) {
     this.#ctx = ctx;
     this.#options = options;
+    this.#directory =
+      options.directory === undefined ? undefined : new DirectoryPrompts(ctx, options.directory);
   }
 
   /** Opens the prompts of a session. @throws {CliError} if an allowed prompt does not exist, or the directory can't be read */
   static async open(ctx: Context, options: OfferOptions): Promise<SessionPrompts> {
     const session = new SessionPrompts(ctx, options);
-    await session.#fromDirectory();
+    await session.#directory?.list();
     if (options.allow.length === 0) return session;
     const allowed = new Set<string>();
     for (const name of options.allow) {
@@ -80,7 +66,7 @@ export class SessionPrompts {
       const allowed = await Promise.all(allow.map(name => unlessMissing(this.#allowedPrompt(name))));
       return allowed.filter(prompt => prompt !== undefined);
     }
-    const own = await this.#fromDirectory();
+    const own = (await this.#directory?.list()) ?? [];
     const others = await publishedPrompts(await this.#ctx.connection(), signal);
     return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
   }
@@ -90,7 +76,8 @@ export class SessionPrompts {
     if (words === '' || this.#allowed !== undefined) return matchingOffers(await this.list(signal), words);
     const { client } = await this.#ctx.connection();
     const { rows } = await client.prompts.search(words, { signal });
-    return [...matchingOffers(await this.#fromDirectory(), words), ...rows.map(offeredRow)];
+    const own = (await this.#directory?.list()) ?? [];
+    return [...matchingOffers(own, words), ...rows.map(offeredRow)];
   }
 
   /**
@@ -99,7 +86,7 @@ export class SessionPrompts {
    * @throws {CliError} USAGE_ERROR if it is not allowed, or a file outside the working directory
    */
   async open(name: string): Promise<OpenedPrompt> {
-    const target = this.#files().get(name) ?? name;
+    const target = this.#directory?.files().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
     const connection = await connectionFor(this.#ctx, target);
@@ -113,7 +100,7 @@ export class SessionPrompts {
 
   #checkFile(name: string, file: string): void {
     if (!this.#isAllowed(file)) throw this.#refused(name);
-    const isOffered = this.#allowed !== undefined || [...this.#files().values()].includes(file);
+    const isOffered = this.#allowed !== undefined || this.#directory?.has(file) === true;
     if (isOffered || isBelow(this.#ctx.cwd, file)) return;
     throw usageError(`${name} lies outside the working directory`);
   }
@@ -142,7 +129,7 @@ export class SessionPrompts {
   /** Returns the path of a named file, or the id of a named version or prompt, with the name itself if it has a label. */
   async #identify(name: string): Promise<{ readonly id: string; readonly label?: string }> {
     const { signal } = this.#ctx;
-    const target = this.#files().get(name) ?? name;
+    const target = this.#directory?.files().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) return { id: file.path };
     const id = aliasOrName(this.#ctx, target);
@@ -164,57 +151,6 @@ export class SessionPrompts {
   async #allowedPrompt(name: string): Promise<OfferedPrompt> {
     const { version } = await this.open(name);
     return { name, title: version.title, description: '', config: version.config };
-  }
-
-  /** Returns the prompt files of the directory by name; reads the directory each time. */
-  #files(): Map<string, string> {
-    const { directory } = this.#options;
-    if (directory === undefined) return new Map();
-    const names = readdirSync(directory).toSorted();
-    return new Map(
-      names.flatMap(name => {
-        const slug = name.replace(EXTENSION, '');
-        const isPrompt = slug !== name && slug !== '' && !name.startsWith('_');
-        const file = path.join(directory, name);
-        return !isPrompt || this.#isLeftOut(file, directory) ? [] : [[slug, file] as const];
-      }),
-    );
-  }
-
-  #isLeftOut(file: string, directory: string): boolean {
-    const reason = whyLeftOut(file, directory);
-    if (reason !== undefined && !this.#leftOut.has(file)) {
-      this.#leftOut.add(file);
-      this.#ctx.io.error(`warning: ${oneLine(file)} is left out: ${oneLine(reason)}`);
-    }
-    return reason !== undefined;
-  }
-
-  async #fromDirectory(): Promise<OfferedPrompt[]> {
-    const prompts = await Promise.all([...this.#files()].map(([name, file]) => this.#fromFile(name, file)));
-    return prompts.filter(prompt => prompt !== undefined);
-  }
-
-  /** Reads a prompt file. Reports an unusable one on standard error and returns undefined. */
-  async #fromFile(name: string, file: string): Promise<OfferedPrompt | undefined> {
-    const { signal, io } = this.#ctx;
-    try {
-      const { client } = await this.#ctx.localConnection();
-      const { promptVersionId } = await versionOfFile(this.#ctx, {
-        name: file,
-        path: file,
-        revision: undefined,
-      });
-      const { title, config } = await client.versions.get(promptVersionId, { signal });
-      this.#warnings.delete(file);
-      return { name, title, description: '', config };
-    } catch (error) {
-      signal.throwIfAborted();
-      const warning = `warning: ${oneLine(errorMessage(error))}`;
-      if (this.#warnings.get(file) !== warning) io.error(warning);
-      this.#warnings.set(file, warning);
-      return undefined;
-    }
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { ACCOUNT } from '../commands/account/spec.ts';
 import { ALIAS, ALIAS_LIST, ALIAS_REMOVE, ALIAS_SET } from '../commands/alias/spec.ts';
 import { API } from '../commands/api/spec.ts';
@@ -14,7 +13,6 @@ import {
   CONFIG_UNSET,
 } from '../commands/config/spec.ts';
 import { DOCTOR } from '../commands/doctor/spec.ts';
-import type { HelpTerminal } from '../commands/help/help.ts';
 import { HELP } from '../commands/help/spec.ts';
 import { JUDGE, JUDGE_CHECK } from '../commands/judge/spec.ts';
 import { KEYS, KEYS_CREATE, KEYS_LIST, KEYS_REVOKE } from '../commands/keys/spec.ts';
@@ -68,44 +66,12 @@ import {
   VERSIONS_LABEL,
   VERSIONS_LIST,
 } from '../commands/versions/spec.ts';
-import type { Context } from '../context.ts';
-import type { CommandSpec, CommandTable, InputOf } from '../core/command-spec.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import type { CommandSpec } from '../core/command-spec.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
-
-/** The code of a command; gets the context, each argument, the flags and commander's command. No exit code means success. */
-type CommandFunction<S extends CommandSpec> = (
-  ctx: Context,
-  ...input: [...InputOf<S>, command: Command]
-) => Promise<ExitCode> | Promise<void>;
-
-/** A declared command with its code; a command without code prints the help of its subcommands. */
-export interface ProgramCommand extends CommandSpec {
-  readonly run?: (ctx: Context, input: readonly unknown[], command: Command) => Promise<ExitCode | undefined>;
-  /** The code of a command that needs only its argv. */
-  readonly explain?: (words: readonly string[], command: Command, terminal: HelpTerminal) => Promise<void>;
-}
-
-export interface ProgramTable extends CommandTable {
-  readonly commands: readonly ProgramCommand[];
-}
-
-/** Joins a declaration to code with matching parameters. Loads the code when the command is called. */
-export function command<const S extends CommandSpec>(
-  spec: S,
-  load: () => Promise<CommandFunction<S>>,
-): ProgramCommand {
-  return {
-    ...spec,
-    async run(ctx, input, command) {
-      const action = await load();
-      // Commander parsed the line by this declaration, so the types match.
-      return (await action(ctx, ...(input as InputOf<S>), command)) ?? undefined;
-    },
-  };
-}
+import { command, type ProgramCommand, type ProgramTable } from './program-command.ts';
 
 const RUNNING_HEADING = 'Run prompts:';
+
 const EXPLORING = 'Explore:';
 
 /** The commands under the headings of the root's help, in its order. Loads the code of each when it is called. */

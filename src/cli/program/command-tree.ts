@@ -4,7 +4,8 @@ import type { Context } from '../context.ts';
 import { type CommandSpec, commandName, commandsBelow, type FlagSpec } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { wrapCommand, wrapLines, wrappedRow } from '../terminal/wrap-lines.ts';
-import { COMMAND_TABLE, HEADINGS_OF_REQUESTS, type ProgramCommand } from './command-table.ts';
+import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
+import type { ProgramCommand } from './program-command.ts';
 import { throwParsingEnd, usageLine } from './wrong-usage.ts';
 
 export interface TreeOptions {

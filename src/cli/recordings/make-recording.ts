@@ -14,7 +14,7 @@ import {
   type Recording,
   type RecordingDirectory,
   TooBig,
-} from './recording.ts';
+} from './recording-directory.ts';
 
 /** Settings of recordings. */
 export interface RecordOptions {

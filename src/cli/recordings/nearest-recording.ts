@@ -1,6 +1,6 @@
 import { shortened } from '../../utils/shortened.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
-import type { Recording } from './recording.ts';
+import type { Recording } from './recording-directory.ts';
 
 /** The recording that is most similar to a request. */
 interface Nearest {

@@ -11,13 +11,8 @@ import type { RecordedRequest, Recorder, UncountedRequest } from '../core/record
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makeRecording, type RecordOptions } from './make-recording.ts';
-import {
-  pathBelow,
-  type RecordedAnswer,
-  RecordingDirectory,
-  RequestCounter,
-  UnwritableRecording,
-} from './recording.ts';
+import { pathBelow, RequestCounter } from './recorded-request.ts';
+import { type RecordedAnswer, RecordingDirectory, UnwritableRecording } from './recording-directory.ts';
 
 const MAX_RECORDED_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Maximum number of answers being written; further requests wait. */

@@ -8,13 +8,8 @@ import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import { usageError } from '../errors.ts';
 import { nearestRecording } from './nearest-recording.ts';
-import {
-  pathBelow,
-  type RecordedAnswer,
-  type RecordedMedia,
-  RecordingDirectory,
-  RequestCounter,
-} from './recording.ts';
+import { pathBelow, RequestCounter } from './recorded-request.ts';
+import { type RecordedAnswer, type RecordedMedia, RecordingDirectory } from './recording-directory.ts';
 
 export interface ReplayOptions {
   readonly directory: string;

@@ -4,15 +4,12 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { PromptService } from '../../client/client.ts';
-import type { RequestEvent } from '../../client/request-options.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
-import type { Env } from '../../utils/env.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Recorder, Recordings } from '../core/recorder.ts';
 import type { Advise } from '../core/types.ts';
-import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import {
   LOCAL_SCOPE,
@@ -24,6 +21,7 @@ import { configuredHost, resolveAddress, resolveKey } from '../settings/config/a
 import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { adviseWith } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import { createClient, debugNote, openTransport } from './create-client.ts';
 
 export type ConnectionSources = Omit<
   Context,
@@ -168,7 +166,7 @@ async function connectWith(
   const open = (): Promise<Transport> => openTransport(service, sources.env);
   const transport = recorder === undefined ? open : () => recorder.wrap(open);
   let prompts: PromptCache | undefined;
-  const client: PromptService = await clientFor(sources, place, { apiKey, resources, transport });
+  const client: PromptService = await createClient(sources, place, { apiKey, resources, transport });
   return {
     connection: {
       ...place,
@@ -220,74 +218,4 @@ async function recorderFor(
     },
     models: sources,
   });
-}
-
-async function clientFor(
-  sources: ConnectionSources,
-  place: Pick<Connection, 'baseUrl'>,
-  {
-    resources,
-    ...options
-  }: { apiKey: string; resources: ResourceCache; transport: () => Promise<Transport> },
-): Promise<PromptService> {
-  const { clock, globals, version, timeLeftMs } = sources;
-  const { PromptService } = await import('../../client/client.ts');
-  return new PromptService({
-    ...options,
-    baseUrl: place.baseUrl,
-    // checkedBaseUrl has refused an address that is not safe.
-    insecureHttp: true,
-    sleep: async (ms, signal) => {
-      if (ms > timeLeftMs()) throw new TimeIsUp(ms);
-      await clock.sleep(ms, signal);
-    },
-    now: () => clock.now(),
-    random: () => clock.random(),
-    cliAgent: () => resources.cliAgent(),
-    onActionRequire: () => resources.noteActionRequired(),
-    userAgent: `promptrun/${version}`,
-    errorContext: place,
-    ...(globals.debug && {
-      eventBodies: globals.debugBody,
-      onEvent: (event: RequestEvent) => {
-        for (const line of debugLines(event)) debugNote(sources, line);
-      },
-    }),
-  });
-}
-
-/** Returns the transport: the embedded service itself, which outlives its clients, or undici. */
-async function openTransport(service: EmbeddedService | undefined, env: Env): Promise<Transport> {
-  if (service !== undefined) {
-    return {
-      request: request => service.request(request),
-      owns: url => service.owns(url),
-      close: () => Promise.resolve(),
-    };
-  }
-  const [{ createTransport }, { readProxyVariables }] = await Promise.all([
-    import('../../client/http/undici-transport.ts'),
-    import('../../net/proxy.ts'),
-  ]);
-  return await createTransport({ shortLived: true, proxy: readProxyVariables(env) });
-}
-
-function debugNote({ io, globals }: ConnectionSources, line: string): void {
-  if (globals.debug) io.error(`debug: ${line}`);
-}
-
-/** Describes a request event: a line, then one for each header that matters, then the body. */
-function debugLines(event: RequestEvent): string[] {
-  const { kind, method, url, attempt, status, ms, waitMs, message, headers = {}, body } = event;
-  const facts = {
-    request: attempt === 1 ? '' : `try ${attempt}`,
-    answer: `${status ?? ''} in ${ms ?? 0} ms`,
-    failure: `failed after ${ms ?? 0} ms: ${message ?? ''}`,
-    retry: `again in ${Math.round(waitMs ?? 0)} ms`,
-  };
-  return [
-    oneLine(`${method} ${url} ${facts[kind]}`.trim()),
-    ...Object.entries(headers).map(([name, value]) => oneLine(`  ${name}: ${value}`)),
-    ...(body === undefined ? [] : [oneLine(`  ${body}`)]),
-  ];
 }

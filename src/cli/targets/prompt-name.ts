@@ -1,4 +1,3 @@
-import { NotFoundError } from '../../client/errors.ts';
 import { textOrNothing } from '../../files/formats/json-fields.ts';
 import { isJsonObject, listAt } from '../../utils/bounded-json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
@@ -6,17 +5,16 @@ import {
   isUuid,
   labelFault,
   MAX_QUERY_LENGTH,
-  MAX_VERSIONS,
-  type PromptLabel,
   type PromptSearchRow,
   type PromptVersion,
-  type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { versionOfFile } from './file-version.ts';
+import { isNotFound, unlessNotFound } from './not-found.ts';
 import { aliasOrName, findPromptFile } from './prompt-file.ts';
+import { isLabel, noSuchLabel, versionByBeginning } from './version-name.ts';
 
 /** The prompt that a name means. */
 export interface NamedPrompt {
@@ -69,14 +67,6 @@ export async function askOfPrompt<T>(
     if (version === undefined) throw error;
     return ask({ promptId: version.promptId, promptVersionId: version.promptVersionId });
   }
-}
-
-/** Returns true for a local service, embedded or a `serve`: only these list their prompts. */
-export async function isLocalService(
-  { client, embedded }: Connection,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
 }
 
 /** Returns the prompt of a slug with its latest config, or the version of `slug@…`. @throws {CliError} exit 4 if there is none */
@@ -146,116 +136,6 @@ async function videoPrompts(
   return rows;
 }
 
-/**
- * Returns the version of a prompt that has this label, or whose id begins like this. The service lists the latest ten;
- * older ones need the whole id or a label.
- *
- * @throws {CliError} exit 4 if there is none, exit 2 if there are several
- */
-export async function versionByBeginning(
-  connection: Connection,
-  prompt: { readonly slug: string; readonly promptId: string },
-  beginning: string,
-  signal: AbortSignal,
-): Promise<string> {
-  if (isUuid(beginning)) return versionById(connection, prompt, beginning, signal);
-  const { versions } = await connection.client.versions.list(prompt.promptId, { signal });
-  return versionListedOrOlder(connection, { ...prompt, versions }, beginning, signal);
-}
-
-/** Like `versionByBeginning`, for a list of versions that was already fetched. */
-export async function versionListedOrOlder(
-  connection: Connection,
-  prompt: {
-    readonly slug: string;
-    readonly promptId: string;
-    readonly versions: readonly PromptVersionEntry[];
-  },
-  name: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const { slug, promptId, versions } = prompt;
-  if (versions.length >= MAX_VERSIONS) {
-    const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
-    if (isUuid(name) && !isListed) return versionById(connection, prompt, name, signal);
-    const labelled =
-      labelFault(name) === undefined ? await labelledVersion(connection, promptId, name, signal) : undefined;
-    if (labelled !== undefined) return labelled;
-  }
-  return versionAmong(versions, name, slug);
-}
-
-async function versionById(
-  connection: Connection,
-  { slug, promptId }: { readonly slug: string; readonly promptId: string },
-  id: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const version = await unlessNotFound(connection.client.prompts.get(promptId, { versionId: id, signal }));
-  if (version !== undefined) return version.promptVersionId;
-  throw notFoundError(
-    `${slug} has no version ${id}`,
-    `List its versions with: ${connection.advise('versions', 'list', slug)}`,
-  );
-}
-
-/** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
-function versionAmong(versions: readonly PromptVersionEntry[], beginning: string, slug: string): string {
-  const labelled = versions.find(({ labels }) => listAt(labels).includes(beginning));
-  if (labelled !== undefined) return labelled.promptVersionId;
-  const ids = versions.map(({ promptVersionId }) => promptVersionId);
-  const fitting = beginning === '' ? [] : ids.filter(id => id.startsWith(beginning.toLowerCase()));
-  const [only, ...others] = fitting;
-  const quoted = JSON.stringify(beginning);
-  if (only === undefined) {
-    const isComplete = ids.length < MAX_VERSIONS;
-    throw notFoundError(
-      `${slug} has no version that begins with ${quoted}${isComplete ? '' : ` among its newest ${MAX_VERSIONS}`}`,
-      `Its${isComplete ? '' : ' newest'} versions: ${ids.join(', ')}`,
-      ...(isComplete ? [] : ['An older version needs its whole id.']),
-    );
-  }
-  if (others.length === 0) return only;
-  throw usageError(
-    `several versions of ${slug} begin with ${beginning}`,
-    `Give more of the id: ${fitting.join(', ')}`,
-  );
-}
-
-/**
- * Returns the version that a label of a prompt points to, however old; undefined if a local service doesn't have the
- * label.
- */
-async function labelledVersion(
-  connection: Connection,
-  promptId: string,
-  label: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (!(await isLocalService(connection, signal))) return undefined;
-  for await (const row of connection.client.prompts.all({}, { signal })) {
-    if (row.promptId !== promptId) continue;
-    return listAt(row.labels)
-      .filter(isLabel)
-      .find(entry => entry.label === label)?.promptVersionId;
-  }
-  return undefined;
-}
-
-/** Returns the answer of a request; undefined if the service answers 404. */
-export async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof NotFoundError && error.httpStatus === 404;
-}
-
 /** Returns the version that a name or an id means, else the latest. @throws {CliError} exit 4 if there is none */
 export async function readNamed(
   ctx: Context,
@@ -287,29 +167,6 @@ export function howToFind({ embedded, advise }: Connection): string {
   return embedded
     ? `List the prompts with: ${advise('prompts', 'list')}`
     : `Find prompts with: ${advise('prompts', 'search')} <words>`;
-}
-
-/** Returns true for a valid label; other services may send anything. */
-function isLabel(value: unknown): value is PromptLabel {
-  return (
-    isJsonObject(value) && typeof value['label'] === 'string' && typeof value['promptVersionId'] === 'string'
-  );
-}
-
-function noSuchLabel(
-  connection: Connection,
-  slug: string,
-  label: string,
-  labels: readonly PromptLabel[],
-): CliError {
-  const names = labels.map(entry => oneLine(entry.label));
-  return notFoundError(
-    `${slug} has no label or version ${JSON.stringify(label)}${didYouMean(label, names)}`,
-    ...(label === 'latest' ? [`Without a label, ${slug} is its latest version.`] : []),
-    names.length > 0
-      ? `Its labels: ${names.join(', ')}`
-      : `List its versions with: ${connection.advise('versions', 'list', slug)}`,
-  );
 }
 
 function unknownPromptError(connection: Connection, slug: string, slugs: readonly string[]): CliError {

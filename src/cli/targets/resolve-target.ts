@@ -5,8 +5,9 @@ import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
 import { type VersionOverrides, versionOfFile } from './file-version.ts';
+import { unlessNotFound } from './not-found.ts';
 import { aliasOrName, findPromptFile, type TargetSource } from './prompt-file.ts';
-import { findByName, howToFind, readPrompt, unlessNotFound } from './prompt-name.ts';
+import { findByName, howToFind, readPrompt } from './prompt-name.ts';
 
 /** The prompt version of a target. */
 export interface ResolvedTarget {

@@ -13,11 +13,16 @@ import { type FaultyTestFile, isUnchecked } from './entry-result.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
 import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
 import { reportTestFault } from './report-end.ts';
+import {
+  addEarlierTurns,
+  noteEarlierTurns,
+  withEarlierTurns,
+  withoutUncheckedTurns,
+} from './run/earlier-turns.ts';
 import { Judge } from './run/judge.ts';
 import { lastFailures } from './run/last-verdicts.ts';
 import { checkBatches, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { byService } from './run/run-by-service.ts';
-import { addEarlierTurns, noteEarlierTurns, withEarlierTurns, withoutUncheckedTurns } from './run/turns.ts';
 import type { TestOptions } from './test-options.ts';
 
 /** One of several rounds, each of which runs some cases. */

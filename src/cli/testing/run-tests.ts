@@ -30,7 +30,7 @@ import {
 } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
-import { runEntriesByService } from './run/run-by-service.ts';
+import { type PreparedTests, runEntriesByService } from './run/run-by-service.ts';
 import type { TestOptions } from './test-options.ts';
 import { summarize } from './test-summary.ts';
 
@@ -57,40 +57,23 @@ export async function runRound(
   round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const prepared = await prepareRound(ctx, options, budget, round);
-  const { files, paths, entries, passed, faults, judge, judged, baseline } = prepared;
-  if (baseline && entries.length > 0)
+  const { files, paths, entries, faults, judge, baseline } = prepared;
+  if (baseline && entries.length > 0) {
     requirePair(
       baseline,
       entries.map(({ entry }) => entry),
     );
-  const unchecked = entries.filter(({ entry }) => isUnchecked(entry.testCase));
+  }
   const checked = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkPrices(budget, checked);
-  for (const expectation of judged) await judge.checkPrice(expectation);
+  for (const expectation of prepared.judged) await judge.checkPrice(expectation);
   if (options.dryRun) return { files, code: await dryRunTests(ctx, checked, faults, { ...options, judge }) };
   if (round !== undefined && (await costsNothing(ctx, entries, prepared.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
-  const answers = checked.reduce((sum, { entry }) => sum + entry.testCase.repeat, 0);
-  let done = 0;
-  const onChecked = (): void => {
-    done += 1;
-  };
-  const tests = { entries: checked, paths, judge, budget, media, onChecked };
-  const concurrency = options.concurrency ?? lowestConcurrency(files);
-  const running = runEntriesByService(ctx, tests, { ...options, concurrency });
-  const progress = (): string => `${done} of ${counted(answers, 'answer')} checked`;
-  const ran = await withSpinner(ctx, progress, running).catch((error: unknown) => {
-    const isStopped = checked.some(({ connection }) => connection.embedded);
-    throw withResumeHint(
-      error,
-      isStopped ? ['Cases whose runs were stopped have failed; --failed then runs them again.'] : [],
-    );
-  });
+  const ran = await runChecked(ctx, options, files, { entries: checked, paths, judge, budget, media });
+  const unchecked = entries.filter(({ entry }) => isUnchecked(entry.testCase));
   const results = inEntryOrder([...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))], entries);
-  if (results.length + faults.length === 0 && !options.watch) {
-    if (passed === 0) throw nothingToRun(options);
-    ctx.io.note(`note: no case failed when it was last run; ${counted(passed, 'case')} passed`);
-  }
+  if (results.length + faults.length === 0 && !options.watch) reportNothingRun(ctx, options, prepared.passed);
   const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
   const ordered = inFileOrder([...updated.results, ...faults.map(faultyFileResult)], paths);
   const comparison = baseline && compareWithBaseline(baseline, ordered);
@@ -101,6 +84,36 @@ export async function runRound(
   );
   if (areUnanswered(newRepetitions)) throw nobodyAnswered();
   return { files, code: testsExitCode(ordered, options.gate, comparison) };
+}
+
+/** Runs the cases that have checks, and shows how many answers are checked. */
+async function runChecked(
+  ctx: Context,
+  options: TestOptions,
+  files: readonly TestFile[],
+  tests: Omit<PreparedTests, 'onChecked'>,
+): Promise<readonly EntryResult[]> {
+  const answers = tests.entries.reduce((sum, { entry }) => sum + entry.testCase.repeat, 0);
+  let done = 0;
+  const onChecked = (): void => {
+    done += 1;
+  };
+  const concurrency = options.concurrency ?? lowestConcurrency(files);
+  const running = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
+  const progress = (): string => `${done} of ${counted(answers, 'answer')} checked`;
+  return await withSpinner(ctx, progress, running).catch((error: unknown) => {
+    const isStopped = tests.entries.some(({ connection }) => connection.embedded);
+    throw withResumeHint(
+      error,
+      isStopped ? ['Cases whose runs were stopped have failed; --failed then runs them again.'] : [],
+    );
+  });
+}
+
+/** Notes that no case is left to run. @throws {CliError} exit 4 if none is known at all */
+function reportNothingRun({ io }: Context, options: TestOptions, passed: number): void {
+  if (passed === 0) throw nothingToRun(options);
+  io.note(`note: no case failed when it was last run; ${counted(passed, 'case')} passed`);
 }
 
 /** Returns the lowest bound of files on the number of open creations; undefined if none has one. */

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
 import type { CommandSpec, FlagsOf, InputOf } from '../../../src/cli/core/command-spec.ts';
-import { command } from '../../../src/cli/program/command-table.ts';
+import { command } from '../../../src/cli/program/program-command.ts';
 
 const SPEC = {
   path: 'paint',

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
+import { RecordingDirectory } from '../../../src/cli/recordings/recording-directory.ts';
 import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import { removeDirectory, runInProcess, testClock } from '../../support/context.ts';

@@ -180,8 +180,9 @@ export function answerInForm(
   if (path.endsWith('/responses')) return stream ? responseStream(text) : responsesAnswer(text);
   if (/\/(messages|invoke)$/.test(path)) return stream ? messageStream([text]) : messagesAnswer(text);
   if (path.includes(':streamGenerateContent')) return sendEvents([googleAnswer(text)]);
-  if (path.includes(':generateContent'))
+  if (path.includes(':generateContent')) {
     return { body: googleAnswer(text, generationConfig?.candidateCount) };
+  }
   if (path.endsWith('/converse')) return converse(text);
   if (path.endsWith('/converse-stream')) return converseStream(text);
   if (path.endsWith('/invoke-with-response-stream')) return messageFrames(text);

@@ -16,9 +16,9 @@ import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { explainStoreError } from '../../targets/embedded-store.ts';
+import { isLocalService } from '../../targets/not-found.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
-import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_PUBLISH } from './spec.ts';
 

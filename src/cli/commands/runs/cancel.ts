@@ -3,7 +3,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { isLocalService } from '../../targets/prompt-name.ts';
+import { isLocalService } from '../../targets/not-found.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, checkRunsNamed, isUnknownRun, namedRun } from './named-run.ts';
 import type { RUNS_CANCEL } from './spec.ts';

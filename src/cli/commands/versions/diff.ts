@@ -7,16 +7,11 @@ import { ageText } from '../../core/durations.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { present } from '../../outputs/present.ts';
+import { unlessNotFound } from '../../targets/not-found.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
-import {
-  askOfPrompt,
-  type NamedPrompt,
-  readPrompt,
-  resolvePrompt,
-  unlessNotFound,
-  versionListedOrOlder,
-} from '../../targets/prompt-name.ts';
+import { askOfPrompt, type NamedPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { versionListedOrOlder } from '../../targets/version-name.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */

@@ -4,14 +4,10 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { present } from '../../outputs/present.ts';
+import { isLocalService } from '../../targets/not-found.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';
-import {
-  askOfPrompt,
-  howToFind,
-  isLocalService,
-  resolvePrompt,
-  versionByBeginning,
-} from '../../targets/prompt-name.ts';
+import { askOfPrompt, howToFind, resolvePrompt } from '../../targets/prompt-name.ts';
+import { versionByBeginning } from '../../targets/version-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { VERSIONS_LABEL } from './spec.ts';
 

@@ -7,8 +7,9 @@ import { shownPath } from '../../core/shown-path.ts';
 import { notFoundError } from '../../errors.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
+import { unlessNotFound } from '../../targets/not-found.ts';
 import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
-import { askOfPrompt, resolvePrompt, unlessNotFound } from '../../targets/prompt-name.ts';
+import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { resolveTarget } from '../../targets/resolve-target.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 

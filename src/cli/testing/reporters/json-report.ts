@@ -1,5 +1,5 @@
 import { asCount } from '../../../files/formats/json-fields.ts';
-import type { Totals } from '../../creation/spending.ts';
+import type { Totals } from '../../creation/totals.ts';
 import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { passData } from '../cases/pass-rule.ts';

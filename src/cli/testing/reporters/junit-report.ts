@@ -1,5 +1,5 @@
-import type { Totals } from '../../creation/spending.ts';
 import { spentProperties } from '../../creation/spending-text.ts';
+import type { Totals } from '../../creation/totals.ts';
 import { sumOfSeconds } from '../../jobs/job.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
 import { type BaselineComparison, baselineLines } from '../baseline/compare-with-baseline.ts';

@@ -10,7 +10,8 @@ import type { Judge } from './judge.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { runEntries } from './run-entries.ts';
 
-interface PreparedTests {
+/** The cases to run, and what checks their answers. */
+export interface PreparedTests {
   readonly entries: readonly PreparedEntry[];
   /** The paths of all named test files. */
   readonly paths: readonly string[];

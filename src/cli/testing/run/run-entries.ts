@@ -9,7 +9,7 @@ import { JudgeJournal } from './judge-journal.ts';
 import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { askerId, createJournaledRounds } from './question-rounds.ts';
-import { jobsInTurn, Turns } from './turns.ts';
+import { jobsInTurn, TurnAnswers } from './turn-answers.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {
   /** Called once the answer of a repetition has been checked. */
@@ -141,7 +141,7 @@ async function runTurns(
   requests: ResumableRequests,
   checks: RepetitionChecks,
 ): Promise<void> {
-  const turns = new Turns(ctx);
+  const turns = new TurnAnswers(ctx);
   for (const { job, turn } of jobsInTurn(jobs)) {
     const { prepared } = job;
     if (job.isWanted?.() === false) continue;

@@ -2,16 +2,16 @@ import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../..
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
-import { CaseFault, CliError, usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
 import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
 import { type NunjucksPrompt, renderNunjucks } from '../cases/promptfoo/nunjucks.ts';
-import type { TestFile, Turn } from '../cases/test-case.ts';
-import { isUnchecked, type TestEntry } from '../entry-result.ts';
+import type { Turn } from '../cases/test-case.ts';
+import type { TestEntry } from '../entry-result.ts';
 import type { CheckTools } from './checked-answer.ts';
+import { testedModelKey } from './earlier-turns.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { resolveText } from './tested-version.ts';
 
@@ -22,80 +22,10 @@ interface TurnEntry {
 }
 
 /** A prompt and its answer, from before a turn. */
-interface Said {
+interface EarlierAnswer {
   readonly prompt: JsonValue;
   readonly input: JsonValue;
   readonly output: JsonValue;
-}
-
-/** A case, perhaps with a model. */
-type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry, 'model' | 'tested'>>;
-
-/** Returns the chosen cases, and those before them whose answers they take. */
-export function withEarlierTurns<T extends CaseOfFile>(
-  all: readonly T[],
-  chosen: readonly T[],
-): ReadonlySet<T> {
-  const byPlace = new Map<string, T[]>();
-  for (const one of all) {
-    const { turn } = one.testCase;
-    const place = turn && turnKey(one, turn.prompt, turn.index);
-    if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
-  }
-  const needed = new Set(chosen);
-  // Cases that are added during the loop are visited too.
-  for (const one of needed) {
-    const { turn } = one.testCase;
-    for (const index of turn?.after ?? []) {
-      const earlier = turn && byPlace.get(turnKey(one, turn.prompt, index));
-      for (const other of earlier ?? []) {
-        // An answer in a variable may be any model's.
-        if (other.testCase.turn?.storesAs !== undefined || testedModelKey(other) === testedModelKey(one))
-          needed.add(other);
-      }
-    }
-  }
-  return needed;
-}
-
-function turnKey({ file }: CaseOfFile, prompt: number, index: number): string {
-  return JSON.stringify([file.file, prompt, index]);
-}
-
-/** Adds the cases that the chosen ones take the answers of, and notes how many these are. */
-export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): readonly TestFile[] {
-  const all = files.flatMap(file => (file.allCases ?? file.cases).map(testCase => ({ file, testCase })));
-  const isChosen = ({ file, testCase }: CaseOfFile): boolean => file.cases.includes(testCase);
-  if (!all.some(one => one.testCase.turn && !isChosen(one))) return files;
-  const chosen = all.filter(isChosen);
-  const needed = new Set([...withEarlierTurns(all, chosen)].map(({ testCase }) => testCase));
-  noteEarlierTurns(ctx, needed.size - chosen.length);
-  return files.map(file =>
-    file.allCases ? { ...file, cases: file.allCases.filter(testCase => needed.has(testCase)) } : file,
-  );
-}
-
-/** Reports how many cases run although they were not chosen. */
-export function noteEarlierTurns({ io }: Context, count: number): void {
-  if (count === 0) return;
-  io.note(`note: also running ${counted(count, 'case')} whose answers the selected ones use`);
-}
-
-/** Returns entries with a fault for each that takes the answer of one that is not run, because its checks are left out. */
-export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): PreparedEntry[] {
-  const all = entries.map(({ entry }) => entry);
-  if (!all.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) return [...entries];
-  return entries.map(prepared => {
-    const { entry } = prepared;
-    const { file, testCase } = entry;
-    const earlier = [...withEarlierTurns(all, [entry])].find(
-      one => one !== entry && isUnchecked(one.testCase),
-    );
-    if (!earlier || isUnchecked(testCase)) return prepared;
-    const what = `it uses the answer of ${earlier.testCase.name}, whose checks are all left out`;
-    const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
-    return { ...prepared, entry: { ...entry, testCase: { ...testCase, fault } } };
-  });
 }
 
 /** Sorts repetitions as promptfoo asks them: all repetitions of a test, with each model and prompt, before the next test. */
@@ -118,10 +48,6 @@ function compareLists(one: readonly number[], other: readonly number[]): number 
   return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-function testedModelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
-  return JSON.stringify([model ?? null, tested?.number ?? null]);
-}
-
 /** A turn to ask. */
 interface NextTurn extends Required<Pick<Job, 'creates'>> {
   readonly prepared: PreparedEntry;
@@ -130,9 +56,9 @@ interface NextTurn extends Required<Pick<Job, 'creates'>> {
 }
 
 /** The answers so far of cases whose prompts take those of earlier ones. */
-export class Turns {
+export class TurnAnswers {
   readonly #ctx: Context;
-  readonly #conversations = new Map<string, Said[]>();
+  readonly #conversations = new Map<string, EarlierAnswer[]>();
   readonly #stored = new Map<string, JsonValue>();
   /** The cases without an answer, by what they would have answered. */
   readonly #unanswered = new Map<
@@ -160,13 +86,13 @@ export class Turns {
   async next(prepared: PreparedEntry, turn: Turn): Promise<NextTurn> {
     const { entry, request } = prepared;
     const key = conversationKey(entry, turn);
-    const said = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
-    const given: JsonObject = {
+    const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
+    const variables: JsonObject = {
       ...turn.vars,
-      ...(said && { _conversation: said.map(one => ({ ...one })) }),
+      ...(conversation && { _conversation: conversation.map(answer => ({ ...answer })) }),
       ...Object.fromEntries(this.#stored),
     };
-    const rendered = await this.#render(turn, given, entry);
+    const rendered = await this.#render(turn, variables, entry);
     const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
     const { file, testCase, model, tested } = entry;
     const text = promptOfText(rendered.text, turn.template, file.name);
@@ -185,7 +111,7 @@ export class Turns {
       prepared: asked,
       creates: { promptVersionId, inputsDigest: digest },
       answered: (output, transformed) => {
-        if (key !== undefined) this.#say(key, rendered.text, output);
+        if (key !== undefined) this.#continueConversation(key, rendered.text, output);
         if (turn.storesAs !== undefined && isFilledIn(transformed))
           this.#stored.set(turn.storesAs, transformed);
       },
@@ -212,26 +138,26 @@ export class Turns {
     }
   }
 
-  async #render({ template }: Turn, given: JsonObject, { file }: TestEntry): Promise<NunjucksPrompt> {
+  async #render({ template }: Turn, variables: JsonObject, { file }: TestEntry): Promise<NunjucksPrompt> {
     const refuse = (what: string): CliError =>
       usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
-    const [rendered] = await renderNunjucks(this.#ctx, template.text, [given]).catch((error: unknown) => {
+    const [rendered] = await renderNunjucks(this.#ctx, template.text, [variables]).catch((error: unknown) => {
       this.#ctx.signal.throwIfAborted();
       throw refuse(errorMessage(error));
     });
     if (rendered?.fault !== undefined) throw refuse(rendered.fault);
-    return rendered ?? { text: '', vars: given };
+    return rendered ?? { text: '', vars: variables };
   }
 
-  #say(key: string, prompt: string, output: JsonValue): void {
+  #continueConversation(key: string, prompt: string, output: JsonValue): void {
     const json = parseJson(prompt);
     const written = json ?? prompt;
     const last = isJsonList(json) ? json.at(-1) : undefined;
     const content = isJsonObject(last) ? last['content'] : undefined;
     const input = (isFilledIn(content) ? content : undefined) ?? last ?? written;
-    const said = this.#conversations.get(key) ?? [];
+    const earlier = this.#conversations.get(key) ?? [];
     this.#conversations.set(key, [
-      ...said,
+      ...earlier,
       { prompt: written, input, output: isFilledIn(output) ? output : '' },
     ]);
   }

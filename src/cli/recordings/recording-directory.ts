@@ -3,15 +3,15 @@ import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readJson } from '../../files/formats/json.ts';
-import { byKey } from '../../files/formats/json-fields.ts';
 import { checkBelow, LinkFault } from '../../files/writing/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/writing/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { MAX_JSON, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers, stringifyAsWritten } from '../../utils/written-numbers.ts';
-import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
+import type { RecordedRequest } from '../core/recorder.ts';
 import { type CliError, configError } from '../errors.ts';
+import { recordingKey } from './recorded-request.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
 
 export interface RecordedAnswer {
@@ -41,49 +41,6 @@ export interface Recording {
   readonly cost?: number;
 }
 
-export function recordingKey(request: RecordedRequest): string {
-  const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } = request;
-  const content = [
-    promptVersionId.toLowerCase(),
-    Object.entries(textInputs).toSorted(byKey),
-    imageInputs,
-    Object.entries(runOptions).toSorted(byKey),
-    model,
-    schema,
-    repetition,
-  ];
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
-
-/** Returns the path and query of a URL below the base URL; undefined for any other URL. */
-export function pathBelow(baseUrl: string, url: string): string | undefined {
-  return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
-}
-
-/** Counts equal requests to tell them apart; a retry with the same idempotency key keeps its number. */
-export class RequestCounter {
-  readonly #counts = new Map<string, number>();
-  readonly #byKey = new Map<string, RecordedRequest>();
-
-  add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
-    const counted = this.#byKey.get(idempotencyKey) ?? this.#counted(request);
-    this.#byKey.set(idempotencyKey, counted);
-    return counted;
-  }
-
-  /** Returns the request that was added with this key. */
-  get(idempotencyKey: string | undefined): RecordedRequest | undefined {
-    return this.#byKey.get(idempotencyKey ?? '');
-  }
-
-  #counted(request: UncountedRequest): RecordedRequest {
-    const key = recordingKey({ ...request, repetition: 0 });
-    const repetition = request.repetition ?? (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.set(key, repetition);
-    return { ...request, repetition };
-  }
-}
-
 /** Media exceed the size limit. */
 export class TooBig extends Error {
   override readonly name = 'TooBig';
@@ -91,11 +48,15 @@ export class TooBig extends Error {
 
 /** Maximum number of media of a run. */
 export const MAX_MEDIA = 64;
+
 /** Maximum total size of the media of a run, in bytes. */
 export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
+
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
+
 /** Limits of a recording's file: enough for the largest answer together with its request. */
 const MAX_FILE_BYTES = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
+
 const TOO_LARGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
 /** A file of a recording can't be written, as on a full disk. */

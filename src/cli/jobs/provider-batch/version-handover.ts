@@ -1,0 +1,257 @@
+import type {
+  BatchAnswer,
+  BatchProvider,
+  BatchState,
+} from '../../../models/provider-batches/batch-provider.ts';
+import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
+import { counted } from '../../core/counted.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { failedOutcome, type Job } from '../job.ts';
+import type { PlannedJob } from '../job-engine.ts';
+import { noteSecondPayments } from '../second-payments.ts';
+import { type BatchHandover, journalHandover, newHandover, readHandovers } from './batch-handover.ts';
+import { type AwaitedRow, BatchPacker, type PreparedRow, type ProviderBatchParts } from './batch-packer.ts';
+import { BatchSession, type findBatchProvider } from './batch-session.ts';
+
+/** The jobs of one version, handed over to its provider in batches. */
+export class VersionHandover {
+  readonly #parts: ProviderBatchParts;
+  readonly #batches: ProviderBatches;
+  readonly #provider: BatchProvider;
+  readonly #session: BatchSession;
+  readonly #packer: BatchPacker;
+  /** The handovers of earlier invocations, latest first. */
+  readonly #earlier: readonly BatchHandover[];
+  readonly #awaited = new Map<BatchHandover, AwaitedRow[]>();
+  /** The handovers whose results have not been collected. */
+  readonly #open = new Set<BatchHandover>();
+
+  constructor(
+    parts: ProviderBatchParts,
+    { batches, provider }: Awaited<ReturnType<typeof findBatchProvider>>,
+  ) {
+    this.#parts = parts;
+    this.#batches = batches;
+    this.#provider = provider;
+    this.#earlier = readHandovers(parts.journal).reverse();
+    this.#session = new BatchSession(parts, provider);
+    this.#packer = new BatchPacker(parts, { batches, provider });
+  }
+
+  /** Reports the batches that continue without the command. */
+  reportLeft(): void {
+    this.#session.reportLeft([...this.#open].flatMap(({ batch }) => batch ?? []));
+  }
+
+  /** Hands jobs over; yields those that need no batch. */
+  async *handOver(jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob>): AsyncGenerator<PlannedJob> {
+    for await (const planned of jobs) {
+      const { job, plan } = planned;
+      const handover = plan.kind === 'create' ? await this.#findBatch(job) : undefined;
+      if (handover) this.#addAwaited(handover, { job, reservation: undefined });
+      else if (plan.kind !== 'create') yield planned;
+      else await this.#handOverRows(await this.#packer.add(job));
+    }
+    await this.#handOverRows(this.#packer.takeRest());
+  }
+
+  async cancel(): Promise<void> {
+    for (const { batch } of this.#awaited.keys()) if (batch !== undefined) await this.#session.cancel(batch);
+  }
+
+  /** Waits for the batches and yields the jobs that they answer. */
+  async *answers(): AsyncGenerator<PlannedJob> {
+    for (const [handover, rows] of this.#awaited) yield* this.#waitForAnswers(handover, rows);
+  }
+
+  #addAwaited(handover: BatchHandover, row: AwaitedRow): void {
+    this.#open.add(handover);
+    const rows = this.#awaited.get(handover);
+    if (rows) rows.push(row);
+    else this.#awaited.set(handover, [row]);
+  }
+
+  /** Returns the batch that answers a job, if the job's request is unchanged. */
+  async #findBatch(job: Job): Promise<BatchHandover | undefined> {
+    const step = this.#parts.journal.states.get(job.id)?.step;
+    const handover = this.#earlier.find(({ rows }) => rows.has(job.id));
+    if (!handover || step === 'failed' || step === 'succeeded') return undefined;
+    return (await this.#unchangedRequest(handover, job)) && handover;
+  }
+
+  /** Returns a job's request; undefined if it differs from the one that was handed over. */
+  async #unchangedRequest(
+    { rows, promptVersionId }: BatchHandover,
+    job: Job,
+  ): Promise<RunRequest | undefined> {
+    if (promptVersionId !== this.#parts.promptVersionId) return undefined;
+    const request = await job.request().catch(() => undefined);
+    const isSame = request && buildRunBody(request).digest === rows.get(job.id)?.inputsDigest;
+    return isSame ? request : undefined;
+  }
+
+  async #handOverRows(prepared: readonly PreparedRow[]): Promise<void> {
+    if (prepared.length === 0 || this.#parts.stop.isStopping()) return;
+    const handover = this.#newHandover(prepared);
+    for (const row of await this.#send(handover, prepared)) this.#addAwaited(handover, row);
+  }
+
+  #newHandover(prepared: readonly PreparedRow[]): BatchHandover {
+    const options = { time: this.#now(), interface: this.#provider.interface };
+    return newHandover(this.#parts.promptVersionId, rowDigests(prepared), options);
+  }
+
+  /** Prepares rows again; leaves out those that can't be handed over. */
+  async #prepareAll(rows: Iterable<AwaitedRow>): Promise<PreparedRow[]> {
+    const prepared: PreparedRow[] = [];
+    for (const { job } of rows) {
+      const row = await this.#packer.prepare(job);
+      if (row) prepared.push(row);
+    }
+    return prepared;
+  }
+
+  /** Returns the journal's entry for the creation that takes the answer of a request. */
+  #journalEntry(
+    customId: string,
+    facts: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>,
+  ): JournalEntry {
+    return { id: customId, time: this.#now(), baseUrl: this.#parts.connection.service, ...facts };
+  }
+
+  #now(): string {
+    return new Date(this.#parts.ctx.clock.now()).toISOString();
+  }
+
+  /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
+  async #send(handover: BatchHandover, prepared: readonly PreparedRow[]): Promise<AwaitedRow[]> {
+    const { ctx, journal, settle } = this.#parts;
+    await journalHandover(journal, handover);
+    // A row that failed earlier counts as open again.
+    const earlier = prepared.filter(({ job }) => journal.states.has(job.id));
+    await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
+    ctx.io.note(`note: uploading ${counted(prepared.length, 'row')} to ${this.#provider.name} as a batch`);
+    const requests = prepared.map(({ job, parameters }) => {
+      return { customId: handover.rows.get(job.id)?.customId ?? '', parameters };
+    });
+    const refused = await this.#session.create(handover, requests);
+    if (!refused) return prepared.map(({ job, reservation }) => ({ job, reservation }));
+    for (const { job, reservation } of prepared) {
+      reservation?.refused();
+      await settle(job, failedOutcome(ctx, refused));
+    }
+    return [];
+  }
+
+  async *#waitForAnswers(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
+    if (rows.length === 0) return;
+    this.#open.add(handover);
+    if (this.#parts.stop.isStopping()) return;
+    const wasSought = handover.batch === undefined;
+    if (wasSought && (await this.#session.isMissing(handover))) {
+      yield* this.#sendAgain(handover, rows);
+      return;
+    }
+    const { batch } = handover;
+    if (batch !== undefined && this.#parts.cancel && wasSought) await this.#session.cancel(batch);
+    const ended = batch === undefined ? undefined : await this.#session.wait(batch, rows.length);
+    if (batch === undefined || ended === undefined) return;
+    yield* this.#collect(handover, { id: batch, ended }, rows);
+    this.#open.delete(handover);
+  }
+
+  /** Hands over a batch that was journaled but never created; as a new batch if some of its rows are no longer wanted. */
+  async *#sendAgain(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
+    this.#parts.budget.release(Array.from(handover.rows.values(), ({ customId }) => customId));
+    const prepared = await this.#prepareAll(rows);
+    // An uploaded file of requests can't be used with another interface.
+    const isSame = prepared.length === handover.rows.size && handover.interface === this.#provider.interface;
+    const again = isSame ? handover : this.#newHandover(prepared);
+    if (prepared.length > 0) yield* this.#waitForAnswers(again, await this.#send(again, prepared));
+  }
+
+  async *#collect(
+    handover: BatchHandover,
+    { id, ended }: { id: string; ended: BatchState | 'gone' },
+    rows: readonly AwaitedRow[],
+  ): AsyncGenerator<PlannedJob> {
+    const open = new Map(rows.map(row => [handover.rows.get(row.job.id)?.customId ?? '', row]));
+    if (ended === 'gone') {
+      yield* this.#giveUpResults(handover, id, open);
+      return;
+    }
+    for (const answers = this.#session.collect(id); ; ) {
+      const { done, value } = await answers.next();
+      if (value === 'gone') {
+        yield* this.#giveUpResults(handover, id, open);
+        return;
+      }
+      if (done || value === undefined) break;
+      const { customId, answer } = value;
+      const row = open.get(customId);
+      if (row && open.delete(customId)) yield* this.#takeAnswer(row, { handover, customId, answer });
+    }
+    const isWhole = ['completed', 'ended'].includes(ended.state);
+    const fault =
+      ended.fault ?? (isWhole ? 'the batch has no result for the row' : `the batch is ${ended.state}`);
+    for (const [customId, row] of open)
+      yield* this.#takeAnswer(row, { handover, customId, answer: { fault } });
+  }
+
+  /** Abandons results that the provider no longer has. They were paid for, so only `--retry-unknown` pays again. */
+  async *#giveUpResults(
+    handover: BatchHandover,
+    id: string,
+    open: ReadonlyMap<string, AwaitedRow>,
+  ): AsyncGenerator<PlannedJob> {
+    const { ctx, retryUnknown, settle } = this.#parts;
+    const count = counted(open.size, 'row');
+    ctx.io.error(
+      `error: the results of batch ${id} at ${this.#provider.name} are gone: ${count} may have been paid for`,
+    );
+    if (retryUnknown) {
+      noteSecondPayments(ctx, open.size);
+      const prepared = await this.#prepareAll(open.values());
+      if (prepared.length === 0) return;
+      const again = this.#newHandover(prepared);
+      yield* this.#waitForAnswers(again, await this.#send(again, prepared));
+      return;
+    }
+    const { promptVersionId, rows } = handover;
+    for (const [customId, { job, reservation }] of open) {
+      reservation?.lost();
+      const { inputsDigest = '' } = rows.get(job.id) ?? {};
+      const entry = this.#journalEntry(customId, { promptVersionId, inputsDigest });
+      await settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });
+    }
+  }
+
+  /** Yields a job whose creation, sent under the name of its request, takes the answer. */
+  async *#takeAnswer(
+    { job, reservation: taken }: AwaitedRow,
+    { handover, customId, answer }: { handover: BatchHandover; customId: string; answer: BatchAnswer },
+  ): AsyncGenerator<PlannedJob> {
+    const { ctx, connection, promptVersionId, budget } = this.#parts;
+    const request = await this.#unchangedRequest(handover, job);
+    if (!request) {
+      ctx.io.error(
+        `error: row ${job.row} has changed since it was uploaded, so its answer was not used; restore the row, then add --resume`,
+      );
+      return;
+    }
+    this.#batches.offer(customId, answer);
+    const { digest: inputsDigest } = buildRunBody(request);
+    const entry = this.#journalEntry(customId, { promptVersionId, inputsDigest });
+    const reservation = taken ?? budget.reservePaid(connection, { promptVersionId });
+    const batched = { settled: () => this.#batches.withdraw(customId) };
+    yield {
+      job: { ...job, reservation, batched, request: () => Promise.resolve(request) },
+      plan: { kind: 'repeat', entry },
+    };
+  }
+}
+
+function rowDigests(prepared: readonly PreparedRow[]): (readonly [id: string, inputsDigest: string])[] {
+  return prepared.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
+}

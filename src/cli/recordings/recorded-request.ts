@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { byKey } from '../../files/formats/json-fields.ts';
+import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
+
+/** Returns the digest that equal requests share, so that a replay finds the recording. */
+export function recordingKey(request: RecordedRequest): string {
+  const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } = request;
+  const content = [
+    promptVersionId.toLowerCase(),
+    Object.entries(textInputs).toSorted(byKey),
+    imageInputs,
+    Object.entries(runOptions).toSorted(byKey),
+    model,
+    schema,
+    repetition,
+  ];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+/** Returns the path and query of a URL below the base URL; undefined for any other URL. */
+export function pathBelow(baseUrl: string, url: string): string | undefined {
+  return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
+}
+
+/** Counts equal requests to tell them apart; a retry with the same idempotency key keeps its number. */
+export class RequestCounter {
+  readonly #counts = new Map<string, number>();
+  readonly #byKey = new Map<string, RecordedRequest>();
+
+  add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
+    const counted = this.#byKey.get(idempotencyKey) ?? this.#counted(request);
+    this.#byKey.set(idempotencyKey, counted);
+    return counted;
+  }
+
+  /** Returns the request that was added with this key. */
+  get(idempotencyKey: string | undefined): RecordedRequest | undefined {
+    return this.#byKey.get(idempotencyKey ?? '');
+  }
+
+  #counted(request: UncountedRequest): RecordedRequest {
+    const key = recordingKey({ ...request, repetition: 0 });
+    const repetition = request.repetition ?? (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, repetition);
+    return { ...request, repetition };
+  }
+}

@@ -1,0 +1,83 @@
+import type { PromptService } from '../../client/client.ts';
+import type { RequestEvent } from '../../client/request-options.ts';
+import type { Transport } from '../../client/transport.ts';
+import type { EmbeddedService } from '../../service/embedded.ts';
+import type { Env } from '../../utils/env.ts';
+import type { Connection, Context } from '../context.ts';
+import { TimeIsUp } from '../errors.ts';
+import type { ResourceCache } from '../settings/caches/resource-cache.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+
+/** The parts of a context that a client needs. */
+export type ClientSources = Pick<Context, 'clock' | 'globals' | 'io' | 'timeLeftMs' | 'version'>;
+
+/** Creates the client of a connection. Its waits end with the command's `--timeout`, and `--debug` shows its requests. */
+export async function createClient(
+  sources: ClientSources,
+  place: Pick<Connection, 'baseUrl'>,
+  {
+    resources,
+    ...options
+  }: { apiKey: string; resources: ResourceCache; transport: () => Promise<Transport> },
+): Promise<PromptService> {
+  const { clock, globals, version, timeLeftMs } = sources;
+  const { PromptService } = await import('../../client/client.ts');
+  return new PromptService({
+    ...options,
+    baseUrl: place.baseUrl,
+    // checkedBaseUrl has refused an address that is not safe.
+    insecureHttp: true,
+    sleep: async (ms, signal) => {
+      if (ms > timeLeftMs()) throw new TimeIsUp(ms);
+      await clock.sleep(ms, signal);
+    },
+    now: () => clock.now(),
+    random: () => clock.random(),
+    cliAgent: () => resources.cliAgent(),
+    onActionRequire: () => resources.noteActionRequired(),
+    userAgent: `promptrun/${version}`,
+    errorContext: place,
+    ...(globals.debug && {
+      eventBodies: globals.debugBody,
+      onEvent: (event: RequestEvent) => {
+        for (const line of debugLines(event)) debugNote(sources, line);
+      },
+    }),
+  });
+}
+
+/** Returns the transport: the embedded service itself, which outlives its clients, or undici. */
+export async function openTransport(service: EmbeddedService | undefined, env: Env): Promise<Transport> {
+  if (service !== undefined) {
+    return {
+      request: request => service.request(request),
+      owns: url => service.owns(url),
+      close: () => Promise.resolve(),
+    };
+  }
+  const [{ createTransport }, { readProxyVariables }] = await Promise.all([
+    import('../../client/http/undici-transport.ts'),
+    import('../../net/proxy.ts'),
+  ]);
+  return await createTransport({ shortLived: true, proxy: readProxyVariables(env) });
+}
+
+export function debugNote({ io, globals }: ClientSources, line: string): void {
+  if (globals.debug) io.error(`debug: ${line}`);
+}
+
+/** Describes a request event: a line, then one for each header that matters, then the body. */
+function debugLines(event: RequestEvent): string[] {
+  const { kind, method, url, attempt, status, ms, waitMs, message, headers = {}, body } = event;
+  const facts = {
+    request: attempt === 1 ? '' : `try ${attempt}`,
+    answer: `${status ?? ''} in ${ms ?? 0} ms`,
+    failure: `failed after ${ms ?? 0} ms: ${message ?? ''}`,
+    retry: `again in ${Math.round(waitMs ?? 0)} ms`,
+  };
+  return [
+    oneLine(`${method} ${url} ${facts[kind]}`.trim()),
+    ...Object.entries(headers).map(([name, value]) => oneLine(`  ${name}: ${value}`)),
+    ...(body === undefined ? [] : [oneLine(`  ${body}`)]),
+  ];
+}

@@ -1,0 +1,140 @@
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  stringify,
+  visit,
+} from 'yaml';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
+
+export interface NewValue {
+  readonly kind: 'equals' | 'json';
+  readonly value: unknown;
+}
+
+/** Returns the source with one expectation changed; undefined if the answer can't be written there. */
+export function changeAt(
+  source: string,
+  at: number,
+  text: string,
+): { readonly source: string; readonly expected: NewValue } | undefined {
+  const document = parseDocument(source);
+  const expectation = expectationAt(document, at);
+  if (expectation === undefined) return undefined;
+  const { kind, place } = expectation;
+  const json = parseAnswerJson(text);
+  if (kind === 'json' && 'fault' in json) return undefined;
+  const value =
+    'value' in json && kind === 'json' ? onlyExpected(nodeData(document, place.node), json.value) : text;
+  const changed = valueChanges(document, place, value).reduceRight(withChange, source);
+  return readsBackAs(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
+}
+
+interface ValuePlace {
+  /** The value's own key, if it has one. */
+  readonly key: Node | undefined;
+  readonly node: Node | null;
+  /** True if the value is in braces or brackets. */
+  readonly isInFlow: boolean;
+}
+
+/** Returns the expected value at a place, if it can be updated. */
+function expectationAt(
+  document: Document,
+  at: number,
+): { readonly kind: NewValue['kind']; readonly pair: Pair; readonly place: ValuePlace } | undefined {
+  let expectation: ReturnType<typeof expectationAt>;
+  visit(document, {
+    Map(_, map) {
+      const pair = map.items.find(({ key }) => nodeStart(key) === at);
+      if (pair === undefined) return undefined;
+      const kind = isScalar(pair.key) ? pair.key.value : undefined;
+      if (kind === 'equals' || kind === 'json') {
+        expectation = { kind, pair, place: pairPlace(pair, map.flow === true) };
+      }
+      return visit.BREAK;
+    },
+  });
+  return expectation;
+}
+
+function pairPlace({ key, value }: Pair, isInFlow: boolean): ValuePlace {
+  return { key: key as Node, node: value as Node | null, isInFlow };
+}
+
+function nodeStart(node: unknown): number {
+  return (node as Node | null)?.range?.[0] ?? -1;
+}
+
+function nodeData(document: Document, node: Node | null): unknown {
+  return node?.toJS(document) ?? null;
+}
+
+/** Returns true if the changed source has the value at that place and is unchanged everywhere else. */
+function readsBackAs(changed: string, source: string, at: number, value: unknown): boolean {
+  const now = parseDocument(changed);
+  const then = parseDocument(source);
+  const former = expectationAt(then, at)?.pair;
+  if (now.errors.length > 0 || former === undefined) return false;
+  former.value = then.createNode(value);
+  return isSameJson(now.toJS(), then.toJS());
+}
+
+function isSameJson(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+interface ValueChange extends ValuePlace {
+  readonly value: unknown;
+}
+
+/** Returns the changes that turn a value into another; in an object or list of the same size, only the differing parts. */
+function valueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
+  const { node } = place;
+  if (isSameJson(nodeData(document, node), value)) return [];
+  if (isMap(node) && isJsonObject(value) && node.items.length === Object.keys(value).length) {
+    return node.items.flatMap(pair => {
+      const name = isScalar(pair.key) ? String(pair.key.value) : '';
+      return valueChanges(document, pairPlace(pair, node.flow === true), value[name]);
+    });
+  }
+  if (isSeq(node) && Array.isArray(value) && node.items.length === value.length) {
+    return node.items.flatMap((item, index) => {
+      const inner = { key: undefined, node: item as Node | null, isInFlow: node.flow === true };
+      return valueChanges(document, inner, value[index]);
+    });
+  }
+  return [{ ...place, value }];
+}
+
+/** Writes one change into the source. */
+function withChange(source: string, change: ValueChange): string {
+  const { key, node } = change;
+  const afterKey = (key?.range?.[1] ?? 0) + 1;
+  const [start, end] = node?.range ?? [afterKey, afterKey];
+  // Text after a block scalar belongs to the file.
+  const former = source.slice(start, end);
+  const rest = former.slice(former.trimEnd().length);
+  const gap = start === end && !/\s/u.test(source[start - 1] ?? '') ? ' ' : '';
+  return source.slice(0, start) + gap + yamlText(source, change) + rest + source.slice(end);
+}
+
+/** Formats a value for its place: several lines as a block if that reads back unchanged. */
+function yamlText(source: string, { key, value, isInFlow }: ValueChange): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  if (!value.includes('\n')) {
+    const scalar = stringify(value, { lineWidth: 0 }).trimEnd();
+    return isInFlow && /[,[\]{}]/u.test(scalar) ? JSON.stringify(value) : scalar;
+  }
+  const isPlain = /^\S.*[^\n]\n?$/su.test(value) && !/[^\P{C}\n]|[^\S\n]\n/u.test(value);
+  if (key === undefined || isInFlow || !isPlain) return JSON.stringify(value);
+  const column = nodeStart(key) - (source.lastIndexOf('\n', nodeStart(key)) + 1);
+  const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
+  const [lineBreak] = /\r?\n/u.exec(source.slice(nodeStart(key))) ?? ['\n'];
+  return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`.replaceAll('\n', lineBreak);
+}

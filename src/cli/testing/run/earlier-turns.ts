@@ -1,0 +1,80 @@
+import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
+import { CaseFault } from '../../errors.ts';
+import type { TestFile } from '../cases/test-case.ts';
+import { isUnchecked, type TestEntry } from '../entry-result.ts';
+import type { PreparedEntry } from './prepare-entries.ts';
+
+/** A case, perhaps with a model. */
+type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry, 'model' | 'tested'>>;
+
+/** Returns the chosen cases, and those before them whose answers they take. */
+export function withEarlierTurns<T extends CaseOfFile>(
+  all: readonly T[],
+  chosen: readonly T[],
+): ReadonlySet<T> {
+  const byPlace = new Map<string, T[]>();
+  for (const one of all) {
+    const { turn } = one.testCase;
+    const place = turn && turnKey(one, turn.prompt, turn.index);
+    if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
+  }
+  const needed = new Set(chosen);
+  // Cases that are added during the loop are visited too.
+  for (const one of needed) {
+    const { turn } = one.testCase;
+    for (const index of turn?.after ?? []) {
+      const earlier = turn && byPlace.get(turnKey(one, turn.prompt, index));
+      for (const other of earlier ?? []) {
+        // An answer in a variable may be any model's.
+        if (other.testCase.turn?.storesAs !== undefined || testedModelKey(other) === testedModelKey(one))
+          needed.add(other);
+      }
+    }
+  }
+  return needed;
+}
+
+function turnKey({ file }: CaseOfFile, prompt: number, index: number): string {
+  return JSON.stringify([file.file, prompt, index]);
+}
+
+/** Adds the cases that the chosen ones take the answers of, and notes how many these are. */
+export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): readonly TestFile[] {
+  const all = files.flatMap(file => (file.allCases ?? file.cases).map(testCase => ({ file, testCase })));
+  const isChosen = ({ file, testCase }: CaseOfFile): boolean => file.cases.includes(testCase);
+  if (!all.some(one => one.testCase.turn && !isChosen(one))) return files;
+  const chosen = all.filter(isChosen);
+  const needed = new Set([...withEarlierTurns(all, chosen)].map(({ testCase }) => testCase));
+  noteEarlierTurns(ctx, needed.size - chosen.length);
+  return files.map(file =>
+    file.allCases ? { ...file, cases: file.allCases.filter(testCase => needed.has(testCase)) } : file,
+  );
+}
+
+/** Reports how many cases run although they were not chosen. */
+export function noteEarlierTurns({ io }: Context, count: number): void {
+  if (count === 0) return;
+  io.note(`note: also running ${counted(count, 'case')} whose answers the selected ones use`);
+}
+
+/** Returns entries with a fault for each that takes the answer of one that is not run, because its checks are left out. */
+export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): PreparedEntry[] {
+  const all = entries.map(({ entry }) => entry);
+  if (!all.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) return [...entries];
+  return entries.map(prepared => {
+    const { entry } = prepared;
+    const { file, testCase } = entry;
+    const earlier = [...withEarlierTurns(all, [entry])].find(
+      one => one !== entry && isUnchecked(one.testCase),
+    );
+    if (!earlier || isUnchecked(testCase)) return prepared;
+    const what = `it uses the answer of ${earlier.testCase.name}, whose checks are all left out`;
+    const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
+    return { ...prepared, entry: { ...entry, testCase: { ...testCase, fault } } };
+  });
+}
+
+export function testedModelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
+  return JSON.stringify([model ?? null, tested?.number ?? null]);
+}
