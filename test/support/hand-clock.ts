@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that moves only by hand. */
+/** A clock that moves only by hand. The methods of `Clock` are fields, because contexts are made of copies by spread. */
 export class HandClock implements Clock {
   #now: number;
   #sleepers: Sleeper[] = [];
@@ -16,15 +16,10 @@ export class HandClock implements Clock {
     this.#now = now;
   }
 
-  now(): number {
-    return this.#now;
-  }
+  readonly now = (): number => this.#now;
+  readonly random = (): number => 0.5;
 
-  random(): number {
-    return 0.5;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (ms === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const stop = (): void => {
@@ -41,7 +36,7 @@ export class HandClock implements Clock {
       this.#sleepers.push(sleeper);
       this.#tellWatchers();
     });
-  }
+  };
 
   /** Moves on, and wakes whoever has slept long enough. */
   advance(ms: number): void {

@@ -134,7 +134,7 @@ it('shows the options of the models after a refused option', async () => {
   );
   expect([exitCode, stderr]).toEqual([
     2,
-    `error: ${message} (VALIDATION_ERROR)\nThe options of each model: promptrun resources list\n`,
+    `error: ${message} (VALIDATION_ERROR)\nList the options of each model with: promptrun resources list\n`,
   ]);
 });
 

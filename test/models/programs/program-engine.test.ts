@@ -267,7 +267,7 @@ describe('the answer of a program', () => {
 
   it('is a failed run if it lacks the output or is not JSON', async () => {
     expect(await runForError({ program: prints('{"error": "no"}'), output: 'result' })).toBe(
-      'thing gave an answer that can\'t be read: it has no `result`; it begins with {"error": "no"}',
+      'thing returned an answer that can\'t be read: it has no `result`; it begins with {"error": "no"}',
     );
     expect(await runForError({ program: prints('Oops'), output: 'result' })).toMatch(
       /it is not JSON; it begins with Oops/,
