@@ -36,6 +36,8 @@ export interface DeclaredProgram extends Declaration {
   readonly argv: readonly [string, ...string[]];
   /** True to start it in a temporary folder. */
   readonly isTemporary: boolean;
+  /** True if it stays and answers run after run; default false. */
+  readonly isKept?: boolean;
 }
 
 /** An address that answers prompts. */

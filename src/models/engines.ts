@@ -37,6 +37,11 @@ export function createEngines({
   } satisfies Engines;
 }
 
+/** Ends what engines keep for further runs. */
+export async function closeEngines(engines: Engines): Promise<void> {
+  await Promise.all(Object.values(engines).map(async engine => await engine.close?.()));
+}
+
 /** Returns an engine that loads its code with the first job. */
 function lazyEngine(load: () => Promise<Engine>): Engine {
   let engine: Promise<Engine> | undefined;
@@ -47,5 +52,6 @@ function lazyEngine(load: () => Promise<Engine>): Engine {
   return {
     run: async job => (await loaded()).run(job),
     read: async (job, body) => (await (await loaded()).read?.(job, body)) ?? failedWith('it has no batches'),
+    close: async () => await (await engine)?.close?.(),
   };
 }

@@ -16,9 +16,9 @@ function installedJiti(): string[] {
  * project, or else with the jiti that came with promptrun. The single executable leaves it to Node, which accepts no enums
  * and no imports without an extension.
  *
- * @param isKept true if the code is written to a file, which another machine may run
+ * @param isWritten true if the code is written to a file, which another machine may run
  */
-export function nodeLoader({ isKept = false }: { readonly isKept?: boolean } = {}): string {
+export function nodeLoader({ isWritten = false }: { readonly isWritten?: boolean } = {}): string {
   return `
 const load = async file => {
   const whole = require('node:path').resolve(file);
@@ -33,7 +33,7 @@ const load = async file => {
     }
   };
   if (has('tsx/cjs/api')) return near('tsx/cjs/api').require(whole, url);
-  const jiti = ${JSON.stringify(isKept ? ['jiti'] : ['jiti', ...installedJiti()])}.find(has);
+  const jiti = ${JSON.stringify(isWritten ? ['jiti'] : ['jiti', ...installedJiti()])}.find(has);
   return jiti === undefined ? await import(url) : await near(jiti).createJiti(url, { fsCache: false }).import(whole);
 };`;
 }

@@ -20,6 +20,8 @@ export class ProcessTree {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Resolves when the program ends, on its own or through `end`; rejects if it could not be started. */
   readonly ended: Promise<ProgramEnd>;
+  /** Resolves once it has ended and all of its output was read. */
+  readonly closed: Promise<void>;
   readonly #env: ProgramStart['env'];
   readonly #mark: string;
   readonly #began = Date.now();
@@ -54,6 +56,7 @@ export class ProcessTree {
         resolve({ code, signal });
       });
     });
+    this.closed = new Promise(resolve => this.child.once('close', () => resolve()));
     // Callers that await `ended` see the fault; without any, it is not an unhandled rejection.
     this.ended.catch(() => {});
   }

@@ -128,7 +128,9 @@ async function openParts(
     defaultModel,
     watchModels,
     isForOneUser,
+    directory,
     env = {},
+    ...options
   }: Options,
 ) {
   const report = onceAMinute(onNotice, clock);
@@ -148,6 +150,7 @@ async function openParts(
     store,
     clock,
     models,
+    engines: createEngines({ env, privateRules: pickPrivateRules(options), dataDir, directory }),
     tasks,
     definitions: createDefinitions(store, tasks),
     media: openMedia(dataDir, store, clock),
@@ -166,12 +169,10 @@ type OpenParts = Awaited<ReturnType<typeof openParts>>;
 
 function buildExecutor(
   parts: OpenParts & Pick<ExecutorOptions, 'texts' | 'toOperator'>,
-  { dataDir, directory, onNotice, forgetsUnasked, allowsPrograms, thread, env = {}, ...options }: Options,
+  { onNotice, forgetsUnasked, allowsPrograms, thread }: Options,
 ): Executor {
-  const privateRules = pickPrivateRules(options);
   return createExecutor({
     ...parts,
-    engines: createEngines({ env, privateRules, dataDir, directory }),
     forgetsUnasked,
     allowsPrograms: allowsPrograms ?? (() => Promise.resolve(true)),
     describeImage: thread?.describeImage ?? describeImage,

@@ -1,3 +1,4 @@
+import { closeEngines } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { unlessAborted } from '../utils/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
@@ -150,6 +151,7 @@ export async function openForCommand(options: CommonOptions) {
         closing.abort(new Error('the service is stopping'));
         parts.models.close();
         await parts.runner.close(by);
+        await closeEngines(parts.engines);
         await leftPrograms;
         await requests?.ended();
         await parts.tasks.close();

@@ -1,4 +1,5 @@
 import { checkModelsFile } from '../models/catalogue/read-models-file.ts';
+import { closeEngines } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
@@ -198,6 +199,7 @@ async function stopServing(
     runner,
     requests,
     tasks,
+    engines,
     thread,
   }: Parts<QueueRunner> & HttpServer & { readonly thread: WorkThread },
   clock: Clock,
@@ -210,7 +212,7 @@ async function stopServing(
   const arriving = graceMs > 0 ? resultWithin(graceMs, clock, closed) : undefined;
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
   stopped.abort(new Error('the service is stopping'));
-  await Promise.all([tasks.close(), thread.close()]);
+  await Promise.all([tasks.close(), thread.close(), closeEngines(engines)]);
   await requests.endedWithin(LAST_HTTP_ANSWERS_MS, clock);
   // The remaining connections are idle, or have had their time.
   server.closeAllConnections();

@@ -17,8 +17,8 @@ const EXCEPTIONS = [
   'cli/terminal/open-viewer.ts', // a temporary folder of its own
   'cli/testing/expectations/run-command.ts', // a temporary folder of its own
   'cli/testing/run/judge.ts', // a temporary folder of its own
-  'models/programs/program-engine.ts', // the run's own temporary folder
   'models/programs/run-folder.ts', // temporary folders of its own, and records in the data directory
+  'models/programs/start-program.ts', // the run's own temporary folder
   'service/store/blobs/blob-files.ts', // reads
   'service/store/sqlite/connect-database.ts', // the database in the data directory
   'service/store/sqlite/log-flush.ts', // flushes the log that SQLite writes

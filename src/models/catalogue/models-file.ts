@@ -20,7 +20,7 @@ export interface ModelsFile {
   readonly faults: readonly string[];
 }
 
-/** Entries that come from no file of their own. */
+/** Entries that a configuration of another tool declares. Their programs may be kept from run to run. */
 export interface ModelsText {
   readonly text: string;
   /** The absolute path of the file that they belong to: faults name it, and `${here}` is its folder. */

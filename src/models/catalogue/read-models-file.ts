@@ -53,12 +53,24 @@ export async function readNamedModels(
 ): Promise<ModelsFile> {
   const described = new Set(base.providers.map(({ name }) => name));
   const predefined = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
-  const texts = declaredModels.map(({ text, file }) => parseModelsFile(text, file, predefined));
+  const texts = declaredModels.map(({ text, file }) =>
+    keepingPrograms(parseModelsFile(text, file, predefined)),
+  );
   const named =
     modelsFile === undefined
       ? EMPTY_MODELS_FILE
       : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefined);
   return [...texts].reduce(mergedModels, named);
+}
+
+/** Keeps the programs of entries that take their runs on standard input. */
+function keepingPrograms(file: ModelsFile): ModelsFile {
+  const models = file.models.map(entry => {
+    const { declared } = entry;
+    const isKept = declared?.kind === 'program' && declared.placeholders.every(({ name }) => name === 'here');
+    return isKept ? { ...entry, declared: { ...declared, isKept } } : entry;
+  });
+  return { ...file, models };
 }
 
 /** @throws {InvalidModelsFile} if `models.yaml` has any fault */

@@ -11,7 +11,7 @@ import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../pr
 import { maskSecrets } from './mask-secrets.ts';
 import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
 import { filledText, filledValue } from './placeholders.ts';
-import { timeText } from './program-engine.ts';
+import { timeText } from './program-result.ts';
 import { readResult } from './read-answer.ts';
 
 /** Returns the engine that sends prompts to addresses in models.yaml. */

@@ -68,7 +68,7 @@ function systemText({ prompt }: EngineJob): string {
 }
 
 /** Returns the messages in the prompt format. */
-function messageValues({ prompt }: EngineJob): JsonValue {
+export function messageValues({ prompt }: EngineJob): JsonValue {
   return prompt.messages.map(({ role, parts }) => ({
     role,
     content: parts.map(part =>

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { ProgramEnd } from '../../processes/process-tree.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessTree, ProgramEnd } from '../../processes/process-tree.ts';
 
 export interface ProgramOutput {
   /** Standard output, without the final line break. */
@@ -7,8 +8,14 @@ export interface ProgramOutput {
   /** The beginning of standard error. */
   readonly complaint: string;
   readonly isTooLong: boolean;
-  /** The way it ended; undefined if this process ended it. */
-  readonly end: ProgramEnd | undefined;
+  /** The way it ended; `stays` if it has answered and waits for more; undefined if this process ended it. */
+  readonly end: ProgramEnd | 'stays' | undefined;
+}
+
+/** The limits of a program. */
+interface ProgramLimits {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
 }
 
 const MAX_MIB = 8;
@@ -18,23 +25,23 @@ const MAX_STDERR_LENGTH = 2000;
 /** Collects the output of a program, up to a maximum. */
 export class OutputCollector {
   static readonly mostMiB = MAX_MIB;
+  readonly #tooLong = new AbortController();
   #chunks: Buffer[] = [];
   #length = 0;
-  #isTooLong = false;
   #complaint = '';
+  #lookForLine = (): void => {};
 
-  /** @param onTooLong called once standard output is longer than the maximum */
-  constructor({ stdout, stderr }: { stdout: Readable; stderr: Readable }, onTooLong: () => void) {
+  constructor({ stdout, stderr }: { stdout: Readable; stderr: Readable }) {
     stdout.on('error', () => {});
     stderr.on('error', () => {});
     stdout.on('data', (chunk: Buffer) => {
       this.#length += chunk.length;
       if (this.#length <= MAX_MIB * 1024 * 1024) {
         this.#chunks.push(chunk);
-      } else if (!this.#isTooLong) {
-        this.#isTooLong = true;
+        if (chunk.includes('\n')) this.#lookForLine();
+      } else {
         this.#chunks = [];
-        onTooLong();
+        this.#tooLong.abort();
       }
     });
     stderr.setEncoding('utf8').on('data', (piece: string) => {
@@ -44,10 +51,75 @@ export class OutputCollector {
     });
   }
 
+  /** Aborted once standard output is longer than the maximum. */
+  get tooLong(): AbortSignal {
+    return this.#tooLong.signal;
+  }
+
+  /** Resolves with the rest of the next line that begins with these characters. */
+  lineAfter(start: string): Promise<string> {
+    return new Promise(resolve => {
+      this.#lookForLine = () => {
+        const lines = this.#text().split('\n').slice(0, -1);
+        const line = lines.find(line => line.startsWith(start));
+        if (line !== undefined) resolve(line.slice(start.length));
+      };
+    });
+  }
+
+  /** Returns what was printed since the last call. */
   take(): Omit<ProgramOutput, 'end'> {
-    const answer = Buffer.concat(this.#chunks)
-      .toString('utf8')
-      .replace(/\r?\n$/u, '');
-    return { answer, complaint: this.#complaint, isTooLong: this.#isTooLong };
+    const answer = this.#text().replace(/\r?\n$/u, '');
+    const taken = { answer, complaint: this.#complaint, isTooLong: this.tooLong.aborted };
+    this.#chunks = [];
+    this.#length = 0;
+    this.#complaint = '';
+    return taken;
+  }
+
+  #text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}
+
+/**
+ * Returns the output of a program once it has answered, or once it has ended with all of its processes.
+ *
+ * @param answered resolves with the answer of a program that stays; without it, the program answers by its end
+ * @throws if it can't be started, and the signal's reason
+ */
+export async function collectOutput(
+  { tree, printed }: { readonly tree: ProcessTree; readonly printed: OutputCollector },
+  { signal, timeoutMs }: ProgramLimits,
+  answered?: Promise<string>,
+): Promise<ProgramOutput> {
+  let stop = (): void => {};
+  const stopped = new Promise<undefined>(resolve => {
+    stop = () => resolve(undefined);
+  });
+  const timer = setTimeout(stop, timeoutMs);
+  const signals = [signal, printed.tooLong];
+  for (const one of signals) one.addEventListener('abort', stop, { once: true });
+  try {
+    const end = await Promise.race([tree.ended, stopped, ...(answered ? [answered] : [])]);
+    if (typeof end === 'string') return { ...printed.take(), answer: end, end: 'stays' };
+    await tree.end();
+    signal.throwIfAborted();
+    await waitForOutput(tree);
+    return { ...printed.take(), end };
+  } finally {
+    clearTimeout(timer);
+    for (const one of signals) one.removeEventListener('abort', stop);
+  }
+}
+
+/** Maximum time to wait for the rest of the output after the program has ended. */
+const PROGRAM_OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
+
+/** Waits for the output in several steps, so that a process that was suspended meanwhile still reads what is there. */
+async function waitForOutput({ closed }: ProcessTree): Promise<void> {
+  const isClosed = closed.then(() => true);
+  for (let waits = 0; waits < PROGRAM_OUTPUT_GRACE.waits; waits += 1) {
+    if (await Promise.race([isClosed, delay(PROGRAM_OUTPUT_GRACE.ms, false, { ref: false })])) return;
   }
 }

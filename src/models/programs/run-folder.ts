@@ -20,6 +20,8 @@ export interface RunFolder {
   readonly file: string;
   /** The folder for its pictures, also its working directory if its entry says so. */
   readonly folder: string;
+  /** Replaces the facts in the file by those of another run. */
+  describe(about: object): Promise<void>;
   /** Records the started process, so that a later one can end what it leaves running. */
   started(program: TreeRoot): Promise<void>;
   remove(): Promise<void>;
@@ -43,13 +45,15 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
   };
   try {
     const [file, folder] = [path.join(root, RUN_FILE), path.join(root, 'folder')];
+    const describe = (facts: object): Promise<void> =>
+      writeFile(file, JSON.stringify(facts), { mode: 0o600 });
     await mkdir(root, { mode: 0o700 });
-    await writeFile(file, JSON.stringify(about), { mode: 0o600 });
+    await describe(about);
     await mkdir(folder, { mode: 0o700 });
     // Appended, because a kill in the middle of a rewrite would lose the folder.
     const started = async (program: TreeRoot): Promise<void> =>
       await appendFile(path.join(records, name), `${JSON.stringify(program)}\n`);
-    return { file, folder, started, remove };
+    return { file, folder, describe, started, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -35,7 +35,7 @@ const FLEX_TIMEOUT_MS = 20 * 60_000;
 export function providerEngine(
   env: Env,
   { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
-): Required<Engine> {
+): Required<Pick<Engine, 'run' | 'read'>> {
   const refused = new RefusedOptions();
   return {
     async run(job) {

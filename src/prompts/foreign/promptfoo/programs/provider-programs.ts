@@ -1,56 +1,87 @@
 import { nodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
-/** Code that passes the prompt like promptfoo: a single user message as text, several messages as JSON. */
+/**
+ * Code that hands a prompt over like promptfoo: a single user message as text, several messages as JSON. The function takes
+ * the messages, and the names of inputs that hold JSON.
+ */
 const NODE_PROMPT = `
-const said = JSON.parse(messages).map(({ role, content }) => ({
-  role: role === 'model' ? 'assistant' : role,
-  content: content.map(part => part.text ?? '').join(''),
-}));
-const prompt = said.length === 1 && said[0].role === 'user' ? said[0].content : JSON.stringify(said, null, 2);
-const { inputs: vars } = JSON.parse(require('node:fs').readFileSync(self.env.PROMPTRUN_RUN, 'utf8'));
-for (const key of JSON.parse(names)) {
-  try {
-    vars[key] = JSON.parse(vars[key]);
-  } catch {
-    if (vars[key] === '') delete vars[key];
+const call = (messages, names) => {
+  const said = messages.map(({ role, content }) => ({
+    role: role === 'model' ? 'assistant' : role,
+    content: content.map(part => part.text ?? '').join(''),
+  }));
+  const prompt = said.length === 1 && said[0].role === 'user' ? said[0].content : JSON.stringify(said, null, 2);
+  const { inputs: vars } = JSON.parse(require('node:fs').readFileSync(self.env.PROMPTRUN_RUN, 'utf8'));
+  for (const key of JSON.parse(names)) {
+    try {
+      vars[key] = JSON.parse(vars[key]);
+    } catch {
+      if (vars[key] === '') delete vars[key];
+    }
   }
-}
-const context = { vars, prompt: { raw: prompt, label: prompt } };
+  return { prompt, context: { vars, prompt: { raw: prompt, label: prompt } } };
+};
 const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\}/g, (tag, key) =>
   Object.hasOwn(self.env, key) ? JSON.stringify(self.env[key]).slice(1, -1) : tag));`;
 
-/**
- * Returns code that calls \`new Provider(options).callApi(prompt, context)\` and redirects the code's output to standard
- * error. @param isKept true if it is written to a file
- */
-export function nodeProvider(isKept: boolean): string {
-  return `
+/** Code that calls `new Provider(options).callApi(prompt, context)` and redirects the output of other code to standard error. */
+const nodeProvider = (isWritten: boolean): string => `
 const self = require('node:process');
-const [folder, file, name, options, names, messages] = self.argv.slice(1);
-self.chdir(folder);${nodeLoader({ isKept })}${NODE_PROMPT}
+const [folder, file, name, options, names, written] = self.argv.slice(1);
+self.chdir(folder);${nodeLoader({ isWritten })}${NODE_PROMPT}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
-(async () => {
-  const loaded = await load(file);
-  const all = loaded.default?.default ?? loaded.default ?? loaded;
-  const Made = name === '' ? all : (loaded[name] ?? all[name]);
-  const provider = new Made(withEnv(options));
+const textOf = error => String(error?.stack ?? error);
+let provider;
+const ask = async messages => {
+  const { prompt, context } = call(messages, names);
+  if (!provider) {
+    const loaded = await load(file);
+    const all = loaded.default?.default ?? loaded.default ?? loaded;
+    const Made = name === '' ? all : (loaded[name] ?? all[name]);
+    provider = new Made(withEnv(options));
+  }
   const result = await provider.callApi(prompt, context, {});
   if (result?.error) throw new Error(String(result.error));
-  write(JSON.stringify(result ?? null), () => self.exit(0));
-})().catch(error => {
-  self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
-});`.trim();
-}
+  return JSON.stringify(result ?? null);
+};`;
+/** Calls the provider of a file for one run, whose messages are the last argument. It may be written to a file. */
+export const NODE_PROVIDER = `${nodeProvider(true)}
+ask(JSON.parse(written)).then(
+  text => write(text, () => self.exit(0)),
+  error => self.stderr.write(textOf(error), () => self.exit(1)),
+);`.trim();
+
+/** Calls the provider of a file for run after run: each is a line of its input, answered by a line. */
+export const KEPT_NODE_PROVIDER = `${nodeProvider(false)}
+(async () => {
+  let rest = '';
+  for await (const chunk of self.stdin.setEncoding('utf8')) {
+    const lines = (rest + chunk).split('\\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      const { runId, messages, traceparent } = JSON.parse(line);
+      if (traceparent) Object.assign(self.env, { TRACEPARENT: traceparent });
+      const reply = await ask(messages).then(
+        text => 'answer ' + text,
+        error => 'fault ' + JSON.stringify(textOf(error)),
+      );
+      // A line of its own, whatever the code has printed past this.
+      write('\\n' + runId + ' ' + reply + '\\n');
+    }
+  }
+  self.exit(0);
+})();`.trim();
 
 /** Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result of it. */
 export const NODE_CLAUDE_AGENT = `
 const self = require('node:process');
-const [folder, call, names, messages] = self.argv.slice(1);
+const [folder, settings, names, messages] = self.argv.slice(1);
 const [fs, path, url] = ['fs', 'path', 'url'].map(name => require('node:' + name));
 self.chdir(folder);${NODE_PROMPT}
-const { options, folder: work, plugins, additionalDirectories } = withEnv(call);
+const { prompt } = call(JSON.parse(messages), names);
+const { options, folder: work, plugins, additionalDirectories } = withEnv(settings);
 const absolute = name => path.resolve(folder, name);
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
@@ -110,6 +141,7 @@ export const NODE_EXEC = `
 const self = require('node:process');
 const [folder, words, options, names, messages] = self.argv.slice(1);
 self.chdir(folder);${NODE_PROMPT}
+const { prompt, context } = call(JSON.parse(messages), names);
 const [program, ...args] = JSON.parse(words);
 const all = [...args, prompt, options, JSON.stringify(context)];
 require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
@@ -119,23 +151,52 @@ require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 10
   else self.stdout.write(text);
 }).stdin.end();`.trim();
 
-/** Calls \`call_api(prompt, options, context)\`. */
-export const PYTHON_PROVIDER = `${PYTHON_MODULE}
+/** Code that calls \`call_api(prompt, options, context)\`. The arguments after the first six are free. */
+const PYTHON_ASK = `${PYTHON_MODULE}
 
-folder, file, name, options, names, messages = sys.argv[1:7]
+folder, file, name, options, names = sys.argv[1:6]
 os.chdir(folder)
-said = [{'role': 'assistant' if m['role'] == 'model' else m['role'], 'content': ''.join(p.get('text', '') for p in m['content'])} for m in json.loads(messages)]
-prompt = said[0]['content'] if len(said) == 1 and said[0]['role'] == 'user' else json.dumps(said, ensure_ascii=False, indent=2)
-with open(os.environ['PROMPTRUN_RUN'], encoding='utf-8') as run:
-    variables = json.load(run)['inputs']
-for key in json.loads(names):
-    try:
-        variables[key] = json.loads(variables[key])
-    except ValueError:
-        if variables[key] == '':
-            del variables[key]
 options = re.sub(r'\\{\\{\\s*env\\.(\\w+)\\s*\\}\\}', lambda tag: json.dumps(os.environ[tag[1]])[1:-1] if tag[1] in os.environ else tag[0], options)
-result = call(function_of(load(file), name), prompt, json.loads(options), {'vars': variables, 'prompt': {'raw': prompt, 'label': prompt}})
+provider = None
+
+def ask(messages):
+    global provider
+    said = [{'role': 'assistant' if m['role'] == 'model' else m['role'], 'content': ''.join(p.get('text', '') for p in m['content'])} for m in messages]
+    prompt = said[0]['content'] if len(said) == 1 and said[0]['role'] == 'user' else json.dumps(said, ensure_ascii=False, indent=2)
+    with open(os.environ['PROMPTRUN_RUN'], encoding='utf-8') as run:
+        variables = json.load(run)['inputs']
+    for key in json.loads(names):
+        try:
+            variables[key] = json.loads(variables[key])
+        except ValueError:
+            if variables[key] == '':
+                del variables[key]
+    if provider is None:
+        provider = function_of(load(file), name)
+    return call(provider, prompt, json.loads(options), {'vars': variables, 'prompt': {'raw': prompt, 'label': prompt}})`;
+
+/** Calls the provider of a file for one run, whose messages are the last argument. */
+export const PYTHON_PROVIDER = `${PYTHON_ASK}
+
+result = ask(json.loads(sys.argv[6]))
 if result.get('error'):
     sys.exit(str(result['error']))
 out.write(json.dumps(result, default=str))`;
+
+/** Calls the provider of a file for run after run: each is a line of its input, answered by a line. */
+export const KEPT_PYTHON_PROVIDER = `${PYTHON_ASK}
+
+import traceback
+runs, sys.stdin = sys.stdin.buffer, open(os.devnull)
+for line in runs:
+    run = json.loads(line)
+    if run.get('traceparent'):
+        os.environ['TRACEPARENT'] = run['traceparent']
+    try:
+        result = ask(run['messages'])
+        reply = 'fault ' + json.dumps(str(result['error'])) if result.get('error') else 'answer ' + json.dumps(result, default=str)
+    except Exception:
+        reply = 'fault ' + json.dumps(traceback.format_exc())
+    # A line of its own, whatever the code has printed past this.
+    out.write('\\n' + run['runId'] + ' ' + reply + '\\n')
+    out.flush()`;

@@ -3,17 +3,20 @@ import { PYTHON } from '../../python.ts';
 import { type Conversion, valuesByKey } from '../conversion.ts';
 import { commandWords, isUnreadable, NEEDS_TYPES } from '../program-files.ts';
 import {
+  KEPT_NODE_PROVIDER,
+  KEPT_PYTHON_PROVIDER,
   NODE_CLAUDE_AGENT,
   NODE_EXEC,
-  nodeProvider,
+  NODE_PROVIDER,
   PYTHON_PROVIDER,
 } from '../programs/provider-programs.ts';
 import { claudeAgentCall } from './claude-agent.ts';
 import { ENVIRONMENT_TAG, escapePlaceholders } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './provider.ts';
 
-/** Stands for the folder of the models file among the words of a program. */
+/** Stand among the words of a program for the folder of the models file, and for the messages of a run. */
 const HERE = '\0here';
+const RUN_MESSAGES = '\0messages';
 
 /** Matches a use of the environment, which could show a key in the list of processes if it were filled in here. */
 const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
@@ -35,7 +38,18 @@ export function execFields(
   }
   const names = JSON.stringify(conversion.variables.json);
   return {
-    fields: { program: programWords('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options, names) },
+    fields: {
+      program: programWords(
+        'node',
+        '-e',
+        NODE_EXEC,
+        HERE,
+        JSON.stringify(words),
+        options,
+        names,
+        RUN_MESSAGES,
+      ),
+    },
   };
 }
 
@@ -69,11 +83,22 @@ export function fileFields(
     );
     return undefined;
   }
-  const options = [settings, JSON.stringify(conversion.variables.json)];
-  const words = file.endsWith('.py')
-    ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
-    : ['node', '-e', nodeProvider(!conversion.runsPrograms), HERE, file, name, ...options];
+  const exported = name === '' && file.endsWith('.py') ? 'call_api' : name;
+  const args = [HERE, file, exported, settings, JSON.stringify(conversion.variables.json)];
+  const words = conversion.runsPrograms
+    ? [...keptProgram(file), ...args]
+    : [...oneRunProgram(file), ...args, RUN_MESSAGES];
   return resultFields(words, conversion.runsPrograms && !isJudge);
+}
+
+/** Returns the beginning of a command line whose program stays and answers run after run. */
+function keptProgram(file: string): string[] {
+  return file.endsWith('.py') ? [PYTHON, '-c', KEPT_PYTHON_PROVIDER] : ['node', '-e', KEPT_NODE_PROVIDER];
+}
+
+/** Returns the beginning of a command line whose program answers one run. */
+function oneRunProgram(file: string): string[] {
+  return file.endsWith('.py') ? [PYTHON, '-c', PYTHON_PROVIDER] : ['node', '-e', NODE_PROVIDER];
 }
 
 /** Returns the fields of an entry whose program asks Claude by its Agent SDK. */
@@ -83,7 +108,7 @@ export function agentFields(
 ): EntryFields | undefined {
   const call = claudeAgentCall(config ? valuesByKey(config, 'config') : new Map(), conversion);
   if (call === undefined) return undefined;
-  const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]'];
+  const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]', RUN_MESSAGES];
   return resultFields(words, conversion.runsPrograms && !isJudge);
 }
 
@@ -104,7 +129,10 @@ function providerOptions(config: YamlValue | undefined): string {
   return JSON.stringify({ config: config?.json() ?? {} });
 }
 
-/** Returns the words of a program, with the messages as the last one. */
 function programWords(...words: readonly string[]): string[] {
-  return [...words.map(word => (word === HERE ? '${here}' : escapePlaceholders(word))), '${messages}'];
+  const placeholders = new Map([
+    [HERE, '${here}'],
+    [RUN_MESSAGES, '${messages}'],
+  ]);
+  return words.map(word => placeholders.get(word) ?? escapePlaceholders(word));
 }

@@ -224,6 +224,48 @@ tests:
     },
   );
 
+  it.each([
+    ['file://count.mjs', 0],
+    ['file://count.py', hasPython ? 0 : undefined],
+  ])(
+    'loads a provider once and asks it for test after test, whatever its programs print: %s',
+    async (provider, code) => {
+      if (code === undefined) return;
+      const config = {
+        prompts: ['{{a}}\u2028'],
+        providers: [provider],
+        evaluateOptions: { maxConcurrency: 1 },
+        tests: ['x', 'y', 'z'].map((a, at) => ({
+          vars: { a },
+          assert: [{ type: 'equals', value: `${a}\u2028 ${at + 1}` }],
+        })),
+      };
+      const { exitCode, stdout } = await tested(
+        {
+          'promptfooconfig.json': JSON.stringify(config),
+          'count.mjs': `import { execSync } from 'node:child_process';
+let count = 0;
+export default class {
+  async callApi(prompt) {
+    execSync('echo printed', { stdio: 'inherit' });
+    return { output: prompt + ' ' + ++count };
+  }
+}`,
+          'count.py': `import os
+count = 0
+def call_api(prompt, options, context):
+    global count
+    count += 1
+    os.system('echo printed')
+    return {'output': prompt + ' ' + str(count)}
+`,
+        },
+        '--allow-commands',
+      );
+      expect([exitCode, stdout]).toEqual([code, expect.stringContaining('3 passed, 0 failed')]);
+    },
+  );
+
   it('asks each provider and runs each test with the prompts that it names', async () => {
     const config = `prompts:
   - { id: file://say.txt, label: say }

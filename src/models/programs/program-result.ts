@@ -1,0 +1,74 @@
+import { parseJson } from '../../files/formats/json.ts';
+import type { ProgramEnd } from '../../processes/process-tree.ts';
+import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import type { DeclaredProgram } from '../declared-model.ts';
+import { type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
+import { OutputCollector, type ProgramOutput } from './program-output.ts';
+import { readFailed, readResult } from './read-answer.ts';
+
+/** A program that is asked for the answer of a run. */
+export interface AskedProgram {
+  readonly job: EngineJob;
+  readonly declared: DeclaredProgram;
+}
+
+/** Returns the result of a program that has answered or ended: its answer if it succeeded, else why it failed. */
+export async function programResult(
+  { job, declared }: AskedProgram,
+  { answer, complaint, isTooLong, end }: ProgramOutput,
+): Promise<EngineResult> {
+  const { model } = job.model;
+  if (isTooLong) {
+    return failedWith(`${model} printed more than ${OutputCollector.mostMiB} MiB${reasonSuffix(complaint)}`);
+  }
+  if (end === 'stays') return await readReply({ job, declared }, answer);
+  if (end?.code === 0) return await readResult(job, declared, answer);
+  const { reason, ...facts } = await readFailed(job, declared, { answer, complaint });
+  const failure =
+    end === undefined
+      ? `took longer than ${timeText(declared.timeoutMs)}${reasonSuffix(complaint)}`
+      : `${endText(end)}${reasonSuffix(reason)}`;
+  return { ...failedWith(`${model} ${failure}`), ...facts };
+}
+
+/** Maximum number of characters of a reason. */
+const MAX_REASON_LENGTH = 2000;
+
+/** Reads the line of a kept program: `answer`, or `fault` with the reason as a JSON string. */
+async function readReply({ job, declared }: AskedProgram, line: string): Promise<EngineResult> {
+  const [word = ''] = line.split(' ', 1);
+  const rest = line.slice(word.length + 1);
+  if (word === 'answer') return await readResult(job, declared, rest);
+  const reason = parseJson(rest);
+  return failedWith(
+    `${job.model.model} failed${reasonSuffix(typeof reason === 'string' ? reason.slice(0, MAX_REASON_LENGTH) : '')}`,
+  );
+}
+
+function endText({ code, signal }: ProgramEnd): string {
+  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+}
+
+function reasonSuffix(reason: string): string {
+  return reason.trim() === '' ? '' : `: ${reason.trim()}`;
+}
+
+/** Error codes of an operating system for a command line that is too long. */
+const TOO_LONG: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
+
+/** Returns the result of a run whose program could not be started. */
+export function notStarted({ job, declared }: AskedProgram, error: unknown): EngineResult {
+  const { model } = job.model;
+  const code = errorCode(error);
+  if (code === 'UNSAFE_ARGUMENT') return refusedWith(`${model}: ${errorMessage(error)}`, 'unfit');
+  if (TOO_LONG.has(code)) {
+    const advice = 'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
+    return refusedWith(`${model}: the prompt is too long for an argument: ${advice}`, 'not-started');
+  }
+  return refusedWith(`${model}: ${declared.argv[0]} can't be started: ${errorMessage(error)}`, 'not-started');
+}
+
+/** Formats a duration, such as `10 min` or `1.5 s`. */
+export function timeText(ms: number): string {
+  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
+}

@@ -1,0 +1,118 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { environmentWithoutKeys } from '../../processes/find-program.ts';
+import { ProcessTree } from '../../processes/process-tree.ts';
+import type { ProgramStart } from '../../processes/program-line.ts';
+import type { DeclaredProgram } from '../declared-model.ts';
+import type { EngineJob } from '../engine.ts';
+import { programRecords } from './orphaned-programs.ts';
+import { placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
+import { filledText, splitAtPlaceholders } from './placeholders.ts';
+import { OutputCollector } from './program-output.ts';
+import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
+
+export interface ProgramOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The data directory, which records running programs so that a later process ends them if this one is killed. */
+  readonly dataDir: string;
+  /** The absolute folder in which programs start. */
+  readonly directory: string;
+}
+
+/** A started program, with the folder of its run. */
+export interface StartedProgram {
+  readonly tree: ProcessTree;
+  readonly printed: OutputCollector;
+  readonly folder: RunFolder;
+  /** The text for its standard input, if it takes no placeholder for it. */
+  readonly prompt: string;
+  /** Ends it with all that it started, and removes its folder. */
+  end(): Promise<void>;
+}
+
+/** Starts the program of a job. @throws if it can't be started, and the reason of the job's signal */
+export async function startProgram(
+  job: EngineJob,
+  declared: DeclaredProgram,
+  options: ProgramOptions,
+): Promise<StartedProgram> {
+  const folder = await makeRunFolder(programRecords(options.dataDir), runFacts(job));
+  try {
+    job.signal.throwIfAborted();
+    const images = await writePictures(job, folder.folder);
+    const values = placeholderValues(job, declared, { env: {}, images });
+    const start = programStart({ declared, values, folder }, job, options);
+    const tree = new ProcessTree(start, RUN_VARIABLE);
+    const printed = new OutputCollector(tree.child);
+    const recorded = tree.root && folder.started(tree.root).catch(() => {});
+    const end = async (): Promise<void> => {
+      await tree.end();
+      await recorded;
+      await folder.remove();
+    };
+    return { tree, printed, folder, prompt: values.prompt, end };
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+}
+
+/** Returns the facts about a run that its program may read. */
+export function runFacts({ runId, model: { model }, inputs, runOptions }: EngineJob): object {
+  return { runId, model, inputs: inputs.texts, options: runOptions };
+}
+
+function programStart(
+  { declared, values, folder }: { declared: DeclaredProgram; values: RunValues; folder: RunFolder },
+  { traceparent }: EngineJob,
+  { env, directory }: ProgramOptions,
+): ProgramStart {
+  const { argv, filled } = filledWords(declared, values);
+  const [typed, ...args] = argv;
+  // A relative path is relative to the working directory, even if the program starts elsewhere.
+  const isPath = /[\\/]/u.test(typed) && declared.isTemporary;
+  return {
+    argv: [isPath ? path.resolve(directory, typed) : typed, ...args],
+    filled,
+    directory: declared.isTemporary ? folder.folder : directory,
+    env: {
+      ...environmentWithoutKeys(env, []),
+      [RUN_VARIABLE]: folder.file,
+      ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
+    },
+  };
+}
+
+/** Writes each picture to a file; returns the paths. */
+async function writePictures(job: EngineJob, folder: string): Promise<string[]> {
+  return await Promise.all(
+    promptImages(job).map(async ({ bytes, mediaType }, index) => {
+      const ending = /^image\/(?:x-)?([a-z\d]+)/u.exec(mediaType)?.[1] ?? 'bin';
+      const file = path.join(folder, `${index + 1}.${ending}`);
+      await writeFile(file, bytes, { mode: 0o600 });
+      return file;
+    }),
+  );
+}
+
+/** Fills in the words of a program: each value stays within its word, and one with `${images}` is repeated per picture. */
+function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramStart, 'argv' | 'filled'> {
+  const words: string[] = [];
+  const filled = new Set<number>();
+  for (const word of argv) {
+    const names = splitAtPlaceholders(word).flatMap(piece => (typeof piece === 'string' ? [] : piece.name));
+    const pictures = names.includes('images') ? values.images : [''];
+    for (const picture of pictures) {
+      if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
+        filled.add(words.length);
+      }
+      words.push(
+        filledText(word, placeholder =>
+          placeholder.name === 'images' ? picture : values.inText(placeholder),
+        ),
+      );
+    }
+  }
+  const [program = '', ...args] = words;
+  return { argv: [program, ...args], filled };
+}

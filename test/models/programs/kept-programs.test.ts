@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { programEngine } from '../../../src/models/programs/program-engine.ts';
+import { createJob, type JobOptions } from '../job.ts';
+import { declaredModel } from './declared.ts';
+
+let dataDir: string;
+let engine: ReturnType<typeof programEngine>;
+
+beforeEach(() => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'kept-'));
+  dataDir = path.join(directory, 'data');
+  mkdirSync(dataDir);
+  engine = programEngine({ env: { PATH: process.env['PATH'] }, dataDir, directory });
+});
+
+afterEach(async () => {
+  await engine.close?.();
+});
+
+/** Answers each line of its input by code that gets the text of the prompt, and `say`. */
+function program(answer: string): string[] {
+  const script = `
+let count = 0;
+const say = text => process.stdout.write(text);
+require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+  const { runId, messages } = JSON.parse(line);
+  const text = messages[0].content[0].text;
+  count += 1;
+  ${answer}
+});`;
+  return [process.execPath, '-e', script, '--'];
+}
+
+let runs = 0;
+
+async function ask(script: string, text: string, job: JobOptions = {}, entry: object = {}) {
+  const model = declaredModel({ program: program(script), ...entry });
+  if (model.declared?.kind !== 'program') throw new Error('not a program');
+  runs += 1;
+  const options = {
+    template: text,
+    ...job,
+    model: { ...model, declared: { ...model.declared, isKept: true } },
+  };
+  const { outputs } = await engine.run({ ...createJob(options), runId: `run-${runs}` });
+  const [output] = outputs;
+  if (output?.type === 'text') return output.text;
+  return output?.type === 'error' ? output.message : '';
+}
+
+const ANSWER = "say(runId + ' answer ' + text + ' ' + count + '\\n');";
+
+it('answers run after run in the process that loaded it, and as many processes as there are runs at a time', async () => {
+  expect(await ask(ANSWER, 'a')).toBe('a 1');
+  expect(await ask(ANSWER, 'b')).toBe('b 2');
+  const both = await Promise.all([ask(ANSWER, 'c'), ask(ANSWER, 'd')]);
+  expect(both).toEqual(['c 3', 'd 1']);
+  expect(readdirSync(path.join(dataDir, 'programs')).filter(name => name.endsWith('.json'))).toHaveLength(2);
+  await engine.close?.();
+  expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
+});
+
+it("answers a run by the line with the run's id alone, whatever else it prints", async () => {
+  const late = `if (count === 2) say('run-${runs + 1} answer of the first, again\\n'); say('run answer no\\nnoise'); say('\\n' + runId + ' answer ' + text + '\\nmore');`;
+  expect(await ask(late, 'a')).toBe('a');
+  expect(await ask(late, 'b')).toBe('b');
+  expect(await ask(late, 'c')).toBe('c');
+});
+
+it('fails a run with the fault that it reports, and goes on', async () => {
+  const script = `say(runId + (text === 'bad' ? ' fault "it is bad"' : ' answer ' + text + count) + '\\n');`;
+  expect(await ask(script, 'bad')).toBe('thing failed: it is bad');
+  expect(await ask(script, 'good')).toBe('good2');
+});
+
+it('fails a run during which it ends, takes too long or prints too much, and is started again', async () => {
+  const script = `
+if (text === 'end') { process.stderr.write('out of luck'); process.exitCode = 3; process.stdin.destroy(); }
+else if (text === 'much') setInterval(() => say('x'.repeat(1e6)), 1);
+else if (text !== 'late') ${ANSWER}`;
+  const one = (text: string) => ask(script, text, {}, { timeout: '3s' });
+  expect(await one('a')).toBe('a 1');
+  expect(await one('end')).toBe('thing ended with exit code 3: out of luck');
+  expect(await one('b')).toBe('b 1');
+  expect(await one('late')).toBe('thing took longer than 3 s');
+  expect(await one('c')).toBe('c 1');
+  expect(await one('much')).toBe('thing printed more than 8 MiB');
+  expect(await one('d')).toBe('d 1');
+});
+
+it('is ended with the run that is cancelled', async () => {
+  const started = path.join(path.dirname(dataDir), 'started');
+  const script = `require('node:fs').writeFileSync(${JSON.stringify(started)}, '')`;
+  const stop = new AbortController();
+  const asked = ask(script, 'a', { signal: stop.signal });
+  await expect.poll(() => existsSync(started)).toBe(true);
+  stop.abort(new Error('no more'));
+  await expect(asked).rejects.toThrow('no more');
+  expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
+});
