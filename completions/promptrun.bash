@@ -4,7 +4,7 @@
 _promptrun() {
   local candidate
   COMPREPLY=()
-  # Candidates arrive quoted. They are filled in one by one, since compgen -W would expand them.
+  # Candidates arrive quoted. They are added one by one, because `compgen -W` would expand them.
   while IFS= read -r candidate; do
     [[ -n $candidate ]] && COMPREPLY+=("$candidate")
   done <<<"$(command promptrun __complete bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null </dev/null)"

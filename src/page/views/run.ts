@@ -75,7 +75,7 @@ async function sections(
       ['Id', el('code', {}, run.runId)],
     ]),
     el('h2', {}, 'Outputs'),
-    ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None so far.')] : run.outputs.map(output)),
+    ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None yet.')] : run.outputs.map(output)),
     el('h2', {}, 'Inputs'),
     ...createdInputs(created),
   ];

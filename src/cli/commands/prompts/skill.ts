@@ -174,7 +174,7 @@ description: ${JSON.stringify(cutText(summary, MAX_DESCRIPTION_LENGTH))}
 
 # ${plainLine(title) || name}
 
-Run it with a shell:
+Run it in a shell:
 
 \`\`\`\`sh
 ${command(...words)}
@@ -195,13 +195,13 @@ ${section('Inputs', [
 )}
 ## What comes back
 
-Standard output is the text, or the address of a picture or video on a line of its own; add \`--save <dir>\` to write the
-outputs to files, \`--json\` for the whole answer. Notes and errors go to standard error.
+Standard output is the text, or the URL of a picture or video on its own line; add \`--save <dir>\` to write the
+outputs to files, or \`--json\` for the whole answer. Notes and errors go to standard error.
 
-Exit code 0: done. 2: an input is missing or wrong, see standard error. 3: no valid key, or no credits. 4: no such
-prompt. 5: the run failed. 6: gave up waiting (\`--timeout\`). 7: rate limited, try later. 8: stopped at the cap of
+Exit code 0: done. 2: an input is missing or wrong; see standard error. 3: no valid key, or no credits. 4: no such
+prompt. 5: the run failed. 6: the wait timed out (\`--timeout\`). 7: rate limited; try later. 8: stopped at the cap of
 \`--max-cost\` or \`--max-credits\`. 130, 143: ended by Ctrl-C or SIGTERM. 1: any other fault.
-A run may cost money: never start one again because its answer is late; \`promptrun runs wait --last\` gets it.
+A run may cost money. Never start one again because its answer is late: \`promptrun runs wait --last\` gets it.
 `;
 }
 
