@@ -52,12 +52,25 @@ interface Position {
 
 const NOWHERE: Position = { line: undefined, column: undefined };
 
+export interface ParseYamlOptions {
+  /**
+   * True to add no line break to a block of text if the file ends without one, as in libyaml and its ports; default false,
+   * as in js-yaml.
+   */
+  readonly keepsEnd?: boolean;
+}
+
 /**
  * Parses a YAML document whose first line is line `firstLine` of its file; null if it is empty.
  *
  * @throws {FileFault} if it is not YAML, or nested too deeply
  */
-export function parseYamlNode(text: string, firstLine = 1, file?: string): YamlNode | null {
+export function parseYamlNode(
+  text: string,
+  firstLine = 1,
+  file?: string,
+  { keepsEnd = false }: ParseYamlOptions = {},
+): YamlNode | null {
   if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply', 1, file);
   const lines = new LineCounter();
   // The parser's check for equal keys takes quadratic time, so YamlValue does it.
@@ -70,7 +83,8 @@ export function parseYamlNode(text: string, firstLine = 1, file?: string): YamlN
   // After the first error the parser's output is of no use.
   const [error] = document.errors;
   if (error) throw faultAt(placeAt(error.pos[0]), `this is not YAML: ${yamlFault(error)}`);
-  return plainNode(document, placeAt);
+  const isOpen = keepsEnd && text.slice(text.lastIndexOf('\n') + 1).trim() !== '';
+  return plainNode(document, placeAt, isOpen ? text.length : undefined);
 }
 
 /** Returns the node of a value that was never written as text, at a line of the file that it was made from. */
@@ -100,12 +114,17 @@ export function yamlFault({ code, message }: YAMLParseError): string {
   return code === 'MULTIPLE_DOCS' ? 'a document too many' : message;
 }
 
-function plainNode(document: Document, placeAt: (offset: number) => { line: number; column: number }) {
+/** @param openEnd the end of a file without a line break at its end, which a block of text must not gain */
+function plainNode(
+  document: Document,
+  placeAt: (offset: number) => { line: number; column: number },
+  openEnd: number | undefined,
+) {
   // An alias means the last node before it with its anchor.
   const anchored = new Map<string, YamlNode>();
   const begin = (node: Exclude<Node, Alias>): YamlNode => {
     const start = node.range?.[0];
-    const plain = withoutChildren(node, start === undefined ? NOWHERE : placeAt(start));
+    const plain = withoutChildren(node, start === undefined ? NOWHERE : placeAt(start), openEnd);
     // Set before its children, because an alias among them may refer to it.
     if (node.anchor) anchored.set(node.anchor, plain);
     return plain;
@@ -130,12 +149,22 @@ function plainNode(document: Document, placeAt: (offset: number) => { line: numb
   return convert(document.contents);
 }
 
-function withoutChildren(node: Node, { line, column }: Position): YamlNode {
+function withoutChildren(node: Node, { line, column }: Position, openEnd: number | undefined): YamlNode {
   if (isMap(node)) return { kind: 'map', entries: [], line, column };
   if (isSeq(node)) return { kind: 'list', items: [], line, column };
-  const { value, source } = isScalar(node) ? node : { value: null, source: undefined };
-  return { kind: 'scalar', value, source: typeof value === 'string' ? undefined : source, line, column };
+  const { value, source, type, range } = isScalar(node) ? node : NO_SCALAR;
+  if (typeof value !== 'string') return { kind: 'scalar', value, source, line, column };
+  const isOpen = type?.startsWith('BLOCK_') && openEnd !== undefined && range?.[1] === openEnd;
+  return {
+    kind: 'scalar',
+    value: isOpen ? value.replace(/\n$/u, '') : value,
+    source: undefined,
+    line,
+    column,
+  };
 }
+
+const NO_SCALAR: Pick<Scalar, 'value' | 'source' | 'type' | 'range'> = { value: null };
 
 /** Maximum nesting: the parser is recursive, and thousands of levels would overflow the stack. */
 const MAX_LEVELS = 1000;

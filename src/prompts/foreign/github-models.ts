@@ -59,7 +59,10 @@ export function isGithubPrompt(whole: JsonValue): boolean {
 export const GITHUB_MODELS: ForeignFormat = {
   name: 'a prompt of GitHub Models',
   read: ({ text }, findings, testFindings) =>
-    findings.attempt(() => new GithubReader(parseYaml(text), findings).prompt(testFindings)),
+    findings.attempt(() => {
+      const root = parseYaml(text, 1, undefined, { keepsEnd: true });
+      return new GithubReader(root, findings).prompt(testFindings);
+    }),
 };
 
 class GithubReader {

@@ -32,20 +32,15 @@ export const LLM_TEMPLATE: ForeignFormat = {
   name: 'a template of `llm`',
   read: ({ text }, findings) =>
     findings.attempt(() => {
-      const entries = parseYaml(text).entries('a template of `llm`');
-      const open = UNENDED_BLOCK.exec(text)?.groups?.['key'];
-      return readLlmTemplate(new Map(entries.map(entry => [entry.key, entry])), findings, open);
+      const entries = parseYaml(text, 1, undefined, { keepsEnd: true }).entries('a template of `llm`');
+      return readLlmTemplate(new Map(entries.map(entry => [entry.key, entry])), findings);
     }),
 };
 
-/** Matches a block of text at the end of a file that doesn't end in a line break; in Python, the block doesn't either. */
-const UNENDED_BLOCK = /(?:^|\n)(?<key>prompt|system):[ \t]*[|>][^\n]*\n(?:(?:[ \t][^\n]*)?\n)*[ \t][^\n]*$/u;
-
-/** @param open the key of the block without a line break at its end */
-function readLlmTemplate(entries: YamlEntries, findings: Findings, open: string | undefined): ForeignPrompt {
+function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
   for (const entry of entries.values()) refuseKey(entry, findings);
-  const prompt = piecesIn(entries.get('prompt'), open);
-  const system = piecesIn(entries.get('system'), open);
+  const prompt = piecesIn(entries.get('prompt'));
+  const system = piecesIn(entries.get('system'));
   // `llm` appends the input to a prompt that doesn't use it.
   const isAppended = prompt !== undefined && !inputsIn(prompt).includes('input');
   const body: Piece[] = [
@@ -101,10 +96,9 @@ function refuseKey(entry: YamlEntry, findings: Findings): void {
 /** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */
 const LLM_VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Za-z_]\w*)\})/gu;
 
-function piecesIn(entry: YamlEntry | undefined, open: string | undefined): Piece[] | undefined {
+function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
-  const written = entry.value.text(entry.key);
-  const text = entry.key === open ? written.replace(/\n$/u, '') : written;
+  const text = entry.value.text(entry.key);
   const pieces: Piece[] = [];
   let at = 0;
   for (const { 0: found, index, groups } of text.matchAll(LLM_VARIABLE)) {

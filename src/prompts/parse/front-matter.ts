@@ -5,7 +5,7 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { PromptOutput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
-import { readSchema } from '../schemas/picoschema.ts';
+import { MISSING_SCHEMA, readSchema } from '../schemas/picoschema.ts';
 import { schemaContext } from '../schemas/schema-reader.ts';
 
 export interface LocatedValue<T> {
@@ -32,8 +32,8 @@ export function readFrontMatter(
   const root = findings.attempt(() => parseYaml(text, firstLine));
   const entries = knownEntries(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknownKey(entry, findings);
-  const input = knownEntries(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
-  const output = knownEntries(entries.get('output')?.value, 'output', findings, OUTPUT_KEYS);
+  const input = partEntries(entries.get('input'), findings, ['schema', 'default']);
+  const output = partEntries(entries.get('output'), findings, OUTPUT_KEYS);
   const context = schemaContext(findings, named);
   const readOptionalSchema = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
@@ -99,6 +99,19 @@ function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pic
     findings.fault(entry.value, `output.extract is first or last, not \`${extract}\``);
   }
   return {};
+}
+
+/** Returns the entries of `input` or `output`; none, with a note, for a word, which Genkit ignores. */
+function partEntries(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+  known: readonly string[],
+): YamlEntries {
+  const word = entry?.value.scalar;
+  if (!entry || word === undefined) return knownEntries(entry?.value, entry?.key ?? '', findings, known);
+  const form = `write ${entry.key}: { schema: ${word} }`;
+  findings.note(entry.value, `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${form}`);
+  return new Map();
 }
 
 /** Returns the entries of a map and reports those that are not among `known`. */

@@ -5,7 +5,8 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 
-const MISSING_SCHEMA = 'unknown schema';
+/** The beginning of a note on a schema that is named and is nowhere. */
+export const MISSING_SCHEMA = 'unknown schema';
 
 /** Returns true for the note on a schema that is named and is nowhere. */
 export function isMissingSchema(message: string): boolean {

@@ -73,6 +73,19 @@ describe('a prompt of GitHub Models', () => {
     ]);
   });
 
+  it('adds no line break to a block that ends the file without one, as gh models reads it', () => {
+    const text = (file: string) => {
+      const { definition } = parseAnyPrompt(file, 'x.prompt.yml');
+      return previewPrompt(definition as PromptDefinition, {}).messages.flatMap(({ content }) => content);
+    };
+    const file =
+      'messages:\n  - role: system\n    content: |\n      a\n  - role: user\n    content: |\n      b\n\n      c';
+    expect(text(file)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc' }]);
+    expect(text(`${file}\n`)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc\n' }]);
+    expect(text(file.replaceAll('|', '>'))).toEqual([{ text: 'a\n' }, { text: 'b\nc' }]);
+    expect(text(`${file}\n    # no more`)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc\n' }]);
+  });
+
   it('has a fault at the line of a parameter that no model takes', () => {
     const bad = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  presencePenalty: 3\n');
     expect(faults(bad)).toEqual(['fault 5: `presencePenalty` must be a number from -2 to 2, not `3`']);

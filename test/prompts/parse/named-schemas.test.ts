@@ -52,6 +52,16 @@ describe('a schema that is one word', () => {
     ]);
   });
 
+  it('has no effect in place of a whole input or output, as in Genkit, and says what to write', () => {
+    const { found, definition } = read({}, '---\ninput: City\noutput: Weather\n---\n{{name}}');
+    expect(found).toEqual([
+      '2: unknown schema `City`: anything is accepted; write input: { schema: City }',
+      '3: unknown schema `Weather`: anything is accepted; write output: { schema: Weather }',
+    ]);
+    expect(definition).toMatchObject({ textInputs: [{ key: 'name', required: true }], output: {} });
+    expect(read({}, '---\ninput: [a]\n---\nx').found).toEqual(['2: input must be a map of keys to values']);
+  });
+
   it('is faulty if its file is', () => {
     expect(read({ 'City.schema.yaml': 'a: [' }).found).toEqual([expect.stringContaining('not YAML')]);
   });

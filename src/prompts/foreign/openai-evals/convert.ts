@@ -46,16 +46,18 @@ export function convertEvaluation(
     }
     const run = readEvaluationRun(root.json());
     const body =
-      messagePieces(run.messages, root) ?? promptForFields(rowFields(root.json(), items), listed, root);
-    const names = [...new Set([...inputsIn(body), ...nestedInputs(body)])];
+      messagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
+      promptForFields(rowFields(root.json(), items), listed, root);
+    const schemas = nestedSchemas(body);
+    const nested = Object.keys(schemas);
+    const names = [...new Set([...inputsIn(body), ...nested])];
     const name = entries.get('name')?.scalar;
     const head: JsonObject = {
       ...(name !== undefined && { title: name }),
       ...(run.model !== undefined && { model: qualifiedModel(run.model) }),
       ...(Object.keys(run.config).length > 0 && { config: run.config }),
     };
-    const schemas = Object.fromEntries(nestedInputs(body).map(field => [field, { type: 'object' }]));
-    const prompt = promptFileText(head, withEndMark(body), { used: nestedInputs(body), schemas });
+    const prompt = promptFileText(head, withEndMark(body), { used: nested, schemas });
     if (items.length === 0) {
       const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
       findings.note(root, `${what}: --items <file> names them`);
@@ -71,6 +73,8 @@ export function convertEvaluation(
 /** The parts of a run's data source that a prompt file holds. */
 interface EvaluationRun {
   readonly messages: JsonValue | undefined;
+  /** The JSON Pointer of the data source that has the messages. */
+  readonly pointer: string;
   readonly model: string | undefined;
   readonly config: JsonObject;
 }
@@ -84,16 +88,21 @@ const EVAL_SETTINGS: Readonly<Record<string, string>> = {
   reasoning_effort: 'reasoningEffort',
 };
 
+const RUN_POINTERS = ['', '/data_source', '/run/data_source', '/data_source_config'];
+
+function valueAtPointer(whole: JsonValue, pointer: string): JsonValue | undefined {
+  return pointer.split('/').slice(1).reduce<JsonValue | undefined>(ownValue, whole);
+}
+
 /** Returns the run of a definition, which is in the definition itself or in its data source. */
 function readEvaluationRun(whole: JsonValue): EvaluationRun {
-  const places = [
-    whole,
-    ownValue(whole, 'data_source'),
-    ownValue(ownValue(whole, 'run'), 'data_source'),
-    ownValue(whole, 'data_source_config'),
-  ];
-  const first = (key: string): JsonValue | undefined =>
-    places.map(place => ownValue(place, key)).find(value => value !== undefined && value !== null);
+  const places = RUN_POINTERS.map(pointer => ({ pointer, source: valueAtPointer(whole, pointer) }));
+  const holder = (key: string) =>
+    places.find(({ source }) => (ownValue(source, key) ?? null) !== null) ?? {
+      pointer: '',
+      source: undefined,
+    };
+  const first = (key: string): JsonValue | undefined => ownValue(holder(key).source, key);
   const [model, sampling] = [first('model'), first('sampling_params')];
   const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
     const ours = ownValue(EVAL_SETTINGS, key);
@@ -101,6 +110,7 @@ function readEvaluationRun(whole: JsonValue): EvaluationRun {
   });
   return {
     messages: first('input_messages'),
+    pointer: holder('input_messages').pointer,
     model: typeof model === 'string' ? model : undefined,
     config: Object.fromEntries(config),
   };
@@ -126,12 +136,16 @@ function referencePiece(part: TextPart): Piece {
     : { tag: `{{this.${part.path.map(step => `[${step}]`).join('.')}}}` };
 }
 
-/** Returns the inputs that the body uses only in part. */
-function nestedInputs(body: readonly Piece[]): string[] {
-  return body.flatMap(piece =>
-    'tag' in piece ? (/^\{\{this\.\[([^\]]+)\]\.\[/u.exec(piece.tag)?.[1] ?? []) : [],
-  );
+/** Returns the schemas of the inputs that the body uses only in part. */
+function nestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
+  const parts = body.flatMap(piece => {
+    const [, field, step = ''] = ('tag' in piece && NESTED_TAG.exec(piece.tag)) || [];
+    return field === undefined ? [] : [[field, { type: /^\d+$/u.test(step) ? 'array' : 'object' }] as const];
+  });
+  return Object.fromEntries(parts);
 }
+
+const NESTED_TAG = /^\{\{this\.\[([^\]]+)\]\.\[([^\]]+)\]/u;
 
 /** Returns the fields of a row: those of its schema, or else of the rows themselves. */
 function rowFields(whole: JsonValue, items: readonly EvaluationRow[]): string[] {

@@ -9,14 +9,14 @@ export interface Reference {
 /** A piece of a text: plain text, or a reference. */
 export type TextPart = { readonly text: string } | Reference;
 
-const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+)+)\s*\}\}/gu;
+const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+|\[\d+\])+)\s*\}\}/gu;
 
 /** Splits a text at its references. Other braces are text. */
 export function splitAtReferences(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;
   for (const { 0: found, index, groups } of text.matchAll(REFERENCE)) {
-    const path = (groups?.['path'] ?? '').slice(1).split('.');
+    const path = (groups?.['path'] ?? '').split(/[.[\]]+/u).filter(step => step !== '');
     parts.push({ text: text.slice(at, index) }, { of: groups?.['of'] === 'item' ? 'item' : 'sample', path });
     at = index + found.length;
   }

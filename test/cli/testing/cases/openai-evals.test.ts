@@ -114,6 +114,41 @@ describe("an evaluation of OpenAI's Evals", () => {
     });
   });
 
+  it('fills items of lists, such as `item.turns[0].text`, and says which parts of an answer it does not have', async () => {
+    const project = new Converted({});
+    const { stderr } = await project.convert(
+      {
+        input_messages: [{ role: 'user', content: 'Say {{ item.turns[0].text }}' }],
+        testing_criteria: [
+          check('eq', '{{item.turns[1].text}}', '{{sample.output_json.said[0]}}'),
+          check('eq', 'look', '{{sample.output_tools[0].function.name}}'),
+        ],
+      },
+      '{"item": {"turns": [{"text": "a"}, {"text": "b"}]}}\n',
+    );
+    expect(stderr).toContain(
+      'refers to `sample.output_tools.0.function.name`, which has no equivalent: it is left out',
+    );
+    expect(await project.rendered('-i', 'turns=[{"text": "a"}]')).toMatchObject({
+      messages: [{ role: 'user', content: [{ text: 'Say a' }] }],
+    });
+    expect(project.files().cases).toMatchObject([
+      { inputs: { turns: '[{"text":"a"},{"text":"b"}]' }, expect: [{ equals: 'b' }] },
+    ]);
+  });
+
+  it('refuses messages that the rows hold, at their line', async () => {
+    const project = new Converted({});
+    const { exitCode, stderr } = await project.convert({
+      data_source: { input_messages: { type: 'item_reference', item_reference: 'item.turns' } },
+      testing_criteria: [],
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(
+      /eval\.json:2\d: `input_messages` takes its messages from the rows \(`item\.turns`\), which a prompt file can't: write/u,
+    );
+  });
+
   it.runIf(hasPython)('decides like its operations, for JSON in the answer and Python too', async () => {
     const grade =
       "def grade(sample, item):\n    return 1.0 if item['label'] in sample['output_text'] else 0.0";
