@@ -14,7 +14,8 @@ function installedJiti(): string[] {
 /**
  * Returns code for `node -e` that loads a module of the user's. TypeScript runs with the `tsx` or `jiti` of the module's
  * project, or else with the jiti that came with promptrun. The single executable leaves it to Node, which accepts no enums
- * and no imports without an extension.
+ * and no imports without an extension. `tsx` and jiti know the `paths` of the project's tsconfig.json, unless it extends one
+ * that is not installed.
  *
  * @param isWritten true if the code is written to a file, which another machine may run
  */
@@ -34,7 +35,15 @@ const load = async file => {
   };
   if (has('tsx/cjs/api')) return near('tsx/cjs/api').require(whole, url);
   const jiti = ${JSON.stringify(isWritten ? ['jiti'] : ['jiti', ...installedJiti()])}.find(has);
-  return jiti === undefined ? await import(url) : await near(jiti).createJiti(url, { fsCache: false }).import(whole);
+  if (jiti === undefined) return await import(url);
+  const loader = tsconfigPaths => near(jiti).createJiti(url, { fsCache: false, tsconfigPaths });
+  let found;
+  try {
+    found = loader(true);
+  } catch {
+    found = loader();
+  }
+  return await found.import(whole);
 };`;
 }
 

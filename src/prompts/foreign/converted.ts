@@ -59,8 +59,16 @@ export interface ConvertedTurn {
 export type TestProgram = { readonly name: string; readonly line: number } & (
   | { readonly argv: readonly [string, ...string[]] }
   | { readonly code: string; readonly input: JsonValue }
-  | { readonly template: string; readonly vars: Readonly<Record<string, JsonValue>> }
+  | RenderedTemplate
 );
+
+/** A template of Nunjucks with the variables of a case. */
+export interface RenderedTemplate {
+  readonly template: string;
+  readonly vars: Readonly<Record<string, JsonValue>>;
+  /** True to render it as text, with variables that are rendered already; default false, as promptfoo renders a prompt. */
+  readonly isPlain?: boolean;
+}
 
 /** A prompt whose text is made for each case. */
 interface MadePrompt {

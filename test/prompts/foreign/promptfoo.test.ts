@@ -296,6 +296,16 @@ describe('providers of promptfoo', () => {
     );
   });
 
+  it('of GitHub Models are those of their publishers, and of OpenAI without a publisher', async () => {
+    const ids = ['gpt-4o-mini', 'o3', 'openai/gpt-4.1', 'meta/llama-3'].map(id => `github:${id}`);
+    const converted = await convert(
+      `prompts: [a]\nproviders: ${JSON.stringify(ids)}\ntests: [{ vars: {} }]\n`,
+    );
+    const { models } = converted.test as unknown as { models: readonly { model: string }[] };
+    const names = ['openai/gpt-4o-mini', 'openai/o3', 'openai/gpt-4.1', 'meta/llama-3'];
+    expect(models.map(({ model }) => model)).toEqual(names);
+  });
+
   it('are models by our names, the first with its config', async () => {
     const converted = await convert(`prompts: [a]
 providers:

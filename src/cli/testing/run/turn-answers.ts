@@ -141,10 +141,12 @@ export class TurnAnswers {
   async #render({ template }: Turn, variables: JsonObject, { file }: TestEntry): Promise<NunjucksPrompt> {
     const refuse = (what: string): CliError =>
       usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
-    const [rendered] = await renderNunjucks(this.#ctx, template.text, [variables]).catch((error: unknown) => {
-      this.#ctx.signal.throwIfAborted();
-      throw refuse(errorMessage(error));
-    });
+    const [rendered] = await renderNunjucks(this.#ctx, [{ template: template.text, vars: variables }]).catch(
+      (error: unknown) => {
+        this.#ctx.signal.throwIfAborted();
+        throw refuse(errorMessage(error));
+      },
+    );
     if (rendered?.fault !== undefined) throw refuse(rendered.fault);
     return rendered ?? { text: '', vars: variables };
   }

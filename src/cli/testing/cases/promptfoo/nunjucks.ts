@@ -1,5 +1,6 @@
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
 import { builtText } from '../../../../files/installed/installed-file.ts';
+import type { RenderedTemplate } from '../../../../prompts/foreign/converted.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { Context } from '../../../context.ts';
 
@@ -12,22 +13,26 @@ export interface NunjucksPrompt {
 }
 
 /**
- * Renders a template with each of several sets of variables, as promptfoo does. It runs where JavaScript of strangers runs,
- * because a template of Nunjucks can call any function.
+ * Renders templates as promptfoo does. It runs where JavaScript of strangers runs, because a template of Nunjucks can call any
+ * function.
  *
  * @throws {Error} if the engine can't run it
  * @throws {PastBound} if it takes too much time or memory
  */
 export async function renderNunjucks(
   ctx: Context,
-  template: string,
-  all: readonly Readonly<Record<string, JsonValue>>[],
+  templates: readonly RenderedTemplate[],
 ): Promise<NunjucksPrompt[]> {
   const checks = await ctx.checks();
   const code = builtText('assets/render-prompts.js');
   const rendered: NunjucksPrompt[] = [];
-  for (let start = 0; start < all.length; start += AT_ONCE) {
-    const output = { template, all: all.slice(start, start + AT_ONCE) };
+  for (let start = 0; start < templates.length; start += AT_ONCE) {
+    // Without names, which may hold templates once more.
+    const output = templates.slice(start, start + AT_ONCE).map(({ template, vars, isPlain = false }) => ({
+      template,
+      vars,
+      isPlain,
+    }));
     const context = { vars: {}, prompt: null, test: null };
     const result = await checks.perform(
       'rendering',
@@ -55,5 +60,5 @@ function nunjucksFaultText(fault: string): string {
   return fault.replace(/^Template render error: \(unknown path\)\s*/u, '').replaceAll(/\s+/gu, ' ');
 }
 
-/** The number of prompts that are rendered within one bound of time. */
+/** The number of templates that are rendered within one bound of time. */
 const AT_ONCE = 20;

@@ -67,8 +67,11 @@ export async function promptsByTemplate(
   cases: readonly ConvertedCase[],
   { name }: Place,
 ): Promise<CasePrompt[]> {
-  const all = cases.map(({ vars, turn }) => ({ ...vars, ...(turn?.conversation && { _conversation: [] }) }));
-  const rendered = await renderNunjucks(ctx, template.text, all).catch((error: unknown) => {
+  const all = cases.map(({ vars, turn }) => ({
+    template: template.text,
+    vars: { ...vars, ...(turn?.conversation && { _conversation: [] }) },
+  }));
+  const rendered = await renderNunjucks(ctx, all).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
     throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${errorMessage(error)}`);
   });

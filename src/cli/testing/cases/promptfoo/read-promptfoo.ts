@@ -7,7 +7,6 @@ import type {
   ConvertedCase,
   ConvertOptions,
   PromptTemplate,
-  TestProgram,
 } from '../../../../prompts/foreign/converted.ts';
 import type { Context } from '../../../context.ts';
 import { counted } from '../../../core/counted.ts';
@@ -17,10 +16,8 @@ import { oneLine } from '../../../terminal/sanitise.ts';
 import type { NamedJudge } from '../../expectations/expectation-kind.ts';
 import { runFileTask } from '../run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
-import { renderNunjucks } from './nunjucks.ts';
-import { programOutput } from './program-output.ts';
 import { promptsByProgram, promptsByTemplate } from './prompts-by-case.ts';
-import { transformedVariables } from './transformed-variables.ts';
+import { runTestPrograms } from './test-programs.ts';
 
 /** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
 export interface ConvertedTests {
@@ -148,9 +145,7 @@ async function convertAllPrompts(
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
     // No program starts if the rest of the configuration can't be run.
     reportUnsupported(ctx, [first], skipUnsupported);
-    for (const program of first.testPrograms) {
-      programOutputs[program.name] ??= await runTestProgram(ctx, program, { file, name });
-    }
+    await runTestPrograms(ctx, first.testPrograms, programOutputs, { file, name });
     first = await convert.first(programOutputs);
   }
   const all = [first];
@@ -163,28 +158,10 @@ async function convertAllPrompts(
     const made = await convert.more(numbers, programOutputs);
     // The request bodies of two prompts may differ.
     const programs = made.flatMap(({ testPrograms = [] }) => testPrograms);
-    for (const program of programs) {
-      programOutputs[program.name] ??= await runTestProgram(ctx, program, { file, name });
-    }
+    await runTestPrograms(ctx, programs, programOutputs, { file, name });
     all.push(...(programs.length > 0 ? await convert.more(numbers, programOutputs) : made));
   }
   return all;
-}
-
-/** Returns what a program prints, or what code or Nunjucks makes. */
-async function runTestProgram(
-  ctx: Context,
-  program: TestProgram,
-  { file, name }: Pick<PromptfooFile, 'file' | 'name'>,
-): Promise<string> {
-  const place = `${name}:${program.line}`;
-  if ('code' in program) return await transformedVariables(ctx, program, place);
-  if ('template' in program) {
-    const rendered = await renderNunjucks(ctx, program.template, [program.vars]);
-    return JSON.stringify(rendered[0]);
-  }
-  const what = `${place}: the program that makes the tests`;
-  return await programOutput(ctx, program.argv, { file, input: '', what });
 }
 
 /** Number of prompts for which a configuration is parsed once. */

@@ -7,32 +7,36 @@ import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { JUDGED_NOTE } from '../../converted.ts';
 import { PYTHON } from '../../python.ts';
 import type { Conversion } from '../conversion.ts';
-import { fillVars, type VariableTexts } from '../fill-variables.ts';
 import { isUnreadable, NEEDS_TYPES } from '../program-files.ts';
 import { PYTHON_CHECK } from '../programs/python-check.ts';
-import { splitNunjucks } from '../template.ts';
 import { type Assertion, noteType, positiveType } from './assertion.ts';
 import { assertionFault, CONVERSIONS, failing, ofNoWords } from './assertion-conversions.ts';
+import { type CaseVariables, renderValue } from './assertion-value.ts';
 import { forbiddenSkills } from './measured-assertions.ts';
 import { faultOfSchema } from './schema-faults.ts';
 
-/** Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. */
+/**
+ * Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. It has
+ * none as long as Nunjucks has not rendered its value.
+ */
 export function toExpectations(
   assertion: Assertion,
-  vars: VariableTexts,
+  vars: CaseVariables,
   conversion: Conversion,
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
   const positive = positiveType(type);
   if (noteUnusableCode(assertion, positive, conversion)) return undefined;
+  const before = conversion.leftOut;
+  const rendered = renderValue(assertion, vars, conversion);
+  if (conversion.isForTest && conversion.leftOut > before) return undefined;
+  if ('isUnknown' in rendered) return [];
+  if ('fault' in rendered) return [failing(rendered.fault)];
+  const value = type === 'not-skill-used' ? forbiddenSkills(rendered.value) : rendered.value;
   if (positive === 'python' && conversion.isForTest) {
-    const command = pythonCommand(assertion, vars, conversion);
+    const command = pythonCommand({ ...assertion, value }, conversion);
     return [{ command, ...(transform !== undefined && { transform }) }];
   }
-  const before = conversion.leftOut;
-  const filled = valueWithVars(assertion, vars, conversion);
-  const value = type === 'not-skill-used' ? forbiddenSkills(filled) : filled;
-  if (conversion.isForTest && conversion.leftOut > before) return undefined;
   // promptfoo fails the case, even if the type begins with `not-`.
   const fault = conversion.isForTest ? assertionFault(positive, value, assertion.threshold) : undefined;
   if (fault !== undefined) return [failing(`the assertion \`${type}\` ${fault}`)];
@@ -140,11 +144,7 @@ function startsProgram({ at, value }: Assertion, type: string, conversion: Conve
 }
 
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */
-function pythonCommand(
-  { at, type, value, threshold, config }: Assertion,
-  vars: VariableTexts,
-  conversion: Conversion,
-): string[] {
+function pythonCommand({ at, type, value, threshold, config }: Assertion, conversion: Conversion): string[] {
   const written = textOrNothing(value);
   const about = JSON.stringify({
     inverse: type.startsWith('not-'),
@@ -153,35 +153,8 @@ function pythonCommand(
   });
   const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(written) ?? [];
   if (file === undefined) {
-    return [PYTHON, '-c', PYTHON_CHECK, 'code', fillVars(written, vars).trimEnd(), '', about];
+    return [PYTHON, '-c', PYTHON_CHECK, 'code', written.trimEnd(), '', about];
   }
   conversion.files.read(file, at);
   return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, about];
-}
-
-function valueWithVars(
-  { at, type, value }: Assertion,
-  vars: VariableTexts,
-  conversion: Conversion,
-): JsonValue | undefined {
-  const isFile = typeof value === 'string' && value.startsWith('file://');
-  if (isFile && /^(?:not-)?javascript$/u.test(type)) return value;
-  if (isFile) {
-    const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
-    return isYaml ? conversion.files.yaml(value, at).json() : conversion.files.read(value, at).text.trim();
-  }
-  const filled = (part: JsonValue): JsonValue => {
-    if (typeof part === 'string') {
-      if (part.startsWith('file://')) return conversion.files.read(part, at).text.trim();
-      if (!splitNunjucks(part).isPlain) {
-        conversion.note(at, 'Nunjucks other than `{{name}}` is left unchanged');
-      }
-      return fillVars(part, vars);
-    }
-    if (isJsonList(part)) return part.map(filled);
-    return isJsonObject(part)
-      ? Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, filled(inner)]))
-      : part;
-  };
-  return value === undefined ? undefined : filled(value);
 }

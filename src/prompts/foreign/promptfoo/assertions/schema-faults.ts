@@ -19,6 +19,8 @@ function faultOfKeyword(key: string, value: JsonValue): string | undefined {
   const isForeign =
     key === '$schema' && !/^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u.test(textOrJson(value));
   if (isForeign) return `has a schema of the dialect ${textOrJson(value)}, which promptfoo doesn't know`;
+  const allows = VALUE_RULES.find(([keywords]) => keywords.split(' ').includes(key))?.[1];
+  if (allows?.(value) === false) return `has a \`${key}\` in its schema that JSON Schema doesn't allow`;
   if (key !== 'type') return undefined;
   const unknown = (isJsonList(value) ? value : [value]).find(type => !SCHEMA_TYPES.has(type));
   return unknown === undefined
@@ -41,30 +43,54 @@ function subschemas(key: string, value: JsonValue): readonly JsonValue[] {
   return isJsonList(value) ? value : [value];
 }
 
+const isText = (value: JsonValue): value is string => typeof value === 'string';
+const isNumber = (value: JsonValue): boolean => typeof value === 'number';
+const isSchema = (value: JsonValue): boolean => typeof value === 'boolean' || isJsonObject(value);
+const isSchemas = (value: JsonValue): boolean =>
+  isJsonList(value) && value.length > 0 && value.every(isSchema);
+const isSet = (value: JsonValue): value is readonly JsonValue[] =>
+  isJsonList(value) && new Set(value).size === value.length;
+
+function isRegularExpression(value: JsonValue): boolean {
+  try {
+    return isText(value) && new RegExp(value, 'u').flags === 'u';
+  } catch {
+    return false;
+  }
+}
+
+type KeywordRule = readonly [keywords: string, allows: (value: JsonValue) => boolean];
+
+/** Keywords whose values are schemas, with the values that draft 7 allows. */
+const SCHEMA_RULES: readonly KeywordRule[] = [
+  ['items', value => isSchema(value) || isSchemas(value)],
+  ['additionalItems additionalProperties propertyNames contains not if then else', isSchema],
+  ['allOf anyOf oneOf', isSchemas],
+];
+const VALUE_RULES: readonly KeywordRule[] = [
+  ...SCHEMA_RULES,
+  ['required', value => isSet(value) && value.every(isText)],
+  ['type', value => isText(value) || (isSet(value) && value.length > 0)],
+  ['enum', value => isJsonList(value) && value.length > 0],
+  ['pattern', isRegularExpression],
+  ['title description $comment format $ref $id', isText],
+  ['multipleOf', value => Number(value) > 0 && isNumber(value)],
+  ['maximum minimum exclusiveMaximum exclusiveMinimum', isNumber],
+  [
+    'maxLength minLength maxItems minItems maxProperties minProperties',
+    value => Number.isSafeInteger(value) && Number(value) >= 0,
+  ],
+  ['properties patternProperties', value => isJsonObject(value) && Object.values(value).every(isSchema)],
+  ['uniqueItems', value => typeof value === 'boolean'],
+];
+
 const OF_NAMES = new Set(['properties', 'patternProperties', 'dependencies']);
-const OF_SCHEMAS = new Set(
-  'items additionalItems additionalProperties propertyNames contains not if then else allOf anyOf oneOf'.split(
-    ' ',
-  ),
-);
-const SCHEMA_TYPES = new Set<JsonValue>([
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'object',
-  'array',
-  'null',
-]);
+const OF_SCHEMAS = new Set(SCHEMA_RULES.flatMap(([keywords]) => keywords.split(' ')));
+const SCHEMA_TYPES = new Set<JsonValue>('string number integer boolean object array null'.split(' '));
 const KEYWORDS = new Set([
-  ...OF_NAMES,
-  ...OF_SCHEMAS,
-  ...'$schema $id $defs $vocabulary $comment $ref $async definitions type nullable const enum format'.split(
+  ...VALUE_RULES.flatMap(([keywords]) => keywords.split(' ')),
+  ...'$schema $defs $vocabulary $async definitions dependencies nullable const default deprecated readOnly'.split(
     ' ',
   ),
-  ...'maximum minimum exclusiveMaximum exclusiveMinimum multipleOf maxLength minLength pattern'.split(' '),
-  ...'maxProperties minProperties required maxItems minItems uniqueItems title description default'.split(
-    ' ',
-  ),
-  ...'deprecated readOnly writeOnly examples contentMediaType contentEncoding contentSchema'.split(' '),
+  ...'writeOnly examples contentMediaType contentEncoding contentSchema'.split(' '),
 ]);

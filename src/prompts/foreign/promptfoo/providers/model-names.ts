@@ -26,6 +26,8 @@ const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
   [/^togetherai:(?:chat:)?(?!completion|embedding|image)/u, 'together/'],
   [/^fireworks:/u, 'fireworks/'],
   [/^cerebras:/u, 'cerebras/'],
+  // GitHub Models had OpenAI's models without the name of their publisher too.
+  [/^github:(?=(?:gpt-|o\d|chatgpt-)[^/]*$)/u, 'openai/'],
   [/^github:/u, ''],
 ];
 

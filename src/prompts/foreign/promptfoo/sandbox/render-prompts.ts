@@ -1,27 +1,23 @@
 // Runs with Nunjucks inside the engine for JavaScript of strangers, which has nothing but the language itself.
 import nunjucks from 'nunjucks';
 import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import type { RenderedTemplate } from '../../converted.ts';
 import { isUnclosed, namesUnknown, resolveVars } from '../tests/variable-texts.ts';
 
 type NunjucksVariables = JsonObject;
-
-/** A template, and the variables of each prompt to make of it. */
-export interface PromptsToRender {
-  readonly template: string;
-  readonly all: readonly NunjucksVariables[];
-}
 
 /** A prompt with the variables within its variables filled in, or the reason that it can't be rendered. */
 export type RenderedInSandbox =
   | { readonly text: string; readonly vars: NunjucksVariables }
   | { readonly fault: string };
 
-/** Renders as promptfoo does: a prompt in JSON text by text, another one after its variables. */
-export function renderPrompts({ template, all }: PromptsToRender): RenderedInSandbox[] {
+/** Renders templates as promptfoo does: a prompt in JSON text by text, another one after its variables. */
+export function renderPrompts(templates: readonly RenderedTemplate[]): RenderedInSandbox[] {
   const environment = new nunjucks.Environment(null, { autoescape: false });
   environment.addFilter('load', (text: string): unknown => JSON.parse(text));
-  return all.map(vars => {
+  return templates.map(({ template, vars, isPlain = false }) => {
     try {
+      if (isPlain) return { text: environment.renderString(template, vars), vars };
       return renderWithNunjucks(environment, template, resolveVars(withoutLastBreaks(vars)));
     } catch (error) {
       return { fault: String(error) };

@@ -142,7 +142,7 @@ function* casesOfTest(
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, texts);
     const checks = test.asserts.map(assertion => {
       const isChecked = assertion && !noteStored(assertion, conversion);
-      return isChecked ? toExpectations(assertion, texts, conversion) : undefined;
+      return isChecked ? toExpectations(assertion, combination, conversion) : undefined;
     });
     const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
     yield {

@@ -480,7 +480,7 @@ tests:
   it('names the line of the test whose assertion holds a faulty value', async () => {
     const config = CONFIG.replace(
       'type: contains, value: Hello,',
-      'type: is-json, value: { required: [1] },',
+      'type: is-json, value: { deprecated: 1 },',
     );
     const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });
     expect([exitCode, stderr]).toEqual([
@@ -764,6 +764,27 @@ def call_api(prompt, options, context):
     const { stderr, stdout } = await tested(files, '--allow-commands');
     expect(stdout, stderr).toContain('1 passed, 0 failed');
     expect((await tested(files)).stderr).toContain('the prompt is a program, which runs only with');
+  });
+
+  it('may be TypeScript that imports by the `paths` of its project, of which a tsconfig.json that is not whole has none', async () => {
+    const config =
+      'prompts: [hi]\nproviders: [file://bot.ts]\ntests: [{ assert: [{ type: equals, value: ok }] }]\n';
+    const bot = (answer: string) =>
+      `${answer}\nexport default class { async callApi() { return { output: answer }; } }\n`;
+    const byPath = {
+      'evals/promptfooconfig.yaml': config,
+      'evals/bot.ts': bot('import { answer } from "@/lib/answer";'),
+      'lib/answer.ts': 'export const answer: string = "ok";\n',
+      'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }',
+    };
+    const argv = ['evals/promptfooconfig.yaml', '--allow-commands'] as const;
+    expect((await tested(byPath, ...argv)).stdout).toContain('1 passed, 0 failed');
+    const broken = {
+      ...byPath,
+      'evals/bot.ts': bot('const answer: string = "ok";'),
+      'tsconfig.json': '{ "extends": "@tsconfig/not-installed/tsconfig.json" }',
+    };
+    expect((await tested(broken, ...argv)).stdout).toContain('1 passed, 0 failed');
   });
 
   it('are asked anew by --resume if their config was changed', async () => {
