@@ -103,11 +103,11 @@ function toDownload(response: TransportResponse, shown: string): Download {
     status,
     contentType: firstHeader(headers, 'content-type'),
     length,
-    body: readThrough(response, length === undefined ? pieces : whole(pieces, length, shown)),
+    body: readThrough(response, length === undefined ? pieces : requireLength(pieces, length, shown)),
   };
 }
 
-async function* whole(
+async function* requireLength(
   pieces: AsyncIterable<Uint8Array>,
   length: number,
   shown: string,

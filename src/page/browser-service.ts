@@ -1,7 +1,7 @@
 import { GatewayTimeoutError, NetworkError } from '../client/errors.ts';
 import { type AttemptOutcome, parseResponse } from '../client/http/parse-response.ts';
 import { Redaction } from '../client/http/redaction.ts';
-import { retryDelay, withRetries } from '../client/http/retry.ts';
+import { retryDelay, retryPolicy } from '../client/http/retry.ts';
 import { AccountApi } from '../client/nouns/account.ts';
 import { Prompts, Versions } from '../client/nouns/prompts.ts';
 import { ResourcesApi } from '../client/nouns/resources.ts';
@@ -56,7 +56,7 @@ export class BrowserService implements Requester {
       if (answer && !error) return { ...answer, data: answer.envelope.data as T };
       const repeatable = options.idempotencyKey === undefined ? method : 'GET';
       const failed = { method: repeatable, attempt, error, retryAfterMs };
-      const policy = withRetries(options.retries);
+      const policy = retryPolicy(options.retries);
       const waitMs =
         error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random, policy);
       if (error && waitMs === undefined) throw error;

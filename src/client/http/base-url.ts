@@ -1,6 +1,7 @@
-import { withoutTrailingSlashes } from '../../wire/addresses.ts';
+import { isLoopbackHost, withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { PATH_PREFIX } from '../../wire/index.ts';
 import { InvalidRequestError } from '../errors.ts';
+import type { ClientOptions } from '../request-options.ts';
 
 /**
  * Returns a base URL in the form that requests are built on: with `/v1` at the end and no slash after it.
@@ -21,6 +22,19 @@ export function normalizeBaseUrl(text: string): string {
   }
   const base = withoutTrailingSlashes(url.origin + url.pathname);
   return base.endsWith(PATH_PREFIX) ? base : base + PATH_PREFIX;
+}
+
+/** Returns the base URL of a client. @throws {InvalidRequestError} if it can't be used, or would send the key in the clear */
+export function secureBaseUrl({
+  baseUrl,
+  insecureHttp = false,
+}: Pick<ClientOptions, 'baseUrl' | 'insecureHttp'>): string {
+  const base = normalizeBaseUrl(baseUrl);
+  const { protocol, hostname } = new URL(base);
+  if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return base;
+  throw new InvalidRequestError(
+    `${base} would send the key in the clear; use https or the option insecureHttp`,
+  );
 }
 
 /** Returns true if a path that a caller wrote stays below the base URL that it is appended to. */

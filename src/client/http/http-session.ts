@@ -1,6 +1,4 @@
 import { Deadline, sleep as realSleep } from '../../utils/abort-signals.ts';
-import { parseBoundedJson } from '../../utils/bounded-json.ts';
-import { isLoopbackHost } from '../../wire/addresses.ts';
 import {
   ACTION_REQUIRE_HEADER,
   CLI_AGENT_HEADER,
@@ -18,18 +16,19 @@ import {
   type Transport,
   type TransportResponse,
 } from '../transport.ts';
-import { normalizeBaseUrl } from './base-url.ts';
+import { secureBaseUrl } from './base-url.ts';
 import { ACCEPTED_ENCODINGS, decodedText } from './decode-body.ts';
 import {
   type AttemptOutcome,
   firstHeader,
   isRedirect,
+  numberParserFor,
   parseResponse,
   type Received,
 } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
-import { notableHeaders, readBeginning } from './request-events.ts';
-import { retryDelay, withRetries } from './retry.ts';
+import { type EventFacts, eventDetails } from './request-events.ts';
+import { retryDelay, retryPolicy } from './retry.ts';
 import { createTransport } from './undici-transport.ts';
 
 /** Maximum silence before the headers of an answer. A creation may take two minutes to answer. */
@@ -73,7 +72,7 @@ export class HttpSession {
 
   /** @throws {InvalidRequestError} for a base URL or a key that can't be used */
   constructor(options: ClientOptions) {
-    this.baseUrl = safeBaseUrl(options);
+    this.baseUrl = secureBaseUrl(options);
     this.userAgent = options.userAgent ?? 'promptrun';
     this.now = options.now ?? Date.now;
     this.random = options.random ?? Math.random;
@@ -114,7 +113,7 @@ export class HttpSession {
       const { error, retryAfterMs, policy } = outcome;
       pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
       const failed = { method, attempt, error, retryAfterMs };
-      const waitMs = error && retryDelay(failed, this.random, withRetries(retries));
+      const waitMs = error && retryDelay(failed, this.random, retryPolicy(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       await onRetry?.(attempt, waitMs);
       await this.#pause(waitMs, waiting);
@@ -158,7 +157,7 @@ export class HttpSession {
       const { httpStatus: status, text, receivedAt } = received;
       const ms = this.now() - startedAt;
       await this.#report('answer', request, attempt, { ms, status, headers: received.headers }, text);
-      const outcome = parseResponse(received, this.redaction, await parserFor(received.text));
+      const outcome = parseResponse(received, this.redaction, await numberParserFor(received.text));
       if (outcome.answer) this.#learnFrom(outcome.answer, receivedAt);
       return outcome;
     } catch (error) {
@@ -246,24 +245,15 @@ export class HttpSession {
     kind: RequestEvent['kind'],
     { method, path }: SessionRequest,
     attempt: number,
-    { headers, ...facts }: Partial<Omit<RequestEvent, 'headers'>> & { readonly headers?: AnswerHeaders },
+    facts: EventFacts,
     body?: RequestBody | string,
   ): Promise<void> {
     const { onEvent, eventBodies } = this.#options;
     if (onEvent === undefined) return;
     const url = this.redaction.text(this.baseUrl + path);
-    const shown = eventBodies && body ? { body: this.redaction.text(await readBeginning(body)) } : {};
-    onEvent({ kind, method, url, attempt, ...facts, ...(headers && notableHeaders(headers)), ...shown });
+    const shown = await eventDetails(facts, eventBodies ? body : undefined, this.redaction);
+    onEvent({ kind, method, url, attempt, ...shown });
   }
-}
-
-function safeBaseUrl({ baseUrl, insecureHttp = false }: ClientOptions): string {
-  const base = normalizeBaseUrl(baseUrl);
-  const { protocol, hostname } = new URL(base);
-  if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return base;
-  throw new InvalidRequestError(
-    `${base} would send the key in the clear; use https or the option insecureHttp`,
-  );
 }
 
 // Checked here because undici's own error would repeat the key.
@@ -296,14 +286,4 @@ export class ServiceClock {
   learn(serviceMs: number, localMs: number): void {
     this.#offsetMs = serviceMs - localMs;
   }
-}
-
-/** A number of more digits than JavaScript keeps, or a very large one. */
-const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
-
-/** Returns a parser that keeps every digit, if the text needs one. */
-async function parserFor(text: string): Promise<typeof parseBoundedJson> {
-  if (!MAY_BE_INEXACT.test(text)) return parseBoundedJson;
-  const { parseKeepingNumbers } = await import('../../utils/written-numbers.ts');
-  return parseKeepingNumbers;
 }

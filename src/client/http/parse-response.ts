@@ -250,3 +250,13 @@ export function firstHeader(headers: AnswerHeaders, name: string): string | unde
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 }
+
+/** A number of more digits than JavaScript keeps, or a very large one. */
+const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
+
+/** Returns a parser that keeps every digit, if the text needs one. */
+export async function numberParserFor(text: string): Promise<typeof parseBoundedJson> {
+  if (!MAY_BE_INEXACT.test(text)) return parseBoundedJson;
+  const { parseKeepingNumbers } = await import('../../utils/written-numbers.ts');
+  return parseKeepingNumbers;
+}

@@ -1,6 +1,7 @@
 import type { RequestEvent } from '../request-options.ts';
 import type { AnswerHeaders, RequestBody } from '../transport.ts';
 import { firstHeader } from './parse-response.ts';
+import type { Redaction } from './redaction.ts';
 
 /** Maximum size of a body in an event. */
 const MAX_SHOWN_BYTES = 4096;
@@ -15,8 +16,27 @@ const NOTABLE_HEADERS = [
   'retry-after',
 ] as const;
 
+/** The facts of an event besides its request, with all headers. */
+export interface EventFacts
+  extends Omit<RequestEvent, 'kind' | 'method' | 'url' | 'attempt' | 'headers' | 'body'> {
+  readonly headers?: AnswerHeaders;
+}
+
+/** Returns the facts with their notable headers only, and the beginning of the body with the key masked. */
+export async function eventDetails(
+  { headers, ...facts }: EventFacts,
+  body: RequestBody | string | undefined,
+  redaction: Redaction,
+): Promise<Partial<RequestEvent>> {
+  return {
+    ...facts,
+    ...(headers && notableHeaders(headers)),
+    ...(body && { body: redaction.text(await readBeginning(body)) }),
+  };
+}
+
 /** Selects the headers that events include; requests and answers have different ones. */
-export function notableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
+function notableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
   const headers: Record<string, string> = {};
   for (const name of NOTABLE_HEADERS) {
     const value = firstHeader(all, name);
@@ -26,7 +46,7 @@ export function notableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'
 }
 
 /** Returns the first 4 KiB of a body. */
-export async function readBeginning(body: RequestBody | string): Promise<string> {
+async function readBeginning(body: RequestBody | string): Promise<string> {
   if (typeof body === 'string') return body.slice(0, MAX_SHOWN_BYTES);
   const pieces: Buffer[] = [];
   let bytes = 0;

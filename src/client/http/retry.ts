@@ -21,7 +21,7 @@ export function retryDelay(
 }
 
 /** Returns the usual policy with another number of retries; undefined leaves it unchanged. */
-export function withRetries(retries: number | undefined): RetryPolicy {
+export function retryPolicy(retries: number | undefined): RetryPolicy {
   return retries === undefined ? SERVICE_RETRIES : { ...SERVICE_RETRIES, attempts: retries + 1 };
 }
 

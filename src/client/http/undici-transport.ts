@@ -62,7 +62,7 @@ class UndiciTransport implements Transport {
     request.signal?.throwIfAborted();
     const inFlight = new RequestInFlight(request);
     try {
-      const agent = await (request.repeatable ? this.#reused : this.#fresh).of(new URL(request.url));
+      const agent = await (request.repeatable ? this.#reused : this.#fresh).open(new URL(request.url));
       const answering = this.#send.call(inFlight.watch(agent), inFlight.undiciOptions());
       // undici itself notices an abort only once it is connected.
       const { statusCode, headers, body } = await unlessAborted(answering, request.signal, late => {
@@ -93,7 +93,7 @@ class Agents {
     this.#options = options;
   }
 
-  of(url: URL): Promise<Dispatcher> {
+  open(url: URL): Promise<Dispatcher> {
     const proxy = proxyFor(url, this.#proxies);
     const name = proxy?.href ?? '';
     const agent = this.#opened.get(name) ?? openAgent({ ...this.#options, proxy });

@@ -1,11 +1,11 @@
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
 import { toError } from '../../utils/error-utils.ts';
 import { isSameOrigin } from '../../wire/addresses.ts';
-import type { Access } from '../providers/access.ts';
 import { reasonInBody } from '../providers/answers/error-body.ts';
 import { countAt } from '../providers/answers/model-answer.ts';
 import { ProviderFault, statusIn } from '../providers/answers/provider-fault.ts';
-import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
+import type { ProviderAccess } from '../providers/provider-access.ts';
+import { requestJsonObject, requestProvider, type TypedBody } from '../providers/request-provider.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
@@ -21,13 +21,13 @@ type RequestResults = ReturnType<typeof resultsIn>;
 const BATCHES = '/v1/messages/batches';
 
 /** Returns Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
-export function anthropicBatches(access: Access): BatchProvider {
+export function anthropicBatches(access: ProviderAccess): BatchProvider {
   const headers = {
     'anthropic-version': '2023-06-01',
     ...(access.key !== undefined && { 'x-api-key': access.key }),
   };
   const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
-    exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
+    requestJsonObject({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
   const look = (id: string, signal: AbortSignal): Promise<UncheckedObject> => ask(batchPath(id), signal);
   async function* results(id: string, signal: AbortSignal): RequestResults {
     const batch = await look(id, signal);
@@ -35,7 +35,7 @@ export function anthropicBatches(access: Access): BatchProvider {
     if (url === undefined) throw noResults(batch);
     // Behind a proxy, the URL names the service's own host, to which the key must not go.
     const path = isSameOrigin(url, access.provider.baseUrl) ? url : `${batchPath(id)}/results`;
-    yield* resultsIn(await exchange({ path, headers }, access, signal).catch(rethrowExpired));
+    yield* resultsIn(await requestProvider({ path, headers }, access, signal).catch(rethrowExpired));
   }
   return {
     name: access.provider.name,

@@ -7,7 +7,7 @@ import {
 } from '../../utils/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
-import type { TypedBody } from '../providers/exchange.ts';
+import type { TypedBody } from '../providers/request-provider.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send-request.ts';
 
 export interface BatchRequest {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
-import type { Access } from '../providers/access.ts';
 import { reasonInBody } from '../providers/answers/error-body.ts';
 import { countAt } from '../providers/answers/model-answer.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
-import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
+import type { ProviderAccess } from '../providers/provider-access.ts';
+import { requestJsonObject, requestProvider, type TypedBody } from '../providers/request-provider.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
@@ -21,11 +21,11 @@ const BATCH_MARK = 'promptrun';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** Returns OpenAI's batches, which are created from an uploaded file of requests. */
-export function openAiBatches(access: Access): BatchProvider {
+export function openAiBatches(access: ProviderAccess): BatchProvider {
   const endpoint = access.provider.engine === 'openai-responses' ? '/v1/responses' : '/v1/chat/completions';
   const headers = access.key === undefined ? {} : { authorization: `Bearer ${access.key}` };
   const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
-    exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
+    requestJsonObject({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
   return {
     name: access.provider.name,
     interface: endpoint,
@@ -64,7 +64,7 @@ export function openAiBatches(access: Access): BatchProvider {
       }
       for (const file of [output, textAt(batch, 'error_file_id')]) {
         if (!file) continue;
-        const content = await exchange({ path: contentPath(file), headers }, access, signal).catch(
+        const content = await requestProvider({ path: contentPath(file), headers }, access, signal).catch(
           rethrowExpired,
         );
         for await (const { customId, result } of resultsIn(content)) {

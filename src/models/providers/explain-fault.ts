@@ -2,11 +2,11 @@ import { nearestFirst } from '../../utils/nearest-name.ts';
 import { shortened } from '../../utils/shortened.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry } from '../model-entry.ts';
-import type { Access } from './access.ts';
 import { type ProviderFault, providerFaultIn } from './answers/provider-fault.ts';
 import { addressWithEnding, askForModels } from './list-models.ts';
 import { maskKeys } from './mask-keys.ts';
 import { providerNetworkFault } from './network-fault.ts';
+import type { ProviderAccess } from './provider-access.ts';
 import { keyVariable } from './providers.ts';
 
 /** A fault in words, and what follows from it for the run. */
@@ -30,7 +30,7 @@ interface ExplainedFault {
 export async function explainFault(
   thrown: unknown,
   { model, signal, use = 'this model' }: Pick<EngineJob, 'model' | 'signal'> & { readonly use?: string },
-  access: Access,
+  access: ProviderAccess,
 ): Promise<ExplainedFault> {
   const error = providerFaultIn(thrown) ?? providerNetworkFault(thrown, access.provider);
   const { isRefused = false, isUnanswered = false, status, fault } = error.more;
@@ -53,7 +53,7 @@ export async function explainFault(
 const MAX_FAULT_LENGTH = 600;
 
 /** Returns a sentence with the provider's name, such as `openai answered 500 …`, in which keys are masked. */
-function describeFault({ what, more }: ProviderFault, { provider, key }: Access): string {
+function describeFault({ what, more }: ProviderFault, { provider, key }: ProviderAccess): string {
   const line = maskKeys(what, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
@@ -72,7 +72,7 @@ function withAdvice(description: string, advice: string): string {
 
 function operatorAdvice(
   { more: { fault, status, advice } }: ProviderFault,
-  { provider, env }: Access,
+  { provider, env }: ProviderAccess,
   use: string,
 ): string | undefined {
   const { addressName = 'its baseUrl' } = provider;
@@ -104,7 +104,7 @@ const MAX_SHOWN_DETAILS = 5;
 /** Lists the provider's models, the nearest names first; undefined if it does not list any. */
 async function nearestModels(
   { model, id = model }: ModelEntry,
-  { provider, env }: Access,
+  { provider, env }: ProviderAccess,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {

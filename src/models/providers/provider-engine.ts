@@ -10,7 +10,6 @@ import {
 import type { ModelEntry, OptionName, Provider } from '../model-entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
-import type { Access } from './access.ts';
 import { readAnswer, wholeCharacters } from './answers/answer-body.ts';
 import { awaitDrawing } from './answers/await-drawing.ts';
 import { fetchPictures } from './answers/fetch-pictures.ts';
@@ -21,6 +20,7 @@ import { type AnswerFormat, ModelAnswer } from './answers/model-answer.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusedOptions } from './answers/refused-option.ts';
 import { explainFault } from './explain-fault.ts';
+import type { ProviderAccess } from './provider-access.ts';
 import { readProviderKey } from './providers.ts';
 import { buildRequest } from './requests/build-request.ts';
 import type { BuiltRequest } from './requests/built-request.ts';
@@ -88,14 +88,14 @@ function entryKey({ model, id = model, provider }: ModelEntry): string {
 /** A run of a prompt. Keeps the partial answer if the rest fails. */
 class ProviderRun {
   readonly #job: EngineJob;
-  readonly #access: Access;
+  readonly #access: ProviderAccess;
   readonly #limitMs: number;
   readonly #limit: AbortSignal;
   readonly #signal: AbortSignal;
   #warnings: string[] = [];
   #answer: ModelAnswer | undefined;
 
-  constructor(job: EngineJob, access: Access, limitMs: number) {
+  constructor(job: EngineJob, access: ProviderAccess, limitMs: number) {
     this.#job = job;
     this.#access = access;
     this.#limitMs = limitMs;

@@ -2,9 +2,9 @@ import type { Env } from '../../utils/env.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { readBody, TooLong } from '../outgoing/read-body.ts';
-import type { Access } from './access.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusalFault } from './answers/refusal.ts';
+import type { ProviderAccess } from './provider-access.ts';
 
 /** Maximum size of an answer, in bytes, including pictures. */
 export const MAX_PROVIDER_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -34,7 +34,7 @@ const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 
  */
 export async function send(
   { url, method, headers, body }: SentRequest,
-  { provider, key, env, traceparent }: Access,
+  { provider, key, env, traceparent }: ProviderAccess,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   // The key must not go to another host, whatever an answer names.

@@ -6,8 +6,8 @@ import {
   type BatchProvider,
 } from '../../models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
-import type { Access } from '../../models/providers/access.ts';
 import { explainFault } from '../../models/providers/explain-fault.ts';
+import type { ProviderAccess } from '../../models/providers/provider-access.ts';
 import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
 import { type RequestEffect, retryWhileBusy } from '../../models/providers/retry-while-busy.ts';
@@ -87,7 +87,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
 /** Retries while the provider is busy, and after any temporary fault if a retry can't create anything twice. */
 function retryPatiently(
   batches: BatchProvider,
-  access: Access,
+  access: ProviderAccess,
   { model, sleep }: Pick<EngineJob, 'model' | 'sleep'>,
 ): BatchProvider {
   const ask = async <T>(

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
-import type { Access } from '../access.ts';
+import type { ProviderAccess } from '../provider-access.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
 import { type ProviderRequest, send } from '../send-request.ts';
 import { readAnswer } from './answer-body.ts';
@@ -17,7 +17,7 @@ const DRAWING_PAUSE_MS = 1000;
 export async function awaitDrawing(
   { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
   answer: ModelAnswer,
-  access: Access,
+  access: ProviderAccess,
   waiting: Pick<EngineJob, 'sleep' | 'signal'>,
 ): Promise<void> {
   const { signal } = waiting;

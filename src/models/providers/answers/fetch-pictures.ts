@@ -8,7 +8,7 @@ import { fetchImage } from '../../outgoing/fetch-image.ts';
 import { openHttp } from '../../outgoing/open-http.ts';
 import { outgoingProxy } from '../../outgoing/proxy.ts';
 import { readBody } from '../../outgoing/read-body.ts';
-import type { Access } from '../access.ts';
+import type { ProviderAccess } from '../provider-access.ts';
 import { ProviderFault } from './provider-fault.ts';
 
 /** A picture in an answer: its bytes or its URL. */
@@ -34,7 +34,7 @@ const PAID = 'it may have been paid for';
 export async function fetchPictures(
   pictures: readonly PictureSource[],
   { signal }: Pick<EngineJob, 'signal'>,
-  access: Access,
+  access: ProviderAccess,
 ): Promise<EngineOutput[]> {
   if (pictures.length > MAX_PICTURES) {
     throw pastLimit(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
@@ -59,7 +59,7 @@ function pastLimit(what: string): ProviderFault {
 async function pictureOutput(
   picture: PictureSource,
   signal: AbortSignal,
-  access: Access,
+  access: ProviderAccess,
 ): Promise<EngineOutput> {
   try {
     const bytes = await pictureBytes(picture, access, signal);
@@ -76,7 +76,7 @@ async function pictureOutput(
 
 async function pictureBytes(
   { bytes, base64, url = '' }: PictureSource,
-  access: Access,
+  access: ProviderAccess,
   signal: AbortSignal,
 ): Promise<Buffer> {
   if (bytes !== undefined) return bytes;

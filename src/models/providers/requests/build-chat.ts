@@ -4,8 +4,8 @@ import { textOrJson } from '../../../files/formats/json-fields.ts';
 import type { UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { PromptJob } from '../../engine.ts';
 import { USER_AGENT } from '../../outgoing/open-http.ts';
-import type { Access } from '../access.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
+import type { ProviderAccess } from '../provider-access.ts';
 import { type BuiltRequest, jsonBody, type RequestTarget, withBody } from './built-request.ts';
 import { callOptions, clientNotes, leftOutNote, type SortedOptions } from './call-options.ts';
 import { type CapturedCall, captureRequest, streamWarnings } from './capture-request.ts';
@@ -24,7 +24,7 @@ interface Chat extends RequestTarget {
 /** Builds a request for an answer in text, or for a picture that is asked for by chat. */
 export async function buildChat(
   job: PromptJob,
-  access: Access,
+  access: ProviderAccess,
   chat: Chat,
 ): Promise<BuiltRequest & { lacksFormat: boolean }> {
   const { api, modelId, sorted } = chat;
@@ -54,7 +54,7 @@ export async function buildChat(
 /** Captures the request that the client makes, which reports in `warnings` what it left out. */
 async function captureChat(
   job: PromptJob,
-  access: Access,
+  access: ProviderAccess,
   chat: Chat,
 ): Promise<CapturedCall & { hasEffort: boolean }> {
   const { api, modelId, sorted, json } = chat;

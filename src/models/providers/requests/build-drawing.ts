@@ -4,9 +4,9 @@ import type { UncheckedObject } from '../../../utils/bounded-json.ts';
 import { messageText, type PromptJob } from '../../engine.ts';
 import type { ModelEntry, OptionName } from '../../model-entry.ts';
 import { USER_AGENT } from '../../outgoing/open-http.ts';
-import type { Access } from '../access.ts';
 import { IMAGES } from '../answers/formats/images.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
+import type { ProviderAccess } from '../provider-access.ts';
 import type { ProviderRequest } from '../send-request.ts';
 import { type BuiltRequest, jsonBody, type RequestTarget, withBody } from './built-request.ts';
 import { clientNotes, leftOutNote, type SortedOptions } from './call-options.ts';
@@ -19,7 +19,7 @@ const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
 /** Builds a request to an interface for pictures. */
 export async function buildDrawing(
   job: PromptJob,
-  access: Access,
+  access: ProviderAccess,
   { api, modelId, sorted }: RequestTarget,
 ): Promise<BuiltRequest> {
   const { image } = api;

@@ -1,6 +1,6 @@
 import type { PromptJob } from '../../engine.ts';
 import type { InterfaceName, OptionName } from '../../model-entry.ts';
-import type { Access } from '../access.ts';
+import type { ProviderAccess } from '../provider-access.ts';
 import { buildChat } from './build-chat.ts';
 import { buildDrawing } from './build-drawing.ts';
 import type { BuiltRequest, RequestTarget } from './built-request.ts';
@@ -17,7 +17,7 @@ import { CLIENTS } from './provider-clients.ts';
  */
 export async function buildRequest(
   job: PromptJob,
-  access: Access,
+  access: ProviderAccess,
   refused: ReadonlySet<OptionName> = new Set(),
 ): Promise<BuiltRequest> {
   const { model } = job;
@@ -30,7 +30,11 @@ export async function buildRequest(
 }
 
 /** Asks for a text; if the client can't send the format of the answer, asks for it in words. */
-async function requestText(job: PromptJob, access: Access, target: RequestTarget): Promise<BuiltRequest> {
+async function requestText(
+  job: PromptJob,
+  access: ProviderAccess,
+  target: RequestTarget,
+): Promise<BuiltRequest> {
   const { api } = target;
   const request = await buildChat(job, access, { ...target, json: chooseJsonForm(job, api) });
   if (job.json === undefined || !request.lacksFormat) return request;
@@ -38,7 +42,11 @@ async function requestText(job: PromptJob, access: Access, target: RequestTarget
 }
 
 /** Asks for a picture by chat or, if the model doesn't draw there, at the interface for pictures. */
-async function requestPicture(job: PromptJob, access: Access, target: RequestTarget): Promise<BuiltRequest> {
+async function requestPicture(
+  job: PromptJob,
+  access: ProviderAccess,
+  target: RequestTarget,
+): Promise<BuiltRequest> {
   const { api, modelId, sorted } = target;
   const { aspectRatio, ...others } = sorted.others;
   const fields = api.drawsByChat?.(modelId, aspectRatio);
@@ -48,7 +56,9 @@ async function requestPicture(job: PromptJob, access: Access, target: RequestTar
 }
 
 /** Returns the interface; OpenAI's own client serves its own address, and the one in its variable. */
-function chooseInterface({ provider: { name, engine, baseUrl } }: Access): InterfaceName | 'openai-chat' {
+function chooseInterface({
+  provider: { name, engine, baseUrl },
+}: ProviderAccess): InterfaceName | 'openai-chat' {
   if (engine !== 'openai') return engine;
   const isOfficial = /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname);
   return name === 'openai' || isOfficial ? 'openai-chat' : 'openai';

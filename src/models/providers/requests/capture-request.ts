@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { errorMessage } from '../../../utils/error-utils.ts';
-import type { Access } from '../access.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
+import type { ProviderAccess } from '../provider-access.ts';
 import type { ProviderRequest } from '../send-request.ts';
 import type { ClientSettings } from './provider-interface.ts';
 
@@ -18,7 +18,7 @@ export interface CapturedCall {
 
 /** Lets a client make its request against a dummy response, and returns the request. */
 export async function captureRequest(
-  { provider, key }: Access,
+  { provider, key }: ProviderAccess,
   answer: string,
   ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
 ): Promise<CapturedCall> {

@@ -3,7 +3,7 @@ import type { Provider } from '../model-entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 
 /** A provider with everything that a request to it needs. */
-export interface Access {
+export interface ProviderAccess {
   readonly provider: Provider;
   /** The key; undefined sends none. */
   readonly key: string | undefined;

@@ -3,8 +3,8 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/open-http.ts';
 import { readBody } from '../outgoing/read-body.ts';
-import type { Access } from './access.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
+import type { ProviderAccess } from './provider-access.ts';
 import { MAX_PROVIDER_ANSWER_BYTES, send } from './send-request.ts';
 
 /** A request that asks no model, such as one about a batch. */
@@ -25,9 +25,9 @@ export interface TypedBody extends PiecewiseBody {
  *
  * @throws {ProviderFault} if the response is not a success
  */
-export async function exchange(
+export async function requestProvider(
   { path, method = 'GET', body, headers = {} }: PlainRequest,
-  access: Access,
+  access: ProviderAccess,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const base = withoutTrailingSlashes(access.provider.baseUrl);
@@ -61,12 +61,12 @@ function toTypedBody(body: object | TypedBody): TypedBody {
  *
  * @throws {ProviderFault} if the response is not a success, or not a JSON object
  */
-export async function exchangeJson(
+export async function requestJsonObject(
   request: PlainRequest,
-  access: Access,
+  access: ProviderAccess,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await exchange(request, access, signal);
+  const answer = await requestProvider(request, access, signal);
   const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
   const value = parseJson(text);
   if (isJsonObject(value)) return value;
