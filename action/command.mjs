@@ -46,7 +46,7 @@ function isWhole(command) {
   return status === 0 && stdout.trim() === ownVersion();
 }
 
-/** Installs the package in a folder of its own, with empty configuration and without anything that could run or be sent elsewhere. */
+/** Installs the package in its own folder, with empty configuration and without anything that could run or be sent elsewhere. */
 function install(version, registry, directory) {
   const folder = path.join(directory, 'command');
   const empty = path.join(folder, 'empty.npmrc');

@@ -15,7 +15,7 @@ const KEPT = path.join(COMMAND, 'compiled', `${process.version}-${process.platfo
 const BEGINNING = '(function (exports, require, module, __filename, __dirname) {';
 const END = '\n})';
 
-/** How many bytes stand behind what is kept of a file. */
+/** The length of the checksums after the cached data of a file, in bytes. */
 const SUMS = 8;
 
 /** @typedef {{ source: Buffer, script: vm.Script }} Compiled */

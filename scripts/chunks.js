@@ -5,7 +5,7 @@ import path from 'node:path';
 
 /** Files by the modules they begin with. A module belongs to the first file that reaches it without a late import. */
 const FILES = {
-  // Modules that the process for checks shares with the rest. In a file of theirs, it would load that file too.
+  // Modules that the process for checks shares with the rest. In one of its files, it would load that file too.
   checks: [
     'src/utils/past-bound.ts',
     'src/utils/error-utils.ts',

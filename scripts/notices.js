@@ -14,7 +14,7 @@ const ALLOWED = new Set([
   'MPL-2.0',
 ]);
 
-/** Licences of packages that name theirs in words of their own, after a look at the text. */
+/** Licences of packages that name theirs in their own words, after a look at the text. */
 const READ = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
 
 /** Code that is compiled into packages, and has no package of its own to read. */

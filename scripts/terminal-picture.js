@@ -126,7 +126,7 @@ function draw(lines) {
     `<rect width="${width}" height="${height}" rx="8" fill="#1e222a"/>`,
     ...dots,
     `<g font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${FOREGROUND}">`,
-    // Browsers give every text a white-space of its own, so that it is not enough to give it to the group.
+    // Browsers give every text its own white-space, so that it is not enough to give it to the group.
     '<style>text { white-space: pre }</style>',
     ...texts,
     '</g>',

@@ -1,5 +1,5 @@
 // Finds the Node that the single executable is made of: the running one if it is of that version, else npm's package
-// of it. That lies in a folder of its own, since its `node` would be first on the PATH of every npm script.
+// of it. That lies in its own folder, since its `node` would be first on the PATH of every npm script.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -75,7 +75,7 @@ export interface Context extends TerminalContext {
   readonly isReplay: boolean;
   /** Returns a command line that asks the configured service. */
   readonly advise: Advise;
-  /** Returns the checks that run in processes of their own; the same object each time. */
+  /** Returns the checks that run in separate processes; the same object each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
   /** Returns the tasks on prompt files, which share their processes; the same object each time. */
   promptTasks(): Promise<PromptTasks>;

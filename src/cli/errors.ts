@@ -57,7 +57,7 @@ export function configError(message: string, ...hints: string[]): CliError {
 }
 
 /**
- * Returns the error for a file that could not be written: exit 1 if its disk is full, which is not wrong use; else `otherwise`.
+ * Returns the error for a file that could not be written: exit 1 if its disk is full, which is not a usage error; else `otherwise`.
  *
  * @param hint the remedy for a full disk
  */
@@ -72,7 +72,7 @@ export function notFoundError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound, hints });
 }
 
-/** The command was ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on runs that go on. */
+/** The command was ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on runs that continue. */
 export class Interrupted extends CliError {
   override readonly name = 'Interrupted';
   /** The cause, such as Ctrl-C or SIGHUP. */

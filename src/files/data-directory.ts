@@ -34,7 +34,7 @@ function refuseForeign(dataDir: string, { uid, mode }: Stats): void {
   if (process.platform === 'win32') return;
   if (belongsToAnother(uid)) {
     throw new DataDirectoryError(
-      `the data directory ${dataDir} belongs to another user (id ${uid}), who could change what is in it; set PROMPTRUN_DATA_DIR to a directory of your own, or take it over with \`chown\``,
+      `the data directory ${dataDir} belongs to another user (id ${uid}), who could change what is in it; set PROMPTRUN_DATA_DIR to your own directory, or take it over with \`chown\``,
     );
   }
   if ((mode & WRITABLE_BY_OTHERS) !== 0) {

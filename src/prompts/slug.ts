@@ -22,7 +22,7 @@ export function slugFault(file: string): string | undefined {
   return isUuid(slug) ? "the file's name looks like an identifier: rename it" : undefined;
 }
 
-/** Returns true for a partial, `_name.prompt`, which is not a prompt of its own. */
+/** Returns true for a partial, `_name.prompt`, which is not a prompt itself. */
 export function isPartialFile(file: string): boolean {
   const name = path.basename(file);
   return name.startsWith('_') && name.endsWith(PROMPT_FILE_EXTENSION);

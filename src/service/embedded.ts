@@ -102,7 +102,7 @@ function createRunsHere({ runner, texts, userId }: CommandParts, options: Common
     /** Returns true if the model of a run of this process was asked and nothing came back. */
     isUnanswered: (runId: string) => runner.isUnanswered(runId),
     /**
-     * Runs all later runs in processes of their own, and answers their creations at once.
+     * Runs all later runs in separate processes, and answers their creations at once.
      *
      * @throws {Refusal} UNAVAILABLE if such a process does not start
      */

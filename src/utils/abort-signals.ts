@@ -32,7 +32,7 @@ export async function unlessAborted<T>(
   }
 }
 
-/** A signal that follows another one and can have time limits of its own. */
+/** A signal that follows another one and can have its own time limits. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal | undefined;

@@ -120,7 +120,7 @@ function answering(): ReturnType<typeof createServer> {
   });
 }
 
-/** Measures time and CPU of a process of its own, including its start. */
+/** Measures time and CPU of a separate process, including its start. */
 function cost(home: string, rows: number, argv: readonly string[], url = ''): Promise<Cost> {
   const env = commandEnvironment(home, { PROMPTRUN_BASE_URL: url, PROMPTRUN_API_KEY: 'a-key' });
   const startedAt = process.hrtime.bigint();

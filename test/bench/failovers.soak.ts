@@ -89,7 +89,7 @@ async function failOver(how: 'kill' | 'freeze') {
 interface CountingModel {
   readonly server: Server;
   readonly host: string;
-  /** How often it was asked, by the text of the prompt. */
+  /** The number of times that it was asked, by the text of the prompt. */
   readonly asked: Map<string, number>;
 }
 

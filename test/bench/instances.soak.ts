@@ -13,7 +13,7 @@ const RUNS = Number(process.env['RUNS'] ?? 10_000);
 const INSTANCES = 3;
 const AT_ONCE = 24;
 const KILL_EVERY_MS = 4000;
-/** How instances are ended; with SIGTERM it is a restart as an operator makes it. */
+/** The signal that ends instances; SIGTERM is a restart by an operator. */
 const SIGNAL = process.env['SIGNAL'] === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL';
 /** The build that those run which are ended, such as an earlier version's: a rolling upgrade under load. */
 const FORMER_COMMAND = process.env['FORMER_COMMAND'] ?? 'bin/promptrun.js';

@@ -14,7 +14,7 @@ const SECONDS = 5;
 const AT_ONCE = 24;
 const MANY_AT_ONCE = 64;
 const ROUNDS = 3;
-/** How often the neighbour asks, in milliseconds. */
+/** The time between two requests of the neighbour, in milliseconds. */
 const NEIGHBOUR_EVERY_MS = 20;
 
 /** Measures what one user's load costs, and how it slows others, on SQLite and on PostgreSQL. */
@@ -148,7 +148,7 @@ async function measureRound(
 
 interface LoadOptions {
   readonly connections?: number;
-  /** True if the load comes from a thread of its own, so that this one can measure something else. */
+  /** True if the load comes from a separate thread, so that this one can measure something else. */
   readonly apart?: boolean;
 }
 

@@ -64,7 +64,7 @@ export const REFERENCE: Costs = {
   commit: 1,
 };
 
-/** Predicts what one machine can't show: instances and a database of four processors, each on a machine of its own. */
+/** Predicts what one machine can't show: instances and a database of four processors, each on its own machine. */
 export function predictFleets(costs: Costs) {
   return [1, 2, 4, 8, 16].map(instances => {
     const installation = { instances, open: 64 * instances, users: 64, processors: 4, roundTrip: 0.5 };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import type { Started } from './service-process.ts';
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface Server extends Started {
   process: ChildProcess;
 }

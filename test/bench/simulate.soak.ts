@@ -192,7 +192,7 @@ function report(costs: Costs, rows: readonly Row[]): void {
   for (const { instances, predicted, measured } of rows) {
     line(`${String(instances).padEnd(28)}${`${predicted}/s`.padEnd(12)}${measured}/s`);
   }
-  line('instances on machines of their own, 64 users   predicted   database   busiest instance');
+  line('instances on their own machines, 64 users   predicted   database   busiest instance');
   for (const { instances, perSecond, database, instance } of predictFleets(costs)) {
     const [ofDatabase, ofInstance] = [database, instance].map(share => `${Math.round(100 * share)} %`);
     line(

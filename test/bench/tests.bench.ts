@@ -11,7 +11,7 @@ const CONCURRENCY = 16;
 const ANSWER_MS = 50;
 const ROUNDS = 3;
 
-/** A chat model that repeats what it is asked; in a process of its own, so that it costs neither side anything. */
+/** A chat model that repeats what it is asked; in a separate process, so that it costs neither side anything. */
 const PROVIDER = `
 const server = require('node:http').createServer((request, response) => {
   const pieces = [];

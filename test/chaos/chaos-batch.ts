@@ -7,7 +7,7 @@ import { startCommand } from './start-command.ts';
 export interface ChaosPlan extends ChaosOptions {
   readonly command: string;
   readonly rows: number;
-  /** How often the client is killed, at times the seed decides. */
+  /** The number of times that the client is killed, at moments that the seed decides. */
   readonly kills: number;
   /** True if the client knows that nobody else uses the key. */
   readonly exclusive: boolean;

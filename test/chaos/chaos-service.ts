@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** How a service misbehaves; shares are of all creations. */
+/** The ways in which a service misbehaves; shares are of all creations. */
 export interface ChaosOptions {
   readonly seed: number;
   /** True if idempotency keys are kept, and announced. */
   readonly idempotency: boolean;
-  /** How often somebody else with the same key makes a run, for each of ours. */
+  /** The number of runs that somebody else with the same key makes for each of this test's. */
   readonly others: number;
-  /** How long a run is missing in lists and when it is asked for, in milliseconds. */
+  /** The time for which a new run is missing, both in lists and by its id, in milliseconds. */
   readonly lagMs: number;
-  /** How far the service's clock is ahead, in milliseconds. */
+  /** The milliseconds by which the service's clock is ahead. */
   readonly skewMs: number;
   /** The number of creations after which the service dies, again and again; 0 for never. */
   readonly diesEvery: number;
@@ -24,7 +24,7 @@ export interface LedgerRun {
   readonly name: string | undefined;
   readonly key: string | undefined;
   readonly createdAt: number;
-  /** When it is done, by the machine's clock. */
+  /** The time at which it is done, by the machine's clock. */
   readonly doneAt: number;
 }
 

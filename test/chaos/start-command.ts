@@ -6,7 +6,7 @@ interface Started {
   readonly ended: Promise<{ code: number | null; stderr: string }>;
 }
 
-/** Starts a command in a directory of its own, to be killed; it needs no test around it, so that soaks can do it too. */
+/** Starts a command in its own directory, to be killed; it needs no test around it, so that soaks can do it too. */
 export function startCommand(
   argv: readonly string[],
   home: string,

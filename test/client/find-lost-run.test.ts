@@ -17,9 +17,9 @@ import { type Exchange, success } from '../support/scripted-service.ts';
 const HOUR = 3_600_000;
 const LOCAL = Date.parse('2026-01-02T04:04:05.700Z');
 const SERVICE = LOCAL - HOUR;
-/** How much earlier is asked for. */
+/** The time before the request from which runs are listed. */
 const MARGIN = 2000;
-/** How long after its request a run may be created. */
+/** The longest time between a request and the creation of its run. */
 const WINDOW = 600_000;
 const NONE: ReadonlySet<string> = new Set();
 

@@ -101,7 +101,7 @@ describe('the same key with the same body', () => {
     expect((await create(greet(), 'a', key)).data).toEqual(first.data);
   });
 
-  test('makes a run of its own once 24 hours are over', async () => {
+  test('makes a new run once 24 hours are over', async () => {
     const first = await create(greet(), 'a');
     clock.advance(DAY - 1);
     expect((await create(greet(), 'a')).data.runId).toBe(first.data.runId);
@@ -146,7 +146,7 @@ describe('a key', () => {
     expect((await create(greet(), '')).http).toBe(422);
   });
 
-  test('is not needed: without one every creation is a run of its own', async () => {
+  test('is not needed: without one every creation is a new run', async () => {
     await service.post('/runs', greet());
     await service.post('/runs', greet());
     expect(await runCount()).toBe(2);

@@ -17,6 +17,7 @@ const BEGINNINGS: readonly Rule[] = [
   },
   { pattern: /(?:\/\*\*|^\s*\*|\/\/) Whether\b/, instead: '"True if …" or "Returns true if …"' },
   { pattern: /(?:\/\*\*|^\s*\*|\/\/) (?:Of|By)\b/, instead: 'a whole sentence, the subject first' },
+  { pattern: /(?:\/\*\*|^\s*\*|\/\/) (?:How|Why)\b/, instead: '"The number of …", "The time …"' },
 ];
 
 /** Turns of phrase that must not come back, in code, docs and messages. */
@@ -44,6 +45,16 @@ const PHRASES: readonly Rule[] = [
   { pattern: /\bis no (?:image|prompt|file|number|model|run) but\b/, instead: '"is x, not y"' },
   { pattern: /\ball the same\b/, instead: '"anyway"' },
   { pattern: /\bthere (?:is is|are are)\b/, instead: 'the sentence without "there is"' },
+  { pattern: /\bgo(?:es)? on\b/, instead: '"continues", "is still running"' },
+  { pattern: /\bfor ever\b/, instead: '"forever"' },
+  { pattern: /\bexclude each other\b/, instead: '"can\'t be used together"' },
+  { pattern: /\b(?:exists?|ended) already\b/, instead: '"already exists"' },
+  { pattern: /\bwrong use\b/, instead: '"usage error"' },
+  {
+    pattern: /\b(?:process|processes|thread|file|line|column) of (?:its|their) own\b/,
+    instead: '"its own x", "a separate x"',
+  },
+  { pattern: /\bas far as (?:it|they|known|possible)\b/, instead: 'the condition with "if"' },
   { pattern: /\bis needed here\b/, instead: '"Enter a …"' },
   { pattern: /\bnot all (?:of \w+ )?(?:could|can)\b/, instead: '"some … could not"' },
 ];

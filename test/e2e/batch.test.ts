@@ -64,7 +64,7 @@ test('a second batch on the same results is refused, and not once the first one 
   const { env } = await startServiceForTest();
   const home = homeWithRows();
   const delayed = [...ARGS, '-o', 'delaySeconds=1'];
-  // One row after the other, so that the first batch goes on until it is killed.
+  // One row after the other, so that the first batch lasts until it is killed.
   const first = startCommand([...delayed, '--concurrency', '1'], { env, home });
   await expect.poll(() => open(home)).not.toEqual([]);
   const second = await runCommand([...delayed, '--resume'], { env, home });

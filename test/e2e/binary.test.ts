@@ -172,7 +172,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     expect(stdout).toMatch(/^\/home\/\.cache\/promptrun\/[0-9a-f]{64}\tunpacked parts/mu);
   }, 180_000);
 
-  it('carries out runs and checks in processes of its own', () => {
+  it('carries out runs and checks in separate processes', () => {
     const { stdout } = promptrun(['run', 'sandbox', '--no-wait']);
     expect(promptrun(['runs', 'wait', stdout.trim()]).code).toBe(0);
     writeFileSync(

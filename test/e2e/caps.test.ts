@@ -78,7 +78,7 @@ models:
 });
 afterEach(() => provider.close());
 
-/** Kills the command each time so many more runs were charged for, goes on, and lets it end at last. */
+/** Kills the command each time so many more runs were charged for, resumes it, and finally lets it end. */
 async function killedAndResumed(
   args: readonly string[],
   ledger: ChargingProvider,

@@ -122,7 +122,7 @@ const cases: {
     advises: /^promptrun runs wait --last --base-url \S+$/,
   },
   ...['get', 'save'].map(verb => ({
-    name: `runs ${verb} --last of a run that goes on`,
+    name: `runs ${verb} --last of a run that continues`,
     bring: async () => {
       expect((await command([...RUN.split(' '), '--no-wait'])).code).toBe(0);
       return command(['runs', verb, '--last']);
@@ -158,7 +158,7 @@ const cases: {
     afterwards: ['runs', 'list'],
   },
   {
-    name: 'a run that goes on after a 504, given up by Ctrl-C',
+    name: 'a run that continues after a 504, until Ctrl-C',
     bring: async () => {
       await hosted('50ms');
       const { stderr, raise, ended } = startHere([...HOSTED_RUN.split(' '), '--debug']);

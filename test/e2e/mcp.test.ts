@@ -251,7 +251,7 @@ describe('the end of a session', () => {
     else child.stdin.end();
     const { code, stderr } = await ended;
     expect(code).toBe(expected);
-    expect(stderr).not.toContain('goes on');
+    expect(stderr).not.toContain('continues');
     const { stdout } = await runCommandHere(['runs', 'list', '--query', '[].runStatus'], { home });
     expect(JSON.parse(stdout)).toEqual(['failed']);
   });

@@ -131,7 +131,7 @@ describe('with --no-wait the run', () => {
     expect(stderr).not.toMatch(/^ {4}at /mu);
   });
 
-  it('is carried out by a process of its own, whose end runs wait sees', async () => {
+  it('is carried out by a separate process, whose end runs wait sees', async () => {
     const { stdout, code } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     expect(code).toBe(0);
     const runId = stdout.trim();

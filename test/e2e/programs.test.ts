@@ -5,7 +5,7 @@ import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
-/** A program that starts another one in a session of its own, says so, and never ends. */
+/** A program that starts another one in its own session, says so, and never ends. */
 const HANGS = `
 const { spawn } = require('node:child_process');
 const forever = 'setInterval(() => {}, 1000)';

@@ -62,7 +62,7 @@ const env = (): Record<string, string> => ({
   O_KEY: 'k-secret-12345',
 });
 
-/** Starts tests in a process of their own, which can be killed. */
+/** Starts tests in a separate process, which can be killed. */
 const start = (model: string, ...flags: string[]): RunningCommand =>
   startCommand(argsFor(model, flags), { home, env: env() });
 

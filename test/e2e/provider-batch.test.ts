@@ -50,7 +50,7 @@ const env = (): Record<string, string> => ({
   O_KEY: 'k-secret-12345',
 });
 
-/** Starts a batch in a process of its own, which can be killed. */
+/** Starts a batch in a separate process, which can be killed. */
 const start = (model: string, ...flags: string[]): RunningCommand =>
   startCommand(argsFor(model, flags), { home, env: env() });
 

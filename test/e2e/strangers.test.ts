@@ -11,7 +11,7 @@ interface Endless {
   readonly run?: object;
   /** Rows of a page; default 1. */
   readonly rows?: number;
-  /** How many different rows there are; without end by default. */
+  /** The number of different rows; unlimited by default. */
   readonly different?: number;
 }
 

@@ -157,7 +157,7 @@ describe('run without a target on a terminal', () => {
     expect(terminal.screen()).toContain('error: Invalid API key (UNAUTHORIZED_ERROR)');
   });
 
-  it('is wrong use with --no-input', async () => {
+  it('is a usage error with --no-input', async () => {
     const terminal = onTerminal(['run', '--no-input']);
     expect(await terminal.exit()).toBe(2);
     expect(terminal.screen()).toContain('(USAGE_ERROR)');

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../support/context.ts';
 
 const PROMPTRUN = path.join(import.meta.dirname, '../../bin/promptrun.js');
 
-/** Runs the cases with commands of their own, and gives what the built command printed. */
+/** Runs the cases with their own commands, and gives what the built command printed. */
 function testCommands(...commands: readonly string[]): {
   status: number | null;
   stdout: string;

@@ -128,7 +128,7 @@ export default [
   ),
 
   fuzzed(
-    'a list ends, however its pages go on',
+    'a list ends, whatever its pages say',
     fc.tuple(fc.array(fc.array(fc.nat(5), { maxLength: 3 }), { minLength: 1, maxLength: 9 }), fc.boolean()),
     async ([pages, backwards]) => {
       let asked = 0;

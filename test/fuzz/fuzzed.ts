@@ -43,7 +43,7 @@ export function fuzzed<T>(
   };
 }
 
-/** How much work one call may be, in milliseconds of a processor, far more than any needs; the clock only finds what waits. */
+/** Maximum processor time of one call in milliseconds, far more than any needs; the clock only finds calls that wait. */
 const BOUND_MS = 2000;
 const WAIT_BOUND_MS = 30_000;
 

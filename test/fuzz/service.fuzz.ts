@@ -178,7 +178,7 @@ function requests(description: Description, known: Known): fc.Arbitrary<Sent> {
   return fc.oneof(...all);
 }
 
-/** Runs a property against a service of its own, whose runs are not waited for. */
+/** Runs a property against its own service, whose runs are not waited for. */
 function onService(name: string, property: (service: TestService, agent: Agent) => Promise<Fuzzed>): Fuzzed {
   return {
     name,
@@ -204,7 +204,7 @@ async function send(service: TestService, agent: Agent, { method, target, header
 }
 
 const answersItsDescription = onService(
-  'the service answers every request as its description says, soon, and never with a fault of its own',
+  'the service answers every request as its description says, soon, and never with its own fault',
   async (service, agent) => {
     const answer = await fetch(new URL('/openapi.json', service.service.url));
     const description = (await answer.json()) as Description;

@@ -132,7 +132,7 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
     expect(elsewhere.map(request => request.url())).toEqual([]);
   });
 
-  /** Runs of every kind: texts, a picture, one that failed, one that was cancelled and one that goes on. */
+  /** Runs of every kind: texts, a picture, one that failed, one that was cancelled and one that is still running. */
   const work = async (service: TestService): Promise<{ runs: Record<string, string> }> => {
     const create = async (slug: string, textInputs: object, runOptions: object = {}): Promise<string> => {
       const promptVersionId = await service.versionOf(slug);

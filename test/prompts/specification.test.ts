@@ -27,7 +27,7 @@ function text(source: string, inputs: JsonObject = {}, more: Given = {}): unknow
   return parts.map(part => 'text' in part && part.text)[0];
 }
 
-/** The dotprompt specification of the language, in examples of our own. */
+/** The dotprompt specification of the language, in our own examples. */
 describe('a value in a template', () => {
   it.each<[string, JsonObject, string]>([
     ['Dear {{who}},\n', { who: 'Ada' }, 'Dear Ada,\n'],

@@ -5,7 +5,7 @@ import { type ServingProcess, serveInProcess } from '../support/serving-process.
 
 const CREDITS = 10_000;
 const ROUNDS = 4;
-/** How many creations are acknowledged before the process is killed in the middle of others. */
+/** The number of creations that are acknowledged before the process is killed in the middle of others. */
 const ACKNOWLEDGED = 25;
 const AT_ONCE = 8;
 

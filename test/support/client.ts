@@ -5,7 +5,7 @@ import { type Exchange, type ScriptedService, scriptedServiceForTest } from './s
 
 export const KEY = 'key-of-the-tests-0123456789';
 
-/** A client with a clock of its own: sleeping takes no time, only the clock goes on. */
+/** A client whose sleeps take no time; they only advance its clock. */
 export class TestClient extends PromptService {
   /** The waits that were slept, in milliseconds. */
   readonly slept: number[];

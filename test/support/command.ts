@@ -10,7 +10,7 @@ export const COMMAND =
 export interface CommandOptions {
   /** Added to a bare environment whose directories are the test's own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The test's directory, to go on in that of an earlier call; a new one by default. */
+  /** The test's directory, such as that of an earlier call; a new one by default. */
   readonly home?: string;
   /** The working directory; `home` by default. */
   readonly cwd?: string;
@@ -32,7 +32,7 @@ export interface CommandOutcome {
   readonly home: string;
 }
 
-/** The built command as a process of its own. */
+/** The built command as a separate process. */
 export interface RunningCommand {
   readonly child: ChildProcessWithoutNullStreams;
   readonly home: string;
@@ -44,12 +44,12 @@ export interface RunningCommand {
   readonly ended: Promise<CommandOutcome>;
 }
 
-/** Runs the built command to its end, in directories of its own. */
+/** Runs the built command to its end, in its own directories. */
 export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandOutcome> {
   return startCommand(args, options).ended;
 }
 
-/** Starts the built command, in directories of its own; a command still running at the end of a test is the test's fault. */
+/** Starts the built command, in its own directories; a command still running at the end of a test is the test's fault. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const home = options.home ?? temporaryDirectory();
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.command ?? COMMAND, ...args], {

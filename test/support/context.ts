@@ -28,9 +28,9 @@ export interface TestOptions {
   readonly clock?: Partial<Clock>;
   /** The local service; none by default: asking for it is then an error. */
   readonly local?: Partial<LocalService>;
-  /** The test's directory, to go on in that of an earlier call; a new one by default. */
+  /** The test's directory, such as that of an earlier call; a new one by default. */
   readonly home?: string;
-  /** How many bytes the reader of standard output takes before it goes; it stays by default. */
+  /** The number of bytes that the reader of standard output takes before it goes; it stays by default. */
   readonly readerTakes?: number;
   /** True if standard output is a full disk after that, not a reader that goes. */
   readonly isDiskFull?: boolean;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/cli/core/types.ts';
 import { TEST_NOW } from './context.ts';
 
-/** How long the pause between two lines of progress is. */
+/** The pause between two lines of progress, in milliseconds. */
 const PROGRESS_MS = 10_000;
 
 /**

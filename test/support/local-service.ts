@@ -135,7 +135,7 @@ export async function openStoreIn(dataDir: string): ReturnType<typeof openStore>
   return await openStore({ dataDir, database: await databaseBeside(dataDir), env: {} });
 }
 
-/** Creates a key of a user of its own. */
+/** Creates a key for a new user. */
 export async function createKeyIn(
   dataDir: string,
   user: { user: string; plan?: 'pro' | 'none'; credits?: number },

@@ -40,7 +40,7 @@ export async function scriptedServiceForTest(...script: readonly Exchange[]): Pr
 export interface Exchange {
   readonly expect?: Expectation;
   readonly answer: ScriptedAnswer;
-  /** How many calls it is for; 1 by default. `any` also fits none at all. */
+  /** The number of calls that it is for; 1 by default. `any` also fits none at all. */
   readonly times?: number | 'any';
 }
 

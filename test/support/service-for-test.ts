@@ -10,7 +10,7 @@ export interface ServiceForTest {
   readonly service: Service;
   readonly env: Readonly<Record<string, string>>;
   readonly runs: () => Promise<TestRun[]>;
-  /** Resolves once no run goes on any more. */
+  /** Resolves once every run has ended. */
   readonly settled: () => Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { startCommand } from './command.ts';
 
-/** The built command serving a data directory in a process of its own, to be killed. */
+/** The built command serving a data directory in a separate process, to be killed. */
 export interface ServingProcess {
   /** Ends in /v1. */
   readonly url: string;

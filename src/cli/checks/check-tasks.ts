@@ -19,7 +19,7 @@ export interface DiffPart {
   readonly text: string;
 }
 
-/** The tasks that run in a process of their own, because the text and the rule may both be a stranger's. */
+/** The tasks that run in a separate process, because the text and the rule may both be a stranger's. */
 export interface CheckTasks {
   /** Explains why a schema can't be used; undefined if it can. */
   readonly schemaFault: (schema: object | boolean) => SchemaFault | undefined;
@@ -170,7 +170,7 @@ async function schemaCompilers() {
     const options = { strict: false, allErrors: false, logger: false, ...own } as const;
     return formats.default(dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options));
   };
-  // Each schema has a compiler of its own, so that names in it can't meet another's.
+  // Each schema has its own compiler, so that names in it can't meet another's.
   const compile = (schema: object | boolean): ValidateFunction =>
     newCompiler(chooseDialect(schema), { validateSchema: false }).compile(schema);
   return { newCompiler, compile };

@@ -73,7 +73,7 @@ export async function checkModelAccess({ costs }: Connection, promptVersionId: s
 
 /**
  * Returns what an error shows about the creation that it ended. `lost`: the service did not answer and may have made a
- * run. `failed`: the service answered with a fault of its own and may have created a run anyway. `refused`: it made
+ * run. `failed`: the service answered with its own fault and may have created a run anyway. `refused`: it made
  * none.
  */
 export function creationFault(error: unknown): 'lost' | 'failed' | 'refused' {

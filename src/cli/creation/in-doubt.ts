@@ -37,7 +37,7 @@ export class CreationInDoubt extends CliError {
   }
 }
 
-/** Explains why a creation is in doubt: it was not answered, or the service answered only with faults of its own. */
+/** Explains why a creation is in doubt: it was not answered, or the service answered only with its own faults. */
 export function doubtText(cause: unknown): string {
   const isAnswered = cause instanceof ServiceError && !answerIsLost(cause);
   return isAnswered ? 'the service failed to create the run' : 'the answer to the creation was lost';

@@ -88,7 +88,7 @@ export function spentCells(
   return [String(tokens), ...creditCells, cost === null ? '–' : dollarsText(cost, estimated)];
 }
 
-/** Returns the spending of runs as names and values, for report formats without a form of their own for it. */
+/** Returns the spending of runs as names and values, for report formats without their own form for it. */
 export function spentProperties({ models, ...totals }: Totals): (readonly [name: string, value: string])[] {
   const all = Object.entries(totals).map(([name, value]) => [name, String(value ?? 'unknown')] as const);
   const byModel = models.flatMap(({ model, tokens, ...sums }) =>

@@ -82,7 +82,7 @@ export type JobOutcome =
       readonly error: unknown;
       /** The text of an error that an earlier invocation reported; undefined for a new error. */
       readonly text?: string;
-      /** True if the service answered with a fault of its own: it may have created a run anyway. */
+      /** True if the service answered with its own fault: it may have created a run anyway. */
       readonly mayHaveRun: boolean;
     }
   | InDoubt

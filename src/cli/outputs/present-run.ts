@@ -19,7 +19,7 @@ import type { SavedOutputs, SaveFailure } from './saving/save-outputs.ts';
  * immediately, so that a fault in them doesn't cost a run.
  *
  * @param flag the flag that names the directory
- * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that exclude each other
+ * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that can't be used together
  */
 export async function outputPlan(
   ctx: Context,

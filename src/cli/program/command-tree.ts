@@ -43,7 +43,7 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
   const width = widthOfHelp(terminal);
   root
     .description(
-      'Run, test, compare and batch prompts: files of your own with your keys, or prompts that a service hosts.',
+      'Run, test, compare and batch prompts: your own files with your keys, or prompts that a service hosts.',
     )
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
@@ -200,7 +200,7 @@ function watchParsing(command: Command): void {
   command.on('beforeHelp', () => refuseUnknownCommand(command));
 }
 
-/** Returns the flags of this command alone; global flags have a line of their own. */
+/** Returns the flags of this command alone; global flags have their own line. */
 function ownOptions(command: Command): Option[] {
   return command.parent === null ? [] : command.options.filter(option => !option.hidden);
 }

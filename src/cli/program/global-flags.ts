@@ -23,7 +23,7 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   ['--no-pager', 'use no pager for long results'],
 ];
 
-/** Replaces `--debug=body` by a flag of its own, because a flag with an optional value would swallow the next word. */
+/** Replaces `--debug=body` by a separate flag, because a flag with an optional value would swallow the next word. */
 export function withDebugBody(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, index) =>

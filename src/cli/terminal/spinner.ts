@@ -88,7 +88,7 @@ function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
 /** Returns true if standard error may show animations. */
 export function mayMove({ io, globals, env }: TerminalContext): boolean {
   const { isTerminal, stream } = io.stderr;
-  // Terminals without a size, such as those of some CI systems, report a width of 0, by which `ora` clears lines for ever.
+  // Terminals without a size, such as those of some CI systems, report a width of 0, by which `ora` clears lines forever.
   return isTerminal && stream.columns !== 0 && !globals.quiet && globals.spinner && !wantsPlainLines(env);
 }
 

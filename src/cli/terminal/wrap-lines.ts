@@ -12,7 +12,7 @@ export function wrapLines(text: string, columns: number): string {
     .join('\n');
 }
 
-/** Returns a term, padded and indented, with its text in a column of its own, or below it if there is no room for one. */
+/** Returns a term, padded and indented, with its text in its own column, or below it if there is no room for one. */
 export function wrappedRow(term: string, text: string, columns: number): string {
   if (columns - term.length >= MIN_TEXT_WIDTH) return term + hanging(text, term.length, columns);
   return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(BELOW)}${hanging(text, BELOW, columns)}`;

@@ -173,7 +173,7 @@ export function needsJudge({ kind }: Expectation): boolean {
 }
 
 function commandsNotAllowed(): CliError {
-  return new CliError('it runs a command of its own', {
+  return new CliError('it runs its own command', {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,
     hints: ['If you trust the file, add --allow-commands. Nothing was sent.'],

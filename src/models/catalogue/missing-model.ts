@@ -7,7 +7,7 @@ export interface MissingModel {
   readonly name: string;
   readonly models: readonly string[];
   readonly providers: readonly string[];
-  /** The providers that have a key or an address of their own. */
+  /** The providers that have a key or their own address. */
   readonly configured: readonly string[];
   /** True if models.yaml can't be read. */
   readonly isUnreadable: boolean;

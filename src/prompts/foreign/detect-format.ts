@@ -88,7 +88,7 @@ function isPromptfooConfig(whole: JsonValue, file: string): boolean {
   if (!isJsonObject(whole)) return false;
   const has = (name: string): boolean => Object.hasOwn(whole, name);
   const [hasModels, hasTests] = [has('providers') || has('targets'), has('tests') || has('scenarios')];
-  // promptfoo has a prompt of its own for a configuration without one.
+  // promptfoo has its own prompt for a configuration without one.
   if (hasModels && path.basename(file).includes('promptfooconfig')) return true;
   return has('prompts') ? hasModels || hasTests : hasModels && hasTests;
 }

@@ -36,7 +36,7 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
     const startedAt = performance.now();
     try {
       const checkOne = (): ValidationMismatch | undefined => {
-        // Schemas with names of their own could be mistaken for each other.
+        // Schemas with their own names could be mistaken for each other.
         const isNamed = JSON.stringify(schema).includes('"$id"');
         return compileAndCheck(isNamed ? newCompiler() : common, schema, value);
       };

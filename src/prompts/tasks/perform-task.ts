@@ -90,7 +90,7 @@ const TASK_SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
-/** Returns the size of a task in characters of a value, unless the task has limits of its own. */
+/** Returns the size of a task in characters of a value, unless the task has its own limits. */
 export function taskSize<N extends TaskName>(name: N, work: Work<N>): number {
   return TASK_SIZES[name](work);
 }

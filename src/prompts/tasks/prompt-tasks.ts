@@ -44,7 +44,7 @@ const SMALL_LIMITS: TaskLimits = {
   ms: 50,
   checkMs: 50,
   ownTime,
-  // Only commands convert, and a process of its own takes longer to start than most conversions.
+  // Only commands convert, and a separate process takes longer to start than most conversions.
   conversion: { fileBytes: 256 * 1024, ms: 500, ownTime },
 };
 
@@ -55,7 +55,7 @@ function ownTime(): number {
 /** Maximum size of a task in this process, in characters of a value. */
 const SMALL_WORK = 32 * 1024;
 
-/** Runs short tasks, which nearly all are, in this process, and starts the others over in processes of their own. */
+/** Runs short tasks, which nearly all are, in this process, and starts the others over in separate processes. */
 export class SharedTasks implements PromptTasks {
   #processes: Promise<TaskProcesses> | undefined;
   readonly #templates = new CompiledTemplates();

@@ -13,7 +13,7 @@ export interface AddedHelpers {
 }
 
 /**
- * Wraps everything in a template in helpers of our own, so that they write every value and count every loop turn.
+ * Wraps everything in a template in our own helpers, so that they write every value and count every loop turn.
  */
 export function instrument(
   program: hbs.AST.Program,

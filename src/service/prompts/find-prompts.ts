@@ -104,7 +104,7 @@ async function searchRow(
   };
 }
 
-/** Returns the template in a field of its own, unless it is hidden from this caller. */
+/** Returns the template in a separate field, unless it is hidden from this caller. */
 export function shownTemplate(
   { hideTemplates }: Pick<PromptListing, 'hideTemplates'>,
   { userName }: Caller,

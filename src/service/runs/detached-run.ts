@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { forkBuilt } from '../../files/installed/start-built.ts';
 import type { QueuedRun } from '../store/runs/run-records.ts';
 
-/** A process in a session of its own that carries out one run and then exits. */
+/** A process in its own session that carries out one run and then exits. */
 export interface DetachedRun {
   /** The worker id under which the process is known to be alive. */
   readonly worker: string;

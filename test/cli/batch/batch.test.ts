@@ -326,7 +326,7 @@ test.each([
   },
 );
 
-test('a header with another separator names both ways to go on, as a shell takes them', async () => {
+test('a header with another separator names both ways to continue, as a shell takes them', async () => {
   const { env } = await startServiceForTest();
   const home = directoryWith({ 'rows.csv': 'id|name\n1|Ada\n' });
   const args = ['hello', '--from', 'rows.csv', '--dry-run'];
@@ -413,7 +413,7 @@ describe('--dry-run', () => {
   });
 });
 
-describe('wrong use', () => {
+describe('usage errors', () => {
   let service: ServiceForTest;
   beforeAll(async () => {
     service = await startServiceForTest({}, afterAll);

@@ -63,7 +63,7 @@ interface Against {
   readonly flags?: readonly string[];
   readonly clock?: Clock;
   readonly env?: Record<string, string>;
-  /** To go on in the directory of an earlier call. */
+  /** The directory of an earlier call, to continue in it. */
   readonly home?: string;
   /** Changes the answer that has the version. */
   readonly version?: (answer: PlainAnswer) => PlainAnswer;
@@ -548,7 +548,7 @@ describe('several creations at a time', () => {
     runStatus: 'succeeded',
     credits: null,
     runName: '',
-    /** When it is listed, however long the command took to start. */
+    /** The time at which it is listed, however long the command took to start. */
     get createdAt() {
       return new Date().toISOString();
     },

@@ -63,7 +63,7 @@ it.each([
   ['profile add local --base-url https://b.test', 'local is the built-in profile', ''],
   ['profile add __proto__ --base-url https://b.test', "'__proto__' can't be the name of a profile", ''],
   ['profile add ../x --base-url https://b.test', "'../x' can't be the name of a profile", ''],
-])('%s is wrong use', async (line, what, hint) => {
+])('%s is a usage error', async (line, what, hint) => {
   const { exitCode, stderr } = await after(ADD, line);
   expect(stderr()).toMatch(/^error: .* \(USAGE_ERROR\)\n/);
   expect(stderr()).toContain(what);

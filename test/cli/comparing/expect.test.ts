@@ -98,10 +98,10 @@ describe('compare --expect', () => {
     { flags: ['--expect', 'other.test.yaml'], message: '--expect: no row has a case in other.test.yaml' },
     {
       flags: ['--expect', 'command.test.yaml'],
-      message: 'command.test.yaml:3: it runs a command of its own',
+      message: 'command.test.yaml:3: it runs its own command',
     },
     { flags: ['--provider-batch'], message: "can't be used in a batch: only openai" },
-  ])('is wrong use, and runs nothing: $flags', async ({ flags, message }) => {
+  ])('is a usage error, and runs nothing: $flags', async ({ flags, message }) => {
     const here = project({
       'other.test.yaml': 'target: a.prompt\ncases:\n  - {name: x, inputs: {text: x}}\n',
       'command.test.yaml': 'target: a.prompt\ncases:\n  - {name: row1, expect: {command: [node]}}\n',

@@ -282,7 +282,7 @@ function describeFields(config: unknown) {
   return describeConfig(config).text;
 }
 
-/** Returns an object as a parser makes it, with `__proto__` as a key of its own. */
+/** Returns an object as a parser makes it, with `__proto__` as its own key. */
 function asJson(entries: [string, unknown][]): unknown {
   return JSON.parse(
     `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`).join(',')}}`,

@@ -31,7 +31,7 @@ const run = (...argv: string[]): Promise<CommandResult> =>
 const check = (...flags: string[]): Promise<CommandResult> =>
   run('judge', 'check', 'labels.csv', '--judge', 'tiny', '--concurrency', '1', ...flags);
 
-/** Rows with these labels; the judge answers with these letters in turn, the last one for ever. */
+/** Rows with these labels; the judge answers with these letters in turn, the last one forever. */
 function answer(labels: string, answers: string): void {
   const rows = Array.from(
     labels,
@@ -186,7 +186,7 @@ row 10: label fail, judge pass: no reason given
       message: '--min-kappa takes a number from -1 to 1',
     },
     { labels: 'output,rubric,label\na,b,pass\n', flags: ['--cancel'], message: '--cancel needs --resume' },
-  ])('is wrong use, and asks nothing: $message', async ({ labels, flags, message }) => {
+  ])('is a usage error, and asks nothing: $message', async ({ labels, flags, message }) => {
     provider.reset(chatAnswer('yes'));
     write('labels.csv', labels);
     const { exitCode, stderr } = await check(...flags);

@@ -146,7 +146,7 @@ describe('help', () => {
   });
 });
 
-describe('wrong use', () => {
+describe('usage errors', () => {
   it('suggests run for what may be a prompt', async () => {
     const { stderr, exitCode } = await runInProcess(['my haiku']);
     expect(stderr()).toContain("\nIf 'my haiku' is a prompt: promptrun run 'my haiku'\n");

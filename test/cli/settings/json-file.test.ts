@@ -36,7 +36,7 @@ it('says at once that a directory is a file', async () => {
   await expect(update).rejects.toThrow(`${directory} can't be made: `);
 });
 
-it('does not wait for a lock for ever', async () => {
+it('does not wait for a lock forever', async () => {
   const file = path.join(temporaryDirectory(), 'file.json');
   writeFileSync(`${file}.lock`, JSON.stringify({ host: 'elsewhere' }));
   await expect(jsonFile(file).update(() => 'never')).rejects.toThrow(`${file}.lock is held`);

@@ -23,7 +23,7 @@ export class Simulation {
     });
   }
 
-  /** Returns the same for the mean over cases, each with a rate of its own around the truth. */
+  /** Returns the same for the mean over cases, each with its own rate around the truth. */
   meanCoverage(cases: number, runs: number): number {
     return this.#share(() => {
       const summary = summarizeRates(this.#cases(cases, () => this.#answers(runs, this.#rateAround(0.7))));
@@ -70,7 +70,7 @@ export class Simulation {
       String,
     );
     return this.#share(() => {
-      // How many cases passed how many more answers after than before, from all fewer to all more.
+      // The number of cases by how many more answers they passed after than before, from all fewer to all more.
       const tally = Array.from({ length: 2 * runs + 1 }, () => 0);
       for (let at = 0; at < cases; at++) {
         const passedBefore = this.#passed(runs, before);

@@ -80,7 +80,7 @@ function contextUntil(signal: AbortSignal): Parameters<typeof runFileTask>[0] {
 }
 
 describe('the YAML of a test file', () => {
-  it('is read in a process of its own if it is large, which ends with the command', async () => {
+  it('is read in a separate process if it is large, which ends with the command', async () => {
     const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;
     const stop = new AbortController();
     const reading = runFileTask(contextUntil(stop.signal), 'readYaml', { text, file: 'a.test.yaml' });
@@ -112,7 +112,7 @@ describe('the YAML of a test file', () => {
 describe('a configuration of promptfoo', () => {
   const CONFIG = 'prompts: ["Hi {{a}}"]\nproviders: [openai:gpt-4]\ntests: file://tests.yaml\n';
 
-  it('is converted in a process of its own, which ends with the command', async () => {
+  it('is converted in a separate process, which ends with the command', async () => {
     const stop = new AbortController();
     const options = { settings: [], directory: '/' };
     const work = { text: CONFIG, file: 'config.yaml', options };

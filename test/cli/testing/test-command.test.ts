@@ -108,7 +108,7 @@ describe('an expectation', () => {
     expect((await project.run(['test'])).exitCode).toBe(0);
   });
 
-  it('stops a pattern that would take for ever, which fails negated as well, and a schema', async () => {
+  it('stops a pattern that would take forever, which fails negated as well, and a schema', async () => {
     const text = `'"${'a'.repeat(40)}b"'`;
     // Few, because each takes two seconds.
     const cases = [
@@ -211,7 +211,7 @@ describe('a fault in a test file', () => {
     ['cases:\n  - expect: [{ any: [] }]\n', 'echo.test.yaml:2: any needs a list of expectations'],
     ['cases:\n  - repeat: 1001\n', 'echo.test.yaml:2: repeat (1001) is more than 1000'],
     ['cases:\n  - expect: [{ llm: { prompt: a } }]\n', 'echo.test.yaml:2: llm needs prompt and choices'],
-    ['cases:\n  - expect:\n      - command: [node]\n', 'echo.test.yaml:3: it runs a command of its own'],
+    ['cases:\n  - expect:\n      - command: [node]\n', 'echo.test.yaml:3: it runs its own command'],
     ['cases: [\n', 'echo.test.yaml:'],
   ])('%j is refused with file and line', async (source, message) => {
     const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': source });
@@ -271,7 +271,7 @@ describe('repetitions', () => {
     expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 1 failed')]);
   });
 
-  it('are runs of their own, each', async () => {
+  it('are separate runs, each', async () => {
     const project = echoProject(cases);
     await project.run(['test']);
     const { stdout } = await project.run(['runs', 'list', '--json']);
@@ -526,7 +526,7 @@ cases:
     for (const text of files) expect(text).toContain('bad.test.yaml:1: cases must be a list');
   });
 
-  it('takes several reports, each with a file of its own', async () => {
+  it('takes several reports, each with its own file', async () => {
     const twice = ['--reporter', 'junit', '--reporter', 'json'];
     expect((await echoProject(PASSING).run(['test', ...twice])).exitCode).toBe(2);
     const same = ['--out', 'x', '--out', './x'];

@@ -70,7 +70,7 @@ it("answers a run by the line with the run's id alone, whatever else it prints",
   expect(await ask(late, 'c')).toBe('c');
 });
 
-it('fails a run with the fault that it reports, and goes on', async () => {
+it('fails a run with the fault that it reports, and continues', async () => {
   const script = `say(runId + (text === 'bad' ? ' fault "it is bad"' : ' answer ' + text + count) + '\\n');`;
   expect(await ask(script, 'bad')).toBe('thing failed: it is bad');
   expect(await ask(script, 'good')).toBe('good2');

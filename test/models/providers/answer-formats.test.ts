@@ -175,7 +175,7 @@ describe('generateContent', () => {
     });
   });
 
-  it('takes several answers, options of its own, and fields of the request', async () => {
+  it('takes several answers, its own options, and fields of the request', async () => {
     const candidates = ['One', 'Two'].map((text, index) => ({
       index,
       content: { parts: [{ text }] },
@@ -276,7 +276,7 @@ describe('Bedrock', () => {
     ]);
   });
 
-  it('streams in a form of its own, and must end with its counts', async () => {
+  it('streams in its own form, and must end with its counts', async () => {
     const onText = (): void => {};
     const text = ['Hel', 'lo'].map((piece): [string, object] => [
       'contentBlockDelta',

@@ -337,7 +337,7 @@ describe('an image model', () => {
     expect(provider.requests[0]?.text.match(/PNG/g)).toHaveLength(2);
   });
 
-  it('may name a URL of its own', async () => {
+  it('may name its own URL', async () => {
     provider.reset({ body: { data: [{ url: `${provider.baseUrl}/made.png` }] } }, { body: picture });
     expect((await ask(model)).outputs).toEqual([{ type: 'image', bytes: picture, mediaType: 'image/png' }]);
     expect(provider.requests[1]).toMatchObject({ path: '/v1/made.png' });

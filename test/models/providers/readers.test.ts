@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DOCUMENTED } from '../../support/providers/documented-answers.ts';
 import { type Reading, readByEngine, readByPackage } from '../../support/providers/readings.ts';
 
-// Answers are read by readers of ours, and compared here with what the packages that build the requests make of them. What a
+// Answers are read by our own readers, and compared here with what the packages that build the requests make of them. What a
 // package reads otherwise is kept in read-otherwise.txt: a release that reads something else turns this test red.
 // `npx vitest run test/models/providers/readers.test.ts --update` writes the file anew.
 

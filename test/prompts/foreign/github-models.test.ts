@@ -219,7 +219,7 @@ describe('the tests of a prompt of GitHub Models', () => {
     expect(tests?.notes).toContainEqual({ line: 22, message });
   });
 
-  it('are written as a test file of ours', async () => {
+  it('are written as a test file of promptrun', async () => {
     const converted = await convertForeign(TESTS, 'x.prompt.yml', { directory: '/', settings: [] });
     const { prompt, notes } = converted;
     const test = testFileText(converted.test ?? {});

@@ -39,7 +39,7 @@ describe('a template of `llm`', () => {
     expect(await readConverted('t.yaml', 'prompt: x\nmodel: mine\n')).toMatchObject({ model: 'mine' });
   });
 
-  it('appends the input on a line of its own if the prompt does not place it', () => {
+  it('appends the input on its own line if the prompt does not place it', () => {
     expect(renderForeign('t.yml', 'prompt: Sum up', { input: 'this' })).toEqual(['user: Sum up\nthis']);
     expect(renderForeign('t.yml', 'prompt: Sum up')).toEqual(['user: Sum up']);
   });

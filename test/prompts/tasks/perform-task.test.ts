@@ -54,7 +54,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return during.turns;
 }
 
-describe('a task of a prompt in a process of its own', () => {
+describe('a task of a prompt in a separate process', () => {
   it('returns the same as in this process, and errors with their class and fields', async () => {
     const tasks = processes();
     const readTexts = (texts: Record<string, string>): Promise<unknown> =>

@@ -244,7 +244,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
   });
 });
 
-/** Has a service carry out a run that goes on until it is cancelled. */
+/** Has a service carry out a run that lasts until it is cancelled. */
 async function keepBusy(service: TestService, key: string): Promise<{ cancel: () => Promise<void> }> {
   const created = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '130'), { key });
   await expect.poll(() => countRuns(service, key, 'running')).toBe(1);

@@ -88,7 +88,7 @@ function chunk(
 
 const { usage: CHAT_USAGE = null } = completion({});
 
-/** Returns the end of a stream: the reason, and the usage with it (Mistral, Groq) or in a chunk of its own. */
+/** Returns the end of a stream: the reason, and the usage with it (Mistral, Groq) or in its own chunk. */
 const ending = (reason: OpenAI.ChatCompletionChunk.Choice['finish_reason']): OpenAI.ChatCompletionChunk => ({
   ...chunk({}, reason),
   usage: CHAT_USAGE,
@@ -240,7 +240,7 @@ const CHAT_ANSWERS: readonly DocumentedAnswer[] = [
     says: { text: 'Grok', tokens: [32, 103, 6, 0] },
   },
   {
-    what: 'a usage of its own',
+    what: 'its own usage',
     from: only(CHAT, 'groq'),
     answer: {
       events: [

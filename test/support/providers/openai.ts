@@ -103,7 +103,7 @@ const JSON_SCHEMA = object({ name: TEXT, description: TEXT, schema: OBJECT, stri
 
 const PICTURE_URL = object({ url: TEXT, detail: { enum: ['auto', 'low', 'high'] } }, 'url');
 
-/** Messages of Chat Completions; some providers take pictures or roles in a form of their own. */
+/** Messages of Chat Completions; some providers take pictures or roles in their own form. */
 export function chatMessages(pictureUrl: Schema = PICTURE_URL, more: Schema = {}): Schema {
   const part = oneOf(
     object({ type: constant('text'), text: TEXT }, 'text'),

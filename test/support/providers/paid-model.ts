@@ -16,7 +16,7 @@ const MODELS =
   'models: [{model: tiny, modality: text, provider: here, price: {input: 100, output: 100}}]\nproviders: {here: {baseUrl: "URL"}}\n';
 
 /**
- * The built command in a home of its own for each test, with the model `tiny`, whose provider leaves requests
+ * The built command in its own home for each test, with the model `tiny`, whose provider leaves requests
  * unanswered until the test answers them: what it was asked is what is paid for.
  */
 export class PaidModel {

@@ -18,7 +18,7 @@ export interface SpokenTo {
 /** An answer as a reader understands it. */
 export interface Reading {
   readonly text: string;
-  /** How it ended: `whole` if the model had said all. */
+  /** The way it ended: `whole` if the model had said all. */
   readonly end: 'whole' | 'length' | 'filter' | 'error' | 'tool' | 'broken';
   /** Tokens in, out, read from the cache and written to it. */
   readonly tokens: readonly [number, number, number, number] | undefined;

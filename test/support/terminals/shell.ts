@@ -12,7 +12,7 @@ export type Shell = 'bash' | 'zsh' | 'fish';
 
 const PROMPT = 'READY>';
 
-/** How each shell takes the script, shows a prompt that can be waited for, and shows a command's arguments. */
+/** For each shell: its script, a prompt that a test can wait for, and a command that prints its arguments. */
 const SETUP = {
   bash: (script: string) => ({
     file: 'rc',

@@ -14,7 +14,7 @@ export interface OnTerminalOptions {
   readonly rows?: number;
 }
 
-/** Starts the built command on a terminal of its own, and ends it with the test. */
+/** Starts the built command on its own terminal, and ends it with the test. */
 export function onTerminal(args: readonly string[], options: OnTerminalOptions = {}): TestTerminal {
   const { env = {}, home = temporaryDirectory(), ...size } = options;
   const terminal = openTerminal({

@@ -10,7 +10,7 @@ import type { RUNS_CANCEL } from './spec.ts';
 
 export type RunsCancelFlags = FlagsOf<typeof RUNS_CANCEL.flags>;
 
-/** Cancels unfinished runs; reports those that had ended already. */
+/** Cancels unfinished runs; reports those that had already ended. */
 export async function runsCancel(
   ctx: Context,
   names: readonly string[],

@@ -197,7 +197,7 @@ export function readCsvHeader(fields: readonly string[], file: string) {
   if (twin !== undefined) {
     throw usageError(
       `${file}: the header names the column ${JSON.stringify(twin)} twice`,
-      'Give each column a name of its own.',
+      'Give each column its own name.',
     );
   }
   const columns = names.map((name, column) => ({ name, column, order: imageColumnOrder(name) }));

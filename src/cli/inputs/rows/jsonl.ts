@@ -37,7 +37,7 @@ function readObject(
   }
   const value = unwraps ? unwrapped(read) : read;
   if (Array.isArray(value) || (value === undefined && source.trimStart().startsWith('['))) {
-    return faultyRow(place, 'it is a JSON list; write each object on a line of its own, without the list');
+    return faultyRow(place, 'it is a JSON list; write each object on its own line, without the list');
   }
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');
   if (!isJsonObject(value)) return faultyRow(place, 'it is not a JSON object');

@@ -29,7 +29,7 @@ export interface SavedOutputs {
   readonly failures: readonly SaveFailure[];
 }
 
-/** Writes every output of a run to a file of its own, and a manifest `<runId>.json` to the same directory. */
+/** Writes every output of a run to its own file, and a manifest `<runId>.json` to the same directory. */
 export async function saveOutputs(
   ctx: Context,
   connection: Connection,

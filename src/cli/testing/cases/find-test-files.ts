@@ -25,7 +25,7 @@ export interface FoundTests {
 
 /**
  * Finds the test files among files and below directories: `*.test.yaml`, configurations of promptfoo, and prompt files that
- * have tests of their own.
+ * have their own tests.
  *
  * @param paths files and directories; the working directory if empty
  * @param report called with a line for each skipped file: a link out of its directory, a pipe or a device
@@ -95,7 +95,7 @@ async function findNamed(
   return { place, isDirectory: false };
 }
 
-/** Returns the names that the test file of a prompt file may have; none for a file with tests of its own. */
+/** Returns the names that the test file of a prompt file may have; none for a file with its own tests. */
 function testFilesBeside(name: string): string[] {
   if (isTestFile(name) || FOREIGN.test(name) || isPromptfooFile(name)) return [];
   const stem = name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '');

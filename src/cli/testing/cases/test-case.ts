@@ -27,7 +27,7 @@ export interface TestFile {
   readonly name: string;
   /** The absolute path of a prompt file, or another target of `run`. */
   readonly target: string;
-  /** The text of a prompt without a file of its own; `target` is the file that contains it. */
+  /** The text of a prompt without its own file; `target` is the file that contains it. */
   readonly prompt?: string;
   /** The models to run every case with. */
   readonly models: readonly TestedModel[];

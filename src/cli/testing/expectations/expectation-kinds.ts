@@ -193,7 +193,7 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
   });
 }
 
-/** Reads a judge: a model, which has a config of its own in a configuration of promptfoo. */
+/** Reads a judge: a model, which has its own config in a configuration of promptfoo. */
 export function judgeIn(
   value: YamlValue,
   { judgeRank: rank, isAsPromptfoo }: Pick<ExpectationsContext, 'judgeRank' | 'isAsPromptfoo'>,

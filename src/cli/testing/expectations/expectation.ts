@@ -72,7 +72,7 @@ export interface CheckedAnswer {
   readonly dollars: () => Promise<number | undefined>;
   /** Returns true if the cost is unknown only because the model has no price. */
   readonly isUnpriced: () => boolean;
-  /** Runs checks of foreign rules on a foreign text, which may never end, in a process of their own. */
+  /** Runs checks of foreign rules on a foreign text, which may never end, in a separate process. */
   readonly checks: Pick<Checks, 'perform'>;
   /** Returns the reply of the judge, or of the question's own model. */
   readonly ask: (question: ModelQuestion) => Promise<string>;

@@ -41,7 +41,7 @@ export async function resolveTestedVersion(
   };
 }
 
-/** Returns the version of a prompt without a file of its own. */
+/** Returns the version of a prompt without its own file. */
 export async function resolveText(
   ctx: Context,
   { name, text }: { readonly name: string; readonly text: string },

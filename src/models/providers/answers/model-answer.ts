@@ -59,7 +59,7 @@ export class ModelAnswer {
 
   /**
    * @param hasJsonTool true if the model had to answer by calling a tool
-   * @param keepsCalls true if the prompt has tools of its own, whose calls are the answer
+   * @param keepsCalls true if the prompt has its own tools, whose calls are the answer
    * @param draws true if the model was asked for a picture
    */
   constructor(

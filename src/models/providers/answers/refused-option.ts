@@ -45,7 +45,7 @@ export function refusedOptions(
   const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
   if (byParam.length > 0) return byParam;
   const named = options.filter(option => FIELDS[option].some(field => isField(field, what)));
-  // If two exclude each other, the first stays.
+  // If two can't be used together, the first stays.
   return /cannot both be/i.test(what) ? named.slice(1) : named;
 }
 

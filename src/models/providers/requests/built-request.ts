@@ -13,7 +13,7 @@ export interface BuiltRequest extends ProviderRequest {
   readonly resultUrl?: URL;
   /** True if the model has to answer by calling a tool. */
   readonly hasJsonTool: boolean;
-  /** True if the prompt has tools of its own, whose calls are the answer. */
+  /** True if the prompt has its own tools, whose calls are the answer. */
   readonly keepsCalls: boolean;
   /** The options in it that a provider may refuse. */
   readonly options: ReadonlySet<OptionName>;

@@ -135,7 +135,7 @@ const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama
 /**
  * Returns the options that a model does not take, and those that models.yaml leaves out.
  *
- * @param settings the options to send, because some exclude each other
+ * @param settings the options to send, because some can't be sent together
  */
 export function optionsLeftOut(model: ModelEntry, settings: SentSettings = {}): ReadonlySet<OptionName> {
   const target = modelTarget(model);

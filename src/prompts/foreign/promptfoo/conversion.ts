@@ -39,7 +39,7 @@ export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
   /** The models that judge. */
   readonly judges: PromptfooProvider[] = [];
-  /** The configuration's providers with settings of their own, by the names with which a judge can refer to them. */
+  /** The configuration's providers with their own settings, by the names with which a judge can refer to them. */
   readonly namedProviders = new Map<string, YamlValue>();
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms: TestProgram[] = [];

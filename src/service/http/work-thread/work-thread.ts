@@ -15,7 +15,7 @@ interface PendingTask {
   readonly reject: (error: Error) => void;
 }
 
-/** Runs long work on users' bytes in a thread of its own, which starts with the first job. */
+/** Runs long work on users' bytes in a separate thread, which starts with the first job. */
 export class WorkThread {
   #worker: Worker | undefined;
   #isClosed = false;

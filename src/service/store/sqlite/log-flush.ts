@@ -15,7 +15,7 @@ interface Log {
 }
 
 /**
- * Flushes the log that SQLite commits to, in a thread of its own, so that this process continues while the disk
+ * Flushes the log that SQLite commits to, in a separate thread, so that this process continues while the disk
  * works. SQLite itself would keep the process waiting for each commit.
  */
 export class LogFlush {

@@ -19,7 +19,7 @@ const COMMAND = 'command-';
 const FRESH_MS = 60_000;
 
 /**
- * Returns workers that are identified by locks, not process ids: each locks a file of its own, and the operating system
+ * Returns workers that are identified by locks, not process ids: each locks its own file, and the operating system
  * releases the lock however the process ends.
  */
 export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {

@@ -91,7 +91,7 @@ describe('prompts get', () => {
     [{}, 'not described in a known form'],
     [{ textInputs: {}, imageInputs: [] }, 'It takes no inputs.'],
     [null, 'not described in a known form'],
-  ])('describes the config %j as far as it is known', async (config, words) => {
+  ])('describes the config %j with the facts that are known', async (config, words) => {
     const script = [answering(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
     const { stdout } = await runWithScript(script, ['prompts', 'get', PROMPT], ON_TERMINAL);
     expect(stdout).toContain(words);

@@ -173,7 +173,7 @@ describe('outputs on standard output', () => {
 });
 
 describe('--save -', () => {
-  it('writes a text unchanged, without a newline of its own', async () => {
+  it('writes a text unchanged, without its own newline', async () => {
     const { stdoutBytes, stderr } = await runAgainst(await serviceWithOutputs([textOutput('a\u0000b')]), [
       ...RUN_IT,
       '--save',
@@ -277,7 +277,7 @@ describe.runIf(isPosix)('--open', () => {
     expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
   });
 
-  it('hands a text that is not saved to the viewer as a file of its own', async () => {
+  it('hands a text that is not saved to the viewer as its own file', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
     const { stdout } = await runAgainst(await serviceWithOutputs([textOutput('hi')]), [...RUN_IT, '--open'], {

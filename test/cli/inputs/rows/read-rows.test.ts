@@ -189,7 +189,7 @@ describe('JSONL', () => {
   test('a JSON list over several lines is named where it begins', async () => {
     const rows = await readAllRows('jsonl', '[{"a":"b"},\n{"a":"c"}]');
     expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
-      'it is a JSON list; write each object on a line of its own, without the list',
+      'it is a JSON list; write each object on its own line, without the list',
       'it is not valid JSON',
     ]);
   });
@@ -202,7 +202,7 @@ describe('JSONL', () => {
     );
     expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
       'it is not valid JSON',
-      'it is a JSON list; write each object on a line of its own, without the list',
+      'it is a JSON list; write each object on its own line, without the list',
       'the value of "a" is null',
       { a: '{"b":1}', images: [] },
       'its id is neither text nor a number',

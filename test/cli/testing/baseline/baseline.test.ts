@@ -183,7 +183,7 @@ describe('test --fail-on', () => {
       flags: ['--baseline', 'before.json', '--failed'],
       message: "--baseline and --failed can't be used together",
     },
-  ])('$flags is wrong use', async ({ flags, message }) => {
+  ])('$flags is a usage error', async ({ flags, message }) => {
     const project = await Changing.from('yy');
     const { exitCode, stderr } = await project.test(...flags);
     expect(stderr()).toContain(message);

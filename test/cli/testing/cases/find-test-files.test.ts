@@ -8,7 +8,7 @@ import { hasLinks, isPosix } from '../../../support/system.ts';
 
 const TEST = 'cases:\n  - inputs: { text: a }\n';
 
-/** A fresh clone, `repository`, next to which its user has a prompt and a test of his own, `own`. */
+/** A fresh clone, `repository`, next to which its user has a prompt and his own test, `own`. */
 class Scene extends Project {
   constructor(files: Readonly<Record<string, string>> = {}) {
     super({ 'own/echo.prompt': ECHO, 'own/echo.test.yaml': TEST, 'own/notes.prompt.yml': FOREIGN, ...files });

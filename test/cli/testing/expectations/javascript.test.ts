@@ -81,7 +81,7 @@ describe('an expectation that is JavaScript', () => {
   it.each([
     ['{ javascript: "file://gone.js" }', 'echo.test.yaml:4: javascript: '],
     ['{ javascript: "file://../check.js" }', 'lies outside the folder'],
-    ['{ javascript: "file://fs.js" }', 'it runs a command of its own'],
+    ['{ javascript: "file://fs.js" }', 'it runs its own command'],
     ['{ transform: "file://fs.js", contains: n }', 'fs.js imports something, which only a check may do'],
     ['{ javascript: "file://check.py" }', 'is not a JavaScript file'],
     ['{ contains: n, threshold: 1 }', 'threshold needs an expectation with a score: javascript'],

@@ -16,7 +16,7 @@ interface Report {
   readonly cases: readonly object[];
 }
 
-/** A project whose model gives these answers in turn, the last one for ever. */
+/** A project whose model gives these answers in turn, the last one forever. */
 class Answering extends Project {
   constructor(cases: string, answers: string, above = '') {
     super({
@@ -185,7 +185,7 @@ describe('test --sure', () => {
     expect(asked()).toBe(1);
   });
 
-  it('reports a case that stays undecided as a failure of its own kind', async () => {
+  it('reports a case that stays undecided as a separate kind of failure', async () => {
     const project = new Answering(required('80%'), 'yyyynyyyyn');
     const flags = ['--sure', '--max-repeat', '10'];
     const { stdout, exitCode } = await project.test(...flags);

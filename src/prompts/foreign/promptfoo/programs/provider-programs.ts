@@ -67,7 +67,7 @@ export const KEPT_NODE_PROVIDER = `${nodeProvider(false)}
         text => 'answer ' + text,
         error => 'fault ' + JSON.stringify(textOf(error)),
       );
-      // A line of its own, whatever the code has printed past this.
+      // A separate line, whatever the code has printed past this.
       write('\\n' + runId + ' ' + reply + '\\n');
     }
   }
@@ -197,6 +197,6 @@ for line in runs:
         reply = 'fault ' + json.dumps(str(result['error'])) if result.get('error') else 'answer ' + json.dumps(result, default=str)
     except Exception:
         reply = 'fault ' + json.dumps(traceback.format_exc())
-    # A line of its own, whatever the code has printed past this.
+    # A separate line, whatever the code has printed past this.
     out.write('\\n' + run['runId'] + ' ' + reply + '\\n')
     out.flush()`;

@@ -200,7 +200,7 @@ function withoutUnknown(value: JsonValue, { variables }: Conversion): JsonValue 
 
 const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
 
-/** Returns a value with an input of its own for each variable that has a default, such as `{{ name | default("none") }}`. */
+/** Returns a value with a separate input for each variable that has a default, such as `{{ name | default("none") }}`. */
 function withFallbacks(
   value: JsonValue,
   { isJudge = false }: WrittenProvider,

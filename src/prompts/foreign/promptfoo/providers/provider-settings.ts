@@ -142,7 +142,7 @@ const UNSENT_KEYS = [
   { ids: /^ollama:/u, keys: ['format', 'template', 'raw'] },
 ];
 
-/** Keys that hold settings of their own. */
+/** Keys that hold their own settings. */
 const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 
 /** Providers whose requests take every key of `passthrough`, which wins over the others. */

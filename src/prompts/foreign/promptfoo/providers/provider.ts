@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 
-/** A provider at an address of its own, as an entry of a models file. */
+/** A provider at its own address, as an entry of a models file. */
 export interface PromptfooAddress {
   readonly name: string;
   readonly entry: JsonObject & { readonly baseUrl: string };

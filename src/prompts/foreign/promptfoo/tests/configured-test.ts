@@ -90,7 +90,7 @@ export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): Configur
   };
 }
 
-/** Returns a scenario's test with a conversation of its own, as in promptfoo; any other test unchanged. */
+/** Returns a scenario's test with its own conversation, as in promptfoo; any other test unchanged. */
 export function withConversation(test: ConfiguredTest): ConfiguredTest {
   const { scenario, metadata } = test;
   if (scenario === undefined || (metadata['conversationId'] ?? null) !== null) return test;

@@ -1040,7 +1040,7 @@ tests: [{ assert: [{ type: llm-rubric, value: good }] }]
     expect(asked.map(({ request }) => request.url)).toEqual(['/a-secret/ask']);
   });
 
-  it('can be a provider like OpenAI at an address of its own', async () => {
+  it('can be a provider like OpenAI at its own address', async () => {
     const answer = { choices: [{ message: { content: 'an answer' } }] };
     const asked = await besideServer(answer, async address => {
       const text = `prompts: [{ raw: 'Say {{a}}', config: { top_p: 0.5 } }]
