@@ -16,6 +16,7 @@ const FILES = {
   start: ['src/main.ts'],
   action: [
     'src/cli/program/run-action.ts',
+    'src/cli/core/paths.ts',
     'src/cli/inputs/describe-config.ts',
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',

@@ -87,7 +87,7 @@ export interface PromptDefinition {
 }
 
 /** Returns the name of the model that a definition means, where `models` knows these models. */
-export function meantModel(
+export function resolveModel(
   { model, providerModel }: Pick<PromptDefinition, 'model' | 'providerModel'>,
   models: { get(name: string): unknown },
 ): string {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readCsv } from '../../src/cli/inputs/rows/csv.ts';
 import { readJsonl } from '../../src/cli/inputs/rows/jsonl.ts';
 import { shellWord } from '../../src/cli/terminal/command-line.ts';
-import { oneLine, safeFileName, visible } from '../../src/cli/terminal/sanitise.ts';
+import { escapeControls, oneLine, safeFileName } from '../../src/cli/terminal/sanitise.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
@@ -59,7 +59,7 @@ async function readAllRows(rows: AsyncIterable<unknown>): Promise<string> {
 
 export default [
   fuzzed('a text that is shown cannot drive a terminal', text, async given => {
-    const shown = await withDeadline(() => visible(given));
+    const shown = await withDeadline(() => escapeControls(given));
     const line = await withDeadline(() => oneLine(given));
     // oxlint-disable-next-line no-control-regex -- these are what must not be left
     return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/u.test(shown) && !/[\n\r\t]/.test(line);

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
+import type { Clock } from '../../src/cli/core/clock.ts';
 import type { LocalService } from '../../src/cli/core/local-service.ts';
-import type { Clock } from '../../src/cli/core/types.ts';
 import { systemClock } from '../../src/cli/runtime/create-context.ts';
 import { startEmbedded } from '../../src/service/embedded.ts';
 import { withStore } from '../../src/service/local-store.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/cli/core/types.ts';
+import type { Clock } from '../../src/cli/core/clock.ts';
 
 interface Sleeper {
   readonly ms: number;

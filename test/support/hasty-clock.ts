@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/cli/core/types.ts';
+import type { Clock } from '../../src/cli/core/clock.ts';
 import { TEST_NOW } from './context.ts';
 
 /** The pause between two lines of progress, in milliseconds. */

@@ -75,7 +75,7 @@ function countEnd(tally: Tally, outcome: WrittenOutcome): void {
 }
 
 /** Counts a row whose creation was sent but whose answer was not awaited. */
-function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: Dropped): void {
+function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: DroppedJobOutcome): void {
   const { sentAt = facts.endedAt } = facts;
   const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;
   tally.now['in doubt'] += 1;
@@ -135,11 +135,14 @@ function knownRunIds(
 
 /** An outcome with a line in the results. */
 type WrittenOutcome = Extract<JobOutcome, { kind: 'ended' | 'failed' }>;
-type Ended = Extract<JobOutcome, { kind: 'ended' }>;
-type Dropped = Extract<JobOutcome, { kind: 'dropped' }>;
+type EndedJobOutcome = Extract<JobOutcome, { kind: 'ended' }>;
+type DroppedJobOutcome = Extract<JobOutcome, { kind: 'dropped' }>;
 
 /** Returns the end of a dropped row if its run was this process's own, which was stopped with it. */
-async function endOfDropped(running: RunningBatch, dropped: Dropped): Promise<Ended | Dropped> {
+async function endOfDropped(
+  running: RunningBatch,
+  dropped: DroppedJobOutcome,
+): Promise<EndedJobOutcome | DroppedJobOutcome> {
   const { batch, budget, tally } = running;
   const { runId, facts } = dropped;
   if (runId === undefined) return dropped;
@@ -152,7 +155,7 @@ async function endOfDropped(running: RunningBatch, dropped: Dropped): Promise<En
 }
 
 /** Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid run. */
-async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<Ended> {
+async function saveRowOutputs(running: RunningBatch, outcome: EndedJobOutcome): Promise<EndedJobOutcome> {
   const { run, failures } = await savedRun(running, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
   const error = run.runStatus === 'failed' ? runFailed(run) : saveFault(failures);

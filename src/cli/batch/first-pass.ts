@@ -9,7 +9,7 @@ import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
-import { neverRan, type ResultsFile } from './results/results-line.ts';
+import { madeNoRun, type ResultsFile } from './results/results-line.ts';
 
 /** The state that a batch is resumed from. */
 export interface EarlierState {
@@ -78,7 +78,7 @@ class RowCheck {
     this.#before = before;
     this.#handed = handedRows(before.journal);
     const results = [...before.results.states];
-    this.#neverRan = new Set(results.filter(([, state]) => neverRan(state)).map(([id]) => id));
+    this.#neverRan = new Set(results.filter(([, state]) => madeNoRun(state)).map(([id]) => id));
     this.#strays = new Set([...idsThatNeedRows(before), ...this.#handed.keys()]);
   }
 
@@ -152,7 +152,7 @@ class RowCheck {
 /** Yields the ids that must still have a row. A row that never had a run may have been corrected and have another id. */
 function* idsThatNeedRows({ journal, results }: EarlierState): Generator<string> {
   for (const [id, state] of results.states) {
-    if (!neverRan(state)) yield id;
+    if (!madeNoRun(state)) yield id;
   }
   for (const [id, { entry }] of journal.states) {
     if (entry !== undefined) yield id;

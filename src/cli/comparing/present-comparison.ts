@@ -10,7 +10,7 @@ import { present } from '../outputs/present.ts';
 import { printPaid } from '../outputs/present-run.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
 import { isPagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts';
-import { oneLine, visible } from '../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../terminal/sanitise.ts';
 import { plainRows } from '../terminal/table.ts';
 import { reportTestFault } from '../testing/report-end.ts';
 import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './compared-row.ts';
@@ -43,7 +43,7 @@ export async function presentComparison(
   const forms = {
     terminal: async () =>
       (await gridTable(ctx.io, grid, { isWhole: false })) +
-      verdictLines.map(line => `${visible(line)}\n`).join(''),
+      verdictLines.map(line => `${escapeControls(line)}\n`).join(''),
     plain: () =>
       plainRows([
         ...compared.map(row => rowCells(row, budget, judgements)),

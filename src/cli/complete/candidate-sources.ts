@@ -1,8 +1,8 @@
 import { homeDirectory } from '../../files/user-folders.ts';
 import type { Context } from '../context.ts';
 import { type CommandTable, type Completes, commandName, commandsBelow } from '../core/command-spec.ts';
+import { completePaths } from '../core/complete-path.ts';
 import { ageText } from '../core/durations.ts';
-import { pathsFrom } from '../core/paths.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
@@ -44,7 +44,7 @@ export const flagNames: CandidateSource = ({ call: { flags, flagValues } }) =>
 const filesNamed =
   (form: RegExp): CandidateSource =>
   ({ ctx: { cwd, env }, typed }) =>
-    pathsFrom(typed, { cwd, home: homeDirectory(env) }, name => form.test(name)).map(value => ({
+    completePaths(typed, { cwd, home: homeDirectory(env) }, name => form.test(name)).map(value => ({
       value,
       isPartial: value.endsWith('/'),
     }));

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { CommandTable, Completes } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { inAscii, oneLine, visible } from '../terminal/sanitise.ts';
+import { escapeControls, escapeNonAscii, oneLine } from '../terminal/sanitise.ts';
 import { CachedFacts } from './cached-facts.ts';
 import {
   anyOf,
@@ -98,7 +98,7 @@ export function forZsh(candidates: readonly Candidate[]): string[] {
  */
 export function forPowerShell(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description }) =>
-    inAscii(JSON.stringify([powerShellCandidate(value), value, oneLine(description ?? '') || value])),
+    escapeNonAscii(JSON.stringify([powerShellCandidate(value), value, oneLine(description ?? '') || value])),
   );
 }
 
@@ -128,7 +128,7 @@ async function candidatesFor(
 ): Promise<Candidate[]> {
   const call = readTypedCommand(table, words);
   if (call === undefined) return [];
-  const { source, prefix } = sourceFor(call, current);
+  const { source, prefix } = chooseSource(call, current);
   const typed = current.slice(prefix.length);
   const lineCtx = withFlags(ctx, call);
   const candidates = await Promise.resolve({
@@ -146,7 +146,7 @@ async function candidatesFor(
 }
 
 /** Returns the source of candidates, and the part of the word before them. */
-function sourceFor(
+function chooseSource(
   call: TypedCommand,
   current: string,
 ): { readonly source: CandidateSource; readonly prefix: string } {
@@ -193,5 +193,5 @@ function withFlags(ctx: Context, { flagValues }: TypedCommand): Context {
 
 /** Returns false for values with control characters: they can't be typed, and would break the lines for the shells. */
 function isTypeable(value: string): boolean {
-  return !/[\t\n]/u.test(value) && visible(value) === value;
+  return !/[\t\n]/u.test(value) && escapeControls(value) === value;
 }

@@ -45,7 +45,7 @@ export function readTypedCommand(table: CommandTable, words: readonly string[]):
   let onlyOperands = false;
   for (const word of words) {
     if (open !== undefined) {
-      note(flagValues, open, word);
+      noteFlagValue(flagValues, open, word);
       open = undefined;
     } else if (word === '--' && !onlyOperands) {
       onlyOperands = true;
@@ -105,14 +105,14 @@ export function isFlag(word: string): boolean {
 /** Records a flag; returns it if the next word is its value. */
 function readFlag(word: string, flags: readonly Flag[], flagValues: Map<string, string[]>): Flag | undefined {
   const carried = flagWithValue(word, flags);
-  if (carried !== undefined) note(flagValues, carried.flag, word.slice(carried.prefix.length));
+  if (carried !== undefined) noteFlagValue(flagValues, carried.flag, word.slice(carried.prefix.length));
   const flag = flags.find(({ name, short }) => name === word || short === word);
   if (flag?.value === 'required') return flag;
-  if (flag !== undefined) note(flagValues, flag, '');
+  if (flag !== undefined) noteFlagValue(flagValues, flag, '');
   return undefined;
 }
 
-function note(flagValues: Map<string, string[]>, { name }: Flag, value: string): void {
+function noteFlagValue(flagValues: Map<string, string[]>, { name }: Flag, value: string): void {
   flagValues.set(name, [...(flagValues.get(name) ?? []), value]);
 }
 

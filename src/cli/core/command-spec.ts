@@ -78,10 +78,12 @@ export type FlagsOf<F extends readonly FlagSpec[]> = {
 };
 
 /** The text after the dashes of the long name, such as `input <key=value>`. */
-type Long<Flags extends string> = Flags extends `${string}--${infer Rest}` ? Rest : never;
+type LongFlagName<Flags extends string> = Flags extends `${string}--${infer Rest}` ? Rest : never;
 
 type NameOf<Flags extends string> =
-  Long<Flags> extends `no-${infer Name}` ? CamelCase<FirstWord<Name>> : CamelCase<FirstWord<Long<Flags>>>;
+  LongFlagName<Flags> extends `no-${infer Name}`
+    ? CamelCase<FirstWord<Name>>
+    : CamelCase<FirstWord<LongFlagName<Flags>>>;
 
 type FirstWord<Text extends string> = Text extends `${infer Word} ${string}` ? Word : Text;
 
@@ -90,7 +92,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   : Name;
 
 type IsAlwaysThere<S extends FlagSpec> =
-  Long<S[0]> extends `no-${string}`
+  LongFlagName<S[0]> extends `no-${string}`
     ? true
     : S[2] extends { readonly repeats: true } | { readonly default: string } | { readonly required: true }
       ? true
@@ -98,9 +100,9 @@ type IsAlwaysThere<S extends FlagSpec> =
 
 type FlagValue<S extends FlagSpec> = S[2] extends { readonly repeats: true }
   ? readonly OneValue<S>[]
-  : Long<S[0]> extends `${string} <${string}`
+  : LongFlagName<S[0]> extends `${string} <${string}`
     ? OneValue<S>
-    : Long<S[0]> extends `${string} [${string}`
+    : LongFlagName<S[0]> extends `${string} [${string}`
       ? OneValue<S> | true
       : boolean;
 

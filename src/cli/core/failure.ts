@@ -13,7 +13,6 @@ import { errorCode, hasNoSpace } from '../../utils/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { waitInWords } from './counted.ts';
-import type { Advise } from './types.ts';
 
 /** An error in the form in which it is reported, with its exit code. */
 export interface Failure {
@@ -27,15 +26,22 @@ export interface Failure {
   readonly details?: readonly string[];
 }
 
+/**
+ * Formats a command line for a hint, with the flags that choose the same service, so that it works as printed.
+ *
+ * @param words the words after `promptrun`; each is quoted if a shell needs it
+ */
+export type Advise = (...words: readonly string[]) => string;
+
 /** The context of a service error that hints depend on: the client's `errorContext`. */
-export interface Situation {
+export interface ErrorContext {
   readonly advise: Advise;
   /** The source of the key; see `Connection.keySource`. */
   readonly keySource?: string | undefined;
   readonly profile?: string | undefined;
 }
 
-const DEFAULT_SITUATION: Situation = { advise: (...words) => ['promptrun', ...words].join(' ') };
+const DEFAULT_ERROR_CONTEXT: ErrorContext = { advise: (...words) => ['promptrun', ...words].join(' ') };
 
 /** Returns the failure of an error. The only place where errors become exit codes. */
 export function toFailure(error: unknown): Failure {
@@ -45,8 +51,8 @@ export function toFailure(error: unknown): Failure {
     return { status, message, data, exitCode, hints, details };
   }
   if (error instanceof PromptServiceError) {
-    const { status, message, data, context = DEFAULT_SITUATION } = error;
-    const hints = hintsFor(error, context as Situation);
+    const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
+    const hints = hintsFor(error, context as ErrorContext);
     const details = error instanceof ServiceError ? detailsIn(error) : [];
     return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
   }
@@ -138,11 +144,11 @@ export function exitCodeOfHttp(httpStatus: number): ExitCode {
   return httpStatus < 500 ? EXIT.usage : EXIT.fault;
 }
 
-function hintsFor(error: PromptServiceError, situation: Situation): string[] {
-  const { advise } = situation;
+function hintsFor(error: PromptServiceError, context: ErrorContext): string[] {
+  const { advise } = context;
   // The embedded service needs no key; a missing provider's key is named in the message.
-  if (error.httpStatus === 403 && situation.keySource === undefined) return [];
-  if (error instanceof UnauthorizedError) return [keyHint(error, situation)];
+  if (error.httpStatus === 403 && context.keySource === undefined) return [];
+  if (error instanceof UnauthorizedError) return [keyHint(error, context)];
   if (error instanceof PaymentRequiredError) {
     return [
       `See the credits with: ${advise('account')}`,
@@ -160,7 +166,7 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
 /** Returns the hint that fits the source of the key. */
 function keyHint(
   { httpStatus, cause }: UnauthorizedError,
-  { advise, keySource, profile }: Situation,
+  { advise, keySource, profile }: ErrorContext,
 ): string {
   if (httpStatus === 403) {
     return cause instanceof ProtocolError

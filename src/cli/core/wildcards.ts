@@ -12,7 +12,7 @@ export function expandWildcards(names: readonly string[], cwd: string): string[]
     if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
     // macOS may list `é` as two characters, and it is typed as one.
     const found = namesIn(path.resolve(cwd, folder)).filter(file =>
-      matches(file.normalize('NFC'), pattern.normalize('NFC')),
+      matchesPattern(file.normalize('NFC'), pattern.normalize('NFC')),
     );
     return found.length === 0 ? [name] : found.sort().map(file => folder + file);
   });
@@ -27,7 +27,7 @@ function namesIn(directory: string): string[] {
 }
 
 /** Returns true if a name matches a pattern; like in a shell, `*` does not match a dot at the beginning. */
-function matches(name: string, pattern: string): boolean {
+function matchesPattern(name: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop() ?? '';
   if (name.startsWith('.') && !first.startsWith('.')) return false;

@@ -45,11 +45,14 @@ export async function createRun(
   const { promptVersionId, digest: inputsDigest } = request;
   const { offsetMs: clockOffsetMs } = client.clock;
   const entry = options.entry ?? ctx.journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs });
-  await Promise.all([begin(ctx, entry, { again: options.entry !== undefined }), options.onBegin?.(entry)]);
+  await Promise.all([
+    beginInJournal(ctx, entry, { again: options.entry !== undefined }),
+    options.onBegin?.(entry),
+  ]);
   return new RunCreation({ ctx, connection, request, entry, options }).run();
 }
 
-async function begin(
+async function beginInJournal(
   { journal }: Context,
   entry: JournalEntry,
   options: { readonly again: boolean },

@@ -108,7 +108,7 @@ const ASK: Readonly<Record<QuestionKind, Ask>> = {
   },
   async several(prompter, field, question, signal) {
     const { choices = [], default: standard = '' } = field;
-    const { min, max } = bounds(field);
+    const { min, max } = choiceLimits(field);
     const wanted = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
     const chosen = await prompter.several(
       {
@@ -143,7 +143,7 @@ function namedChoices({ choices = [], labels }: TextField): Choice<string>[] {
 }
 
 /** Returns the minimum and maximum number of choices, limited to the choices that exist. */
-function bounds({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
+function choiceLimits({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
   const { min = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
   const least = Math.min(min, choices.length);
   return { min: least, max: Math.max(max, least, 1) };

@@ -138,7 +138,7 @@ function describeJtd(schema: UncheckedObject): TextField[] {
   const definitions = valueAt(schema, 'definitions');
   const describe = (form: 'properties' | 'optionalProperties'): TextField[] =>
     Object.entries(valueAt(schema, form) ?? {}).map(([key, property]) =>
-      describeProperty(key, resolve(property, definitions), {
+      describeProperty(key, resolveReference(property, definitions), {
         required: form === 'properties',
         definitions,
       }),
@@ -153,7 +153,7 @@ function describeProperty(
 ): TextField {
   const metadata = valueAt(property, 'metadata');
   const itemForm = valueAt(property, 'elements');
-  const elements = itemForm === undefined ? undefined : resolve(itemForm, definitions);
+  const elements = itemForm === undefined ? undefined : resolveReference(itemForm, definitions);
   const type = readOptional(valueAt(property, 'type'), scalarText) ?? '';
   const isObjectForm = ['properties', 'values', 'discriminator'].some(
     form => valueAt(property, form) !== undefined,
@@ -171,7 +171,7 @@ function describeProperty(
 }
 
 /** Follows `{ref: name}` into the definitions. @throws {UnknownShape} if it leads nowhere */
-function resolve(form: unknown, definitions: unknown): UncheckedObject {
+function resolveReference(form: unknown, definitions: unknown): UncheckedObject {
   let target = form;
   for (let step = 0; step < MAX_REFERENCES; step += 1) {
     const name = valueAt(target, 'ref');

@@ -25,7 +25,7 @@ export function parsePeriod(
   const since = flags.since === undefined ? undefined : epochSeconds(flags.since, '--since', now);
   const until = flags.until === undefined ? undefined : epochSeconds(flags.until, '--until', now);
   if (since !== undefined && until !== undefined && since >= until) {
-    throw usageError(`--since (${iso(since)}) must be earlier than --until (${iso(until)})`);
+    throw usageError(`--since (${isoSeconds(since)}) must be earlier than --until (${isoSeconds(until)})`);
   }
   return {
     ...(since !== undefined && { since: Math.floor(since) }),
@@ -48,7 +48,7 @@ function epochSeconds(text: string, flag: string, now: number): number {
   return time / 1000;
 }
 
-function iso(seconds: number): string {
+function isoSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 

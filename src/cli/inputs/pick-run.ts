@@ -9,7 +9,7 @@ import { pickOptions } from './pick-options.ts';
 import { promptFilesBelow } from './prompt-files-below.ts';
 
 /** The target and options that a person chose. */
-interface Picked {
+interface PickedRun {
   /** An alias, a prompt file or a prompt version. */
   readonly target: string;
   /** The name that a person would type for it. */
@@ -23,7 +23,7 @@ export async function pickRun(
   ctx: Context,
   connection: Connection,
   { ask = false, option }: { readonly ask?: boolean; readonly option: readonly string[] },
-): Promise<Picked> {
+): Promise<PickedRun> {
   const prompt = await pickPrompt(ctx, connection);
   const named = await pickTarget(ctx, connection, prompt, { asksVersion: ask });
   const isAsked = ask && option.length === 0 && prompt.file === undefined;
@@ -36,7 +36,7 @@ async function pickTarget(
   connection: Connection,
   prompt: PickedPrompt,
   options: { readonly asksVersion: boolean },
-): Promise<Pick<Picked, 'target' | 'shownAs'>> {
+): Promise<Pick<PickedRun, 'target' | 'shownAs'>> {
   const { alias, file, slug } = prompt;
   const name = alias ?? file;
   if (name !== undefined) return { target: name, shownAs: name };

@@ -29,7 +29,7 @@ interface DocumentReading {
 
 function valueAsWritten(node: unknown, reading: DocumentReading, depth: number): unknown {
   if (depth > MAX_WRITTEN_DEPTH) throw usageError(`${reading.what} is nested too deeply`);
-  if (isAlias(node)) return aliased(node.resolve(reading.document), reading, depth + 1);
+  if (isAlias(node)) return resolveAlias(node.resolve(reading.document), reading, depth + 1);
   if (isMap(node)) {
     return Object.fromEntries(
       node.items.map(({ key, value }) => [scalarSource(key), valueAsWritten(value, reading, depth + 1)]),
@@ -40,7 +40,7 @@ function valueAsWritten(node: unknown, reading: DocumentReading, depth: number):
   return typeof node.value === 'string' ? node.value : new Literal(scalarSource(node));
 }
 
-function aliased(node: unknown, reading: DocumentReading, depth: number): unknown {
+function resolveAlias(node: unknown, reading: DocumentReading, depth: number): unknown {
   if (!reading.known.has(node)) reading.known.set(node, valueAsWritten(node, reading, depth));
   return reading.known.get(node);
 }

@@ -1,8 +1,7 @@
 import PQueue from 'p-queue';
 import type { Pace, PacedAnswer } from '../../client/request-options.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
-import { steadyTime } from '../core/steady-time.ts';
-import type { Clock } from '../core/types.ts';
+import { type Clock, steadyTime } from '../core/clock.ts';
 import { TimeIsUp } from '../errors.ts';
 
 /** Gaps up to this length, in milliseconds, may shrink to make up for a late timer; longer gaps never do. */

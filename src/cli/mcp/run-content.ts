@@ -6,7 +6,7 @@ import { dollars, formatDollars, money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { reasonText } from '../outputs/run-errors.ts';
-import { oneLine, visible } from '../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../terminal/sanitise.ts';
 
 type ToolContent = CallToolResult['content'][number];
 
@@ -53,8 +53,8 @@ export async function runResult(
 async function toToolContent(ctx: Context, connection: Connection, item: OutputItem): Promise<ToolContent> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
-  if (type === 'error') return { type: 'text', text: `error: ${visible(reasonText(data))}` };
-  if (type !== 'image') return { type: 'text', text: `${oneLine(type)}: ${visible(data)}` };
+  if (type === 'error') return { type: 'text', text: `error: ${escapeControls(reasonText(data))}` };
+  if (type !== 'image') return { type: 'text', text: `${oneLine(type)}: ${escapeControls(data)}` };
   try {
     const { contentType, body } = await connection.client.download(data, { signal: ctx.signal });
     const pieces: Uint8Array[] = [];

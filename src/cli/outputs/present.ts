@@ -1,11 +1,11 @@
 import { textOrNothing } from '../../files/formats/json-fields.ts';
 import type { Context } from '../context.ts';
-import { oneLine, visible } from '../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../terminal/sanitise.ts';
 import { type Cell, plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
 import { printValue } from './print-json.ts';
 
 /** The forms of one result; only the requested one is made. */
-export interface Forms {
+export interface ListForms {
   /** Returns tab-separated lines without a header, for programs. */
   readonly plain: () => string | Promise<string>;
   /** Returns sanitised text for people; default: the plain form, made inert. */
@@ -15,19 +15,21 @@ export interface Forms {
 }
 
 /** Shows a result: as JSON if requested, in the terminal's form on a terminal, else in the plain form. */
-export async function present(ctx: Context, value: unknown, forms: Forms): Promise<void> {
+export async function present(ctx: Context, value: unknown, forms: ListForms): Promise<void> {
   if (ctx.globals.json) return printValue(ctx, value);
   if (!ctx.io.stdout.isTerminal) {
     await ctx.io.out(withFinalNewline(await forms.plain()));
     return;
   }
-  const text = withFinalNewline(await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(visible)));
+  const text = withFinalNewline(
+    await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(escapeControls)),
+  );
   if (forms.paged !== true) {
     await ctx.io.out(text);
     return;
   }
-  const { page } = await import('../terminal/pager.ts');
-  await page(ctx, text, ctx.settings.get('pager'));
+  const { showInPager } = await import('../terminal/pager.ts');
+  await showInPager(ctx, text, ctx.settings.get('pager'));
 }
 
 export interface ListColumn<T> extends TableColumn {
@@ -90,7 +92,7 @@ function withFinalNewline(text: string): string {
 }
 
 /** Confirms an action: with a note for people, with the facts as JSON if requested. */
-export async function confirm(ctx: Context, facts: object, note: string): Promise<void> {
+export async function confirmAction(ctx: Context, facts: object, note: string): Promise<void> {
   if (ctx.globals.json) await printValue(ctx, facts);
   else ctx.io.note(note);
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { visible, withoutHiddenControls } from '../terminal/sanitise.ts';
+import { escapeControls, withoutHiddenControls } from '../terminal/sanitise.ts';
 
 /** The part of the context that printing JSON needs. */
 type PrintContext = Pick<Context, 'checks' | 'globals' | 'io'>;
@@ -20,7 +20,7 @@ async function formatJson(ctx: PrintContext, value: unknown, indent: number): Pr
   if (query === undefined) return `${await toJson(value, { isTerminal, indent })}\n`;
   const { applyQuery } = await import('./json-query.ts');
   const { bare, json } = await applyQuery(ctx, query, value, indent);
-  if (bare !== undefined) return `${isTerminal ? visible(bare) : bare}\n`;
+  if (bare !== undefined) return `${isTerminal ? escapeControls(bare) : bare}\n`;
   return `${isTerminal ? withoutHiddenControls(json) : json}\n`;
 }
 

@@ -3,7 +3,7 @@ import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/ind
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
-import { oneLine, visible } from '../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../terminal/sanitise.ts';
 import { reasonText } from './run-errors.ts';
 
 export interface PrintOptions {
@@ -46,7 +46,7 @@ export function printFaults(ctx: Context, run: Run): void {
 function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void {
   const data = reasonText(item.data);
   const paint = runStatus === 'succeeded' ? io.paintErr.yellow : io.paintErr.red;
-  io.error(`${paint('error:')} ${io.stderr.isTerminal ? visible(data) : data}`);
+  io.error(`${paint('error:')} ${io.stderr.isTerminal ? escapeControls(data) : data}`);
 }
 
 /** Prints how a run with errors ended, with the id of a failed run, so that it can be shown later. */
@@ -91,6 +91,6 @@ async function printText({ io }: Context, text: string, printed: string): Promis
   const isSame = text.startsWith(printed);
   if (!isSame && !printed.endsWith('\n')) await io.out('\n');
   const rest = isSame ? text.slice(printed.length) : text;
-  const shown = io.stdout.isTerminal ? visible(rest) : rest;
+  const shown = io.stdout.isTerminal ? escapeControls(rest) : rest;
   await io.out(text.endsWith('\n') ? shown : `${shown}\n`);
 }

@@ -2,10 +2,10 @@ import { textOrNothing, textUnder } from '../../files/formats/json-fields.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { ageText } from '../core/durations.ts';
-import type { Advise } from '../core/types.ts';
+import type { Advise } from '../core/failure.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { InputFields, TextField } from '../inputs/input-fields.ts';
-import { oneLine, visible } from '../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../terminal/sanitise.ts';
 import { plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
 import { present } from './present.ts';
 
@@ -78,7 +78,7 @@ async function promptPage(
 }
 
 function templatePart({ io: { paint } }: Context, template: string): string {
-  return template === '' ? '' : `\n${paint.bold('Template')}\n\n${visible(template)}\n`;
+  return template === '' ? '' : `\n${paint.bold('Template')}\n\n${escapeControls(template)}\n`;
 }
 
 function templateRows(template: string): string[][] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { FlagSpec } from '../core/command-spec.ts';
 import { parseDuration } from '../core/durations.ts';
-import type { GlobalOptions } from '../core/types.ts';
+import type { GlobalOptions } from '../core/global-options.ts';
 
 /** The flags of every command; declared on the root, they work anywhere on the line. */
 export const GLOBAL_FLAGS: readonly FlagSpec[] = [

@@ -5,7 +5,7 @@ import { directories } from '../runtime/directories.ts';
 import { listenForInterrupts } from '../runtime/signals.ts';
 import { Settings } from '../settings/settings.ts';
 import type { PlainIo } from '../terminal/io.ts';
-import { page } from '../terminal/pager.ts';
+import { showInPager } from '../terminal/pager.ts';
 
 /** Shows help that is longer than the screen through the pager. Damaged settings never hide help. */
 export async function pageHelp(
@@ -18,7 +18,7 @@ export async function pageHelp(
   const { onInterrupt, uninstall } = listenForInterrupts(process, clock);
   const globals = { pager: tree.opts<{ pager: boolean }>().pager };
   try {
-    await page({ io, env, onInterrupt, globals }, text, pagerSetting(surroundings));
+    await showInPager({ io, env, onInterrupt, globals }, text, pagerSetting(surroundings));
   } finally {
     uninstall();
   }

@@ -19,7 +19,7 @@ export interface ParsedCommand {
 }
 
 /** The commands that work without a home directory, because they keep nothing there. */
-const HOMELESS = /^(?:completion|__complete|uninstall)$/u;
+const NEEDS_NO_HOME = /^(?:completion|__complete|uninstall)$/u;
 
 /** Runs a command in its own context. Prints the result or the error before deferred work begins. */
 export async function runAction({
@@ -30,7 +30,7 @@ export async function runAction({
   reportError,
 }: ParsedCommand): Promise<ExitCode> {
   const { ctx, close } = await createContext(surroundings, globalOptions(command), io, {
-    needsHome: !HOMELESS.test(command.name()),
+    needsHome: !NEEDS_NO_HOME.test(command.name()),
   });
   const code = await runForExitCode(ctx, run, reportError);
   try {

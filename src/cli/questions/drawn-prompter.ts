@@ -1,7 +1,7 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
 import { homeDirectory } from '../../files/user-folders.ts';
 import { QuestionLeft, usageError } from '../errors.ts';
-import { fitted, paragraph } from '../terminal/fit-text.ts';
+import { fitOnLine, paragraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
 import { editText } from './edit-text.ts';
@@ -135,7 +135,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
   #config({ message, description }: Question, ...moreKeys: KeyHints) {
     const { stderr } = this.#options.io;
     return {
-      message: fitted(message, stderr.columns - MESSAGE_MARGIN),
+      message: fitOnLine(message, stderr.columns - MESSAGE_MARGIN),
       pageSize: Math.max(MIN_LINES, Math.min(MAX_LISTED_LINES, stderr.rows - OTHER_LINES)),
       theme: questionTheme(this.#options, description, moreKeys),
     };
@@ -145,7 +145,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const { columns } = this.#options.io.stderr;
     return {
       value,
-      name: fitted(name, columns - CHOICE_MARGIN),
+      name: fitOnLine(name, columns - CHOICE_MARGIN),
       ...(description && { description: paragraph(description, columns) }),
     };
   }

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { homeDirectory } from '../../files/user-folders.ts';
-import type { PathPlace } from '../core/paths.ts';
+import type { PathPlace } from '../core/complete-path.ts';
 import { QuestionLeft } from '../errors.ts';
-import { fitted } from '../terminal/fit-text.ts';
+import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
@@ -114,7 +114,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     signal: AbortSignal,
     validate: (line: string) => Validated<T> | Promise<Validated<T>>,
   ): Promise<T> {
-    const about = description ? `. ${fitted(description, MAX_DESCRIPTION_WIDTH)}` : '';
+    const about = description ? `. ${fitOnLine(description, MAX_DESCRIPTION_WIDTH)}` : '';
     for (;;) {
       const typed = await readLine(`${oneLine(message)}${about}${hint}: `, { io: this.#io, signal, hidden });
       const validated = await validate(typed);
@@ -144,7 +144,7 @@ export function numberedList<T>(choices: readonly Choice<T>[], columns: number):
   return choices
     .map(({ name, description }, index) => {
       const text = description ? `${name}: ${description}` : name;
-      return `${fitted(`  ${index + 1}. ${text}`, columns)}\n`;
+      return `${fitOnLine(`  ${index + 1}. ${text}`, columns)}\n`;
     })
     .join('');
 }

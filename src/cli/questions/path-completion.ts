@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { expandHome, type PathPlace, pathsFrom } from '../core/paths.ts';
+import { completePaths, type PathPlace } from '../core/complete-path.ts';
+import { expandHome } from '../core/paths.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because further keys follow. */
@@ -8,7 +9,7 @@ export function completePath(
   typed: string,
   place: PathPlace & { readonly proposes: (fileName: string) => boolean },
 ): { readonly text: string; readonly candidates: readonly string[] } {
-  const paths = pathsFrom(typed, place, place.proposes).filter(file => oneLine(file) === file);
+  const paths = completePaths(typed, place, place.proposes).filter(file => oneLine(file) === file);
   const names = paths.map(file => `${path.basename(file)}${file.endsWith('/') ? '/' : ''}`);
   return { text: commonStart(paths) || typed, candidates: names.length > 1 ? names : [] };
 }

@@ -1,4 +1,4 @@
-import { fitted, paragraph } from '../terminal/fit-text.ts';
+import { fitOnLine, paragraph } from '../terminal/fit-text.ts';
 import type { PrompterOptions } from './question.ts';
 
 /** Keys and their actions, shown below a question. */
@@ -10,7 +10,7 @@ export function questionTheme({ io }: PrompterOptions, description = '', moreKey
   const describe = (): string => {
     if (description === '') return '';
     return description.length < stderr.columns / 2
-      ? `  ${paint.dim(fitted(description, stderr.columns))}`
+      ? `  ${paint.dim(fitOnLine(description, stderr.columns))}`
       : `\n${paint.dim(paragraph(description, stderr.columns))}\n `;
   };
   return {
@@ -19,9 +19,9 @@ export function questionTheme({ io }: PrompterOptions, description = '', moreKey
     icon: { cursor: '❯', checked: paint.green('◉'), unchecked: '◯' },
     style: {
       message: (text: string, status: string) => paint.bold(text) + (status === 'done' ? '' : describe()),
-      answer: (text: string) => paint.cyan(fitted(text, stderr.columns / 2)),
-      defaultAnswer: (text: string) => paint.dim(`(${fitted(text, stderr.columns / 2)})`),
-      error: (text: string) => paint.red(`> ${fitted(text, stderr.columns * 2)}`),
+      answer: (text: string) => paint.cyan(fitOnLine(text, stderr.columns / 2)),
+      defaultAnswer: (text: string) => paint.dim(`(${fitOnLine(text, stderr.columns / 2)})`),
+      error: (text: string) => paint.red(`> ${fitOnLine(text, stderr.columns * 2)}`),
       help: (text: string) => paint.dim(text),
       highlight: (text: string) => paint.cyan(text),
       searchTerm: (text: string) => `› ${paint.cyan(text)}`,

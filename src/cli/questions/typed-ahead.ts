@@ -1,5 +1,5 @@
 /** A key as `node:readline` reports it. */
-interface Key {
+interface Keypress {
   readonly name?: string;
   readonly sequence?: string;
 }
@@ -10,7 +10,7 @@ export class TypedAhead {
   #isAfterEnter = false;
   #isPasting = false;
 
-  readonly take = (_text: unknown, { name, sequence = '' }: Key = {}): void => {
+  readonly take = (_text: unknown, { name, sequence = '' }: Keypress = {}): void => {
     if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
     if (this.#isAfterEnter) this.#keys.push(sequence);
     else if (!this.#isPasting && (name === 'return' || name === 'enter')) this.#start(sequence);

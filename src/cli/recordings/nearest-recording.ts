@@ -5,7 +5,7 @@ import type { Recording } from './recording-directory.ts';
 /** The recording that is most similar to a request. */
 interface Nearest {
   readonly file: string;
-  readonly difference: string;
+  readonly describeDifference: string;
   /** False if the prompt's content differs, or it is another prompt. */
   readonly isOfVersion: boolean;
 }
@@ -30,7 +30,7 @@ export async function nearestRecording(
     nearest = {
       file,
       weight,
-      difference: difference(names, there, here),
+      describeDifference: difference(names, there, here),
       isOfVersion: !names.includes(VERSION_FIELD),
     };
   }
@@ -74,12 +74,12 @@ function difference(names: readonly string[], there: RequestFields, here: Reques
 
 /** Describes a difference. Leaves out digests of pictures, which mean nothing to people. */
 function comparison(name: string, there: string | null = null, here: string | null = null): string {
-  if (!name.startsWith(IMAGE)) return `${short(there)} there, ${short(here)} here`;
+  if (!name.startsWith(IMAGE)) return `${shortenValue(there)} there, ${shortenValue(here)} here`;
   if (there === null) return 'none there';
   return here === null ? 'none here' : 'another one';
 }
 
-function short(value: string | null): string {
+function shortenValue(value: string | null): string {
   if (value === null) return 'none';
   return JSON.stringify(shortened(value, 40));
 }

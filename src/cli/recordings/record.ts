@@ -137,15 +137,23 @@ class ServiceRecorder implements Recorder {
   }
 
   /** Writes a passing fault as the answer to a creation, unless an earlier recording has a better one. */
-  async #recordPassing(creation: RecordedRequest, answer: RecordedAnswer, masked: Mask): Promise<void> {
+  async #recordPassing(
+    creation: RecordedRequest,
+    answer: RecordedAnswer,
+    masked: MaskSecrets,
+  ): Promise<void> {
     const earlier = await this.#directory.read(RecordingDirectory.fileName(creation));
     if (earlier === undefined) await this.#recordCreation(creation, answer, masked);
   }
 
   /** Writes the recording of a creation, unless its run continues: a later poll returns its end. */
-  async #recordCreation(creation: RecordedRequest, answer: RecordedAnswer, masked: Mask): Promise<void> {
+  async #recordCreation(
+    creation: RecordedRequest,
+    answer: RecordedAnswer,
+    masked: MaskSecrets,
+  ): Promise<void> {
     this.#passing.delete(creation);
-    const runId = runThatGoesOn(answer);
+    const runId = unfinishedRunId(answer);
     if (runId !== undefined) {
       this.#running.set(runId, creation);
       return;
@@ -206,17 +214,17 @@ function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
 }
 
 /** Returns a value in which keys are masked. */
-type Mask = <T>(value: T) => T;
+type MaskSecrets = <T>(value: T) => T;
 
 /** Returns a function that masks the request's key, and those of providers, in its answer. */
-function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): Mask {
+function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): MaskSecrets {
   const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
   const redaction = new Redaction(key, ...providerKeys);
   return value => redaction.value(value);
 }
 
 /** Returns the id of a run that has not ended. */
-function runThatGoesOn({ httpStatus, body }: RecordedAnswer): string | undefined {
+function unfinishedRunId({ httpStatus, body }: RecordedAnswer): string | undefined {
   const [runId, runStatus] = ['runId', 'runStatus'].map(key => valueAt(body, 'data', key));
   const isOver = runStatus === 'succeeded' || runStatus === 'failed';
   const isRunning = httpStatus === 504 || (httpStatus === 200 && !isOver);

@@ -35,9 +35,11 @@ function optional(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }
 
-function fieldOneOf(known: readonly string[]): FieldCheck {
+function fieldOneOf(optionalFields: readonly string[]): FieldCheck {
   return (value, name) =>
-    known.some(word => word === value) ? undefined : `${name} is not one of ${known.join(', ')}`;
+    optionalFields.some(word => word === value)
+      ? undefined
+      : `${name} is not one of ${optionalFields.join(', ')}`;
 }
 
 function fieldList(check: FieldCheck): FieldCheck {
@@ -54,7 +56,7 @@ function map(check: FieldCheck): FieldCheck {
   };
 }
 
-function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
+function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
     return firstDefined(Object.entries(checks), ([key, check]) =>
@@ -64,25 +66,27 @@ function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
 }
 
 /** Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that could be replayed. */
-const RUN_FIELDS = fields({
+const RUN_FIELDS = requiredFields({
   runId: fieldText,
   runStatus: fieldText,
-  outputs: fieldList(fields({ type: fieldOrNull(fieldText), data: fieldOrNull(fieldText) })),
+  outputs: fieldList(requiredFields({ type: fieldOrNull(fieldText), data: fieldOrNull(fieldText) })),
   tokens: fieldOrNull(count),
   warnings: optional(fieldList(fieldText)),
 });
 
 const ENVELOPE: FieldCheck = (value, name) =>
-  fields({ status: fieldText, message: optional(fieldText) })(value, name) ??
+  requiredFields({ status: fieldText, message: optional(fieldText) })(value, name) ??
   (isJsonObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
     ? `${name}.data is missing`
     : undefined);
 
-const ANSWER = fields({ httpStatus: count, body: ENVELOPE });
+const ANSWER = requiredFields({ httpStatus: count, body: ENVELOPE });
 
 /** Checks fields of the interface that may be omitted or null. */
 function known(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
-  return fields(Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(check)])));
+  return requiredFields(
+    Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(check)])),
+  );
 }
 
 const flag: FieldCheck = (value, name) =>
@@ -136,7 +140,7 @@ const DATA = known({
  * form.
  */
 const OTHER_ANSWER: FieldCheck = (value, name) =>
-  fields({ request: optional(fieldText) })(value, name) ??
+  requiredFields({ request: optional(fieldText) })(value, name) ??
   ANSWER(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
     ? fieldOrNull(DATA)(value['body']['data'], 'body.data')
@@ -148,8 +152,8 @@ const CREATION: FieldCheck = (value, name) =>
     ? RUN_FIELDS(value['body']['data'], `${name}.body.data`)
     : undefined);
 
-const RECORDING = fields({
-  request: fields({
+const RECORDING = requiredFields({
+  request: requiredFields({
     promptVersionId: fieldText,
     textInputs: map(fieldText),
     imageInputs: fieldList(fieldText),
@@ -159,7 +163,7 @@ const RECORDING = fields({
     repetition: count,
   }),
   answer: CREATION,
-  media: fieldList(fields({ url: fieldText, sha256: digest, contentType: fieldOrNull(fieldText) })),
+  media: fieldList(requiredFields({ url: fieldText, sha256: digest, contentType: fieldOrNull(fieldText) })),
   notKept: optional(fieldList(fieldText)),
   fault: optional(fieldOneOf(Object.keys(PROVIDER_FAULTS))),
   cost: optional(amount),

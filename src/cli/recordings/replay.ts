@@ -47,7 +47,7 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
 }
 
 /** An index of recorded runs and media by the ids and URLs in answers. */
-interface Index {
+interface RecordingIndex {
   /** Files by run id. */
   readonly runs: ReadonlyMap<string, string>;
   readonly media: ReadonlyMap<string, RecordedMedia>;
@@ -57,7 +57,7 @@ interface Index {
   readonly costs: ReadonlyMap<string, number>;
 }
 
-async function checkedIndex(recordings: RecordingDirectory): Promise<Index> {
+async function checkedIndex(recordings: RecordingDirectory): Promise<RecordingIndex> {
   const runs = new Map<string, string>();
   const media = new Map<string, RecordedMedia>();
   const faults = new Map<string, EngineFault>();
@@ -94,14 +94,14 @@ async function recordedFile(recordings: RecordingDirectory, request: RecordedReq
 
 function nearestHint(nearest: Awaited<ReturnType<typeof nearestRecording>>): string {
   if (nearest === undefined) return 'This prompt has no recording.';
-  const { file, isOfVersion, difference } = nearest;
-  if (isOfVersion) return `The nearest is ${file}; it differs in ${difference}.`;
-  return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another model or prompt; it differs in ${difference}.`;
+  const { file, isOfVersion, describeDifference } = nearest;
+  if (isOfVersion) return `The nearest is ${file}; it differs in ${describeDifference}.`;
+  return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another model or prompt; it differs in ${describeDifference}.`;
 }
 
-interface Replaying {
+interface ReplayState {
   readonly recordings: RecordingDirectory;
-  readonly index: Index;
+  readonly index: RecordingIndex;
   /** Files by idempotency key. */
   readonly creations: ReadonlyMap<string, string>;
   readonly baseUrl: string;
@@ -109,7 +109,7 @@ interface Replaying {
 
 async function answerTo(
   request: TransportRequest,
-  { recordings, index, creations, baseUrl }: Replaying,
+  { recordings, index, creations, baseUrl }: ReplayState,
 ): Promise<TransportResponse | undefined> {
   const place = pathBelow(baseUrl, request.url);
   if (place === undefined) return mediaAt(recordings, index.media.get(request.url));
@@ -118,18 +118,21 @@ async function answerTo(
       creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '') ?? 'none',
     );
     request.onSent?.();
-    return recording && answered(recording.answer);
+    return recording && answerFromRecording(recording.answer);
   }
   const [, runId] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
   if (runId !== undefined) {
     const recording = await recordings.read(index.runs.get(runId) ?? 'none');
-    if (recording) return answered(recording.answer);
+    if (recording) return answerFromRecording(recording.answer);
   }
   if (/^\/runs(?:\?|$)/u.test(place)) {
-    return answered({ httpStatus: 200, body: { status: 'SUCCESS', data: { rows: [], hasMore: false } } });
+    return answerFromRecording({
+      httpStatus: 200,
+      body: { status: 'SUCCESS', data: { rows: [], hasMore: false } },
+    });
   }
   const answer = await recordings.readAnswer(RecordingDirectory.answerFileName(place));
-  return answer && answered(answer);
+  return answer && answerFromRecording(answer);
 }
 
 async function mediaAt(
@@ -142,7 +145,7 @@ async function mediaAt(
   return { status: 200, headers: { 'content-length': String(length), ...type }, body };
 }
 
-function answered({ httpStatus, body }: RecordedAnswer): TransportResponse {
+function answerFromRecording({ httpStatus, body }: RecordedAnswer): TransportResponse {
   const bytes = Buffer.from(stringifyAsWritten(body));
   return {
     status: httpStatus,
@@ -153,5 +156,5 @@ function answered({ httpStatus, body }: RecordedAnswer): TransportResponse {
 
 function notRecorded({ method, url }: TransportRequest, directory: string): TransportResponse {
   const message = `${method} ${new URL(url).pathname} is not recorded in ${directory}; record it with --record`;
-  return answered({ httpStatus: 422, body: { status: 'USAGE_ERROR', message, data: null } });
+  return answerFromRecording({ httpStatus: 422, body: { status: 'USAGE_ERROR', message, data: null } });
 }

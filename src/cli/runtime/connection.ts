@@ -8,8 +8,8 @@ import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
+import type { Advise } from '../core/failure.ts';
 import type { Recorder, Recordings } from '../core/recorder.ts';
-import type { Advise } from '../core/types.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import {
   LOCAL_SCOPE,

@@ -5,9 +5,11 @@ import { sleep } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Checks } from '../checks/checks.ts';
 import type { Connection, Context } from '../context.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Advise } from '../core/failure.ts';
+import type { GlobalOptions } from '../core/global-options.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
-import type { Advise, Clock, GlobalOptions } from '../core/types.ts';
 import { stopCause, TimeIsUp, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usesLocalService } from '../settings/config/address.ts';
@@ -64,8 +66,8 @@ export async function createContext(
   );
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
-  const checks = openedOnce(() => openChecks(signal));
-  const tasks = openedOnce(openTasks);
+  const checks = openOnce(() => openChecks(signal));
+  const tasks = openOnce(openTasks);
   const advise: Advise = (...words) => adviseWith(globals, env)(...words);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
   const declaredModels: ModelsText[] = [];
@@ -123,7 +125,7 @@ async function openTasks(): Promise<PromptTasks> {
 }
 
 /** Opens something at its first use, and then returns it again. `opened` returns undefined before that. */
-function openedOnce<T>(first: () => Promise<T>): {
+function openOnce<T>(first: () => Promise<T>): {
   readonly open: () => Promise<T>;
   readonly opened: () => Promise<T> | undefined;
 } {

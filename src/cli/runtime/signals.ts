@@ -1,4 +1,4 @@
-import type { Clock } from '../core/types.ts';
+import type { Clock } from '../core/clock.ts';
 import { Interrupted } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 

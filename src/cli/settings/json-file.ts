@@ -5,7 +5,7 @@ import { fileIn, makeDirectory } from '../../files/writing/write-below.ts';
 import { replaceFileSync } from '../../files/writing/write-file.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
-import type { Clock } from '../core/types.ts';
+import type { Clock } from '../core/clock.ts';
 import { configError, unwritable } from '../errors.ts';
 
 export type JsonDocument = Record<string, unknown>;
@@ -46,7 +46,7 @@ export class JsonFile<T extends JsonDocument> {
       const content = this.read();
       const result = change(content);
       const { dir: cwd, name: configName } = path.parse(this.path);
-      attempt(this.path, 'written', () => {
+      explainingFault(this.path, 'written', () => {
         new Conf({ cwd, configName, configFileMode: 0o600, accessPropertiesByDotNotation: false }).store =
           content;
       });
@@ -57,7 +57,7 @@ export class JsonFile<T extends JsonDocument> {
   }
 
   #document(): JsonDocument {
-    const text = attempt(this.path, 'read', () => readJsonFileText(this.path));
+    const text = explainingFault(this.path, 'read', () => readJsonFileText(this.path));
     if (text === undefined) return {};
     try {
       const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -71,7 +71,7 @@ export class JsonFile<T extends JsonDocument> {
   async #lock(): Promise<Release> {
     const directory = path.dirname(this.path);
     const lock = `${this.path}.lock`;
-    attempt(directory, 'made', () => makeDirectory(directory, 0o700));
+    explainingFault(directory, 'made', () => makeDirectory(directory, 0o700));
     const release = await waitForLock(fileIn(this.path), this.#clock).catch((error: unknown) => {
       throw inaccessible(lock, 'written', error);
     });
@@ -97,7 +97,7 @@ function readJsonFileText(file: string): string | undefined {
 }
 
 /** Runs `work`. @throws {CliError} CONFIG_ERROR that names the failed action */
-function attempt<T>(file: string, action: 'read' | 'written' | 'made', work: () => T): T {
+function explainingFault<T>(file: string, action: 'read' | 'written' | 'made', work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,11 +1,11 @@
 /** Values closer than this are equal, because sums of decimal fractions differ in their last digits. */
-const NEARLY = 1e-9;
+const TOLERANCE = 1e-9;
 
 export function areAllEqual(values: readonly number[]): boolean {
-  return values.every(value => Math.abs(value - (values[0] ?? value)) < NEARLY);
+  return values.every(value => Math.abs(value - (values[0] ?? value)) < TOLERANCE);
 }
 
 /** Returns true if a value is greater than or, up to rounding, equal to the other. */
 export function isAtLeast(value: number, other: number): boolean {
-  return value > other - NEARLY;
+  return value > other - TOLERANCE;
 }

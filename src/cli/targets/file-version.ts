@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../files/formats/json.ts';
 import type { Context } from '../context.ts';
-import { shownPath } from '../core/shown-path.ts';
+import { shownPath } from '../core/paths.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
 import type { NamedPromptFile } from './prompt-file.ts';

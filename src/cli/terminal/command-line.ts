@@ -1,6 +1,7 @@
 import type { Env } from '../../utils/env.ts';
-import type { Advise, GlobalOptions } from '../core/types.ts';
-import { oneLine, visible } from './sanitise.ts';
+import type { Advise } from '../core/failure.ts';
+import type { GlobalOptions } from '../core/global-options.ts';
+import { escapeControls, oneLine } from './sanitise.ts';
 
 /** A shell with its own quoting rules. Windows PowerShell 5 passes quotes to programs differently from its successor. */
 export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any-of-windows';
@@ -55,18 +56,18 @@ function singleQuoted(word: string): string {
 }
 
 function isUnshowable(text: string): boolean {
-  return /[\t\n]/u.test(text) || visible(text) !== text;
+  return /[\t\n]/u.test(text) || escapeControls(text) !== text;
 }
 
 /** Returns a word as `$'…'` with octal bytes for everything but plain text, so that the locale does not matter. */
 function ansiQuoted(word: string): string {
   const written = Array.from(word, character =>
-    isUnshowable(character) || "'\\!".includes(character) ? octal(character) : character,
+    isUnshowable(character) || "'\\!".includes(character) ? octalEscape(character) : character,
   );
   return `$'${written.join('')}'`;
 }
 
-function octal(character: string): string {
+function octalEscape(character: string): string {
   return [...Buffer.from(character)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 

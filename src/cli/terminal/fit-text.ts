@@ -6,7 +6,7 @@ const MAX_FITTED_LINES = 4;
 const INDENT = 2;
 
 /** Returns a text on one line of at most `columns`, sanitised; `…` marks a cut. */
-export function fitted(text: string, columns: number): string {
+export function fitOnLine(text: string, columns: number): string {
   const line = oneLine(text);
   if (stringWidth(line) <= columns) return line;
   let shown = '';
@@ -20,7 +20,7 @@ export function fitted(text: string, columns: number): string {
 /** Wraps a text into a few indented lines. */
 export function paragraph(text: string, columns: number): string {
   const width = columns - INDENT - 1;
-  return wrapAnsi(fitted(text, width * MAX_FITTED_LINES), width, { trim: true, hard: true })
+  return wrapAnsi(fitOnLine(text, width * MAX_FITTED_LINES), width, { trim: true, hard: true })
     .split('\n')
     .map(line => ' '.repeat(INDENT) + line)
     .join('\n');

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Env } from '../../utils/env.ts';
-import { oneLine, visible } from './sanitise.ts';
+import { escapeControls, oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /**
@@ -28,7 +28,7 @@ export function linkedFile(ctx: TerminalContext, file: string): string {
 /** @param href must not contain anything that could end the escape sequence */
 function hyperlink(ctx: TerminalContext, text: string, href?: string): string {
   if (!ctx.io.stdout.isTerminal) return text;
-  const shown = visible(text);
+  const shown = escapeControls(text);
   return href === undefined || !hasHyperlinks(ctx.env)
     ? shown
     : `\u001B]8;;${href}\u0007${shown}\u001B]8;;\u0007`;

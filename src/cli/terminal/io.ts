@@ -3,7 +3,7 @@ import type { ChalkInstance } from 'chalk';
 import { errorCode, toError } from '../../utils/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { visible, withoutHiddenControls } from './sanitise.ts';
+import { escapeControls, withoutHiddenControls } from './sanitise.ts';
 
 /** The terminal behind a stream, if there is one, and its size. */
 export interface TerminalFacts {
@@ -130,7 +130,7 @@ export function completeIo(
   // A note may contain text from a server, such as a run's name.
   let prefix = '';
   const note = (line: string): void => {
-    if (!options.quiet) io.error(prefix + visible(line));
+    if (!options.quiet) io.error(prefix + escapeControls(line));
   };
   const noted = new Set<string>();
   return {

@@ -39,12 +39,12 @@ export async function openText(ctx: TerminalContext, name: string, text: string)
  */
 export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: string): Promise<void> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const target = url && (await openable(url, ownFiles));
+  const target = url && (await openableTarget(url, ownFiles));
   if (target !== undefined) return openInViewer(ctx, address, target);
   ctx.io.note(`note: this is neither a saved file nor a web address, and is not opened: ${oneLine(address)}`);
 }
 
-async function openable(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
+async function openableTarget(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
   if (/^https?:$/u.test(url.protocol)) return url.href;
   if (url.protocol !== 'file:' || url.host !== '' || ownFiles === undefined) return undefined;
   const own = async (): Promise<string[]> => Promise.all([realpath(fileURLToPath(url)), realpath(ownFiles)]);

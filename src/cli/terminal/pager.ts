@@ -18,7 +18,11 @@ const NOT_RUNNABLE = [126, 127];
  *
  * @param preferred the setting `pager`; it wins over `$PAGER`
  */
-export async function page(ctx: PagerContext, text: string, preferred: string | undefined): Promise<void> {
+export async function showInPager(
+  ctx: PagerContext,
+  text: string,
+  preferred: string | undefined,
+): Promise<void> {
   const pager = pagerFor(ctx, text, preferred);
   if (pager === undefined || !(await runPager(ctx, pager, text))) await ctx.io.out(text);
 }

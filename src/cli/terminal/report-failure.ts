@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import type { Failure } from '../core/failure.ts';
 import { QuestionLeft } from '../errors.ts';
 import type { PlainIo } from './io.ts';
-import { oneLine, visible } from './sanitise.ts';
+import { escapeControls, oneLine } from './sanitise.ts';
 
 /** Reports a failure: one line and its hints, or one line of JSON. */
 export function reportFailure(
@@ -13,7 +13,7 @@ export function reportFailure(
   const { status, message, data, exitCode, hints, details = [] } = failure;
   if (options.json) {
     const line = JSON.stringify({ status, message: jsonMessage(failure), data, exitCode });
-    io.error(io.stderr.isTerminal ? visible(line) : line);
+    io.error(io.stderr.isTerminal ? escapeControls(line) : line);
   } else if (options.error instanceof QuestionLeft) {
     io.error('Cancelled.');
   } else {
@@ -47,6 +47,6 @@ function jsonMessage({ status, message, data, hints }: Failure): string {
 
 function reportStack(io: Pick<PlainIo, 'error'>, error: unknown): void {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    io.error(`debug: ${visible(cause.stack ?? cause.message)}`);
+    io.error(`debug: ${escapeControls(cause.stack ?? cause.message)}`);
   }
 }

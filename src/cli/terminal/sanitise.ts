@@ -10,7 +10,7 @@ const NEVER_MEANT = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]
 const MAX_NAME_BYTES = 80;
 
 /** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
-export function visible(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(HOSTILE, visibleCharacter);
 }
 
@@ -20,7 +20,7 @@ export function withoutHiddenControls(text: string): string {
 }
 
 /** Escapes everything but ASCII as JSON does, so that JSON keeps its value in any code page. */
-export function inAscii(json: string): string {
+export function escapeNonAscii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, jsonEscape);
 }
 
@@ -31,7 +31,7 @@ function jsonEscape(unit: string): string {
 
 /** Returns a text on one line without tabs, for a cell of a table or of tab-separated values. */
 export function oneLine(text: string): string {
-  return visible(text.replace(/\s+/gu, joinLines).replaceAll('\t', ' '));
+  return escapeControls(text.replace(/\s+/gu, joinLines).replaceAll('\t', ' '));
 }
 
 const joinLines = (space: string): string => (/[\r\n\u2028\u2029]/u.test(space) ? ' ' : space);

@@ -53,7 +53,7 @@ export async function withSpinner<T>(
       startedAt,
       ctx.clock.now(),
     );
-  const stop = spin(ctx, text, QUESTION_SHOWN_AFTER_MS);
+  const stop = startSpinning(ctx, text, QUESTION_SHOWN_AFTER_MS);
   try {
     return await answer;
   } finally {
@@ -76,7 +76,7 @@ function startLines(ctx: TerminalContext, first: ProgressState): Progress {
 function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
   const startedAt = ctx.clock.now();
   let state = first;
-  const stop = spin(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), SHOWN_AFTER_MS);
+  const stop = startSpinning(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), SHOWN_AFTER_MS);
   return {
     update: next => {
       state = next;
@@ -93,7 +93,7 @@ export function mayMove({ io, globals, env }: TerminalContext): boolean {
 }
 
 /** Shows a spinner with a changing text after a delay; returns a function that removes it. */
-export function spin(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
+export function startSpinning(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
   const stopped = new AbortController();
   let spinner: Ora | undefined;
   const show = async (): Promise<void> => {
@@ -122,12 +122,14 @@ const POLL_COUNTS = ['', 'once', 'twice'];
 export function spinnerText(state: ProgressState, startedAt: number, now: number): string {
   const { status, polls, silence } = state;
   const polled = polls === 0 ? [] : [`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`];
-  const silent = silence ? [`no answer for ${elapsed(now - silence.since)}: ${oneLine(silence.reason)}`] : [];
-  return [oneLine(status), elapsed(now - startedAt), ...polled, ...silent].join(' · ');
+  const silent = silence
+    ? [`no answer for ${elapsedText(now - silence.since)}: ${oneLine(silence.reason)}`]
+    : [];
+  return [oneLine(status), elapsedText(now - startedAt), ...polled, ...silent].join(' · ');
 }
 
 /** Formats a duration as `45 s`, `2 min 5 s` or `3 h 10 min`. */
-export function elapsed(ms: number): string {
+export function elapsedText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

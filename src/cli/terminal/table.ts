@@ -1,6 +1,6 @@
 import type { TableConstructorOptions } from 'cli-table3';
 import { isUuid } from '../../wire/index.ts';
-import { fitted } from './fit-text.ts';
+import { fitOnLine } from './fit-text.ts';
 import type { Io } from './io.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
@@ -38,11 +38,11 @@ export async function terminalTable(
   const whole = shownColumns(columns, rows.map(cellTexts), measure);
   const isRoomy = excessWidth(whole, available) <= 0;
   const texts = isRoomy ? rows.map(cellTexts) : withShortIds(columns, rows.map(cellTexts));
-  const shown = isRoomy ? whole : narrowed(shownColumns(columns, texts, measure), available);
+  const shown = isRoomy ? whole : narrowColumns(shownColumns(columns, texts, measure), available);
   const cells = rows.map((row, number) =>
     shown.map(({ column, at, width }) => {
       const text = texts[number]?.[at] ?? '';
-      return painted(row[at] ?? '', column.paths ? cutInMiddle(text, width) : fitted(text, width));
+      return paintCell(row[at] ?? '', column.paths ? cutInMiddle(text, width) : fitOnLine(text, width));
     }),
   );
   const head = shown.map(({ column }) => io.paint.bold(column.title));
@@ -81,7 +81,7 @@ export function plainRows(rows: readonly (readonly Cell[])[]): string {
 
 /** Returns one tab-separated line. */
 export function plainRow(row: readonly Cell[]): string {
-  return `${row.map(cell => painted(cell, cellText(cell))).join('\t')}\n`;
+  return `${row.map(cell => paintCell(cell, cellText(cell))).join('\t')}\n`;
 }
 
 function cellTexts(row: readonly Cell[]): string[] {
@@ -92,7 +92,7 @@ function cellText(cell: Cell): string {
   return oneLine(typeof cell === 'string' ? cell : cell.text);
 }
 
-function painted(cell: Cell, text: string): string {
+function paintCell(cell: Cell, text: string): string {
   return typeof cell === 'string' || text === '' ? text : cell.paint(text);
 }
 
@@ -117,21 +117,21 @@ function shownColumns(
 }
 
 /** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
-function narrowed(columns: readonly ShownColumn[], available: number): ShownColumn[] {
+function narrowColumns(columns: readonly ShownColumn[], available: number): ShownColumn[] {
   let shown = [...columns];
   while (excessWidth(shown, available) > totalWidth(shown.map(columnSlack))) {
     const [least] = shown
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
     if (least === undefined)
-      return cutTo(available, shown, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
+      return cutColumns(available, shown, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
     shown = shown.filter(entry => entry !== least);
   }
-  return cutTo(available, shown, entry => columnSlack(entry) > 0, pathsFirst);
+  return cutColumns(available, shown, entry => columnSlack(entry) > 0, pathsFirst);
 }
 
 /** Cuts columns one by one, in this order, until they fit or none may be cut. */
-function cutTo(
+function cutColumns(
   available: number,
   shown: ShownColumn[],
   isCuttable: (entry: ShownColumn) => boolean,

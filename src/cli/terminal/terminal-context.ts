@@ -1,5 +1,6 @@
 import type { Env } from '../../utils/env.ts';
-import type { Clock, GlobalOptions } from '../core/types.ts';
+import type { Clock } from '../core/clock.ts';
+import type { GlobalOptions } from '../core/global-options.ts';
 import type { Io } from './io.ts';
 
 /** The part of a command's context that output to a terminal needs. */

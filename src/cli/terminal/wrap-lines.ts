@@ -14,8 +14,8 @@ export function wrapLines(text: string, columns: number): string {
 
 /** Returns a term, padded and indented, with its text in its own column, or below it if there is no room for one. */
 export function wrappedRow(term: string, text: string, columns: number): string {
-  if (columns - term.length >= MIN_TEXT_WIDTH) return term + hanging(text, term.length, columns);
-  return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(BELOW)}${hanging(text, BELOW, columns)}`;
+  if (columns - term.length >= MIN_TEXT_WIDTH) return term + wrapIndented(text, term.length, columns);
+  return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(BELOW)}${wrapIndented(text, BELOW, columns)}`;
 }
 
 function wrappedLine(line: string, columns: number): string {
@@ -26,11 +26,11 @@ function wrappedLine(line: string, columns: number): string {
     return wrappedRow(line.slice(0, line.length - text.length), text, columns);
   }
   const hang = indent === 0 ? 0 : indent + 2;
-  return ' '.repeat(indent) + hanging(line.trimStart(), hang, columns);
+  return ' '.repeat(indent) + wrapIndented(line.trimStart(), hang, columns);
 }
 
 /** Breaks a text into lines that leave room for an indentation; every line but the first is indented. */
-function hanging(text: string, indent: number, columns: number): string {
+function wrapIndented(text: string, indent: number, columns: number): string {
   const help = new Help();
   help.minWidthToWrap = 1;
   return help.boxWrap(text, columns - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
@@ -59,6 +59,6 @@ export function wrapCommand(line: string, columns: number): string {
     current += ` ${word}`;
   }
   const above =
-    comment === undefined ? [] : [`  # ${hanging(comment, 4, columns).replaceAll('\n    ', '\n  # ')}`];
+    comment === undefined ? [] : [`  # ${wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ')}`];
   return [...above, ...lines, current].join('\n');
 }

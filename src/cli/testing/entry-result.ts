@@ -4,7 +4,7 @@ import { sumOfSeconds } from '../jobs/job.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { isDecided } from '../statistics/confidence-sequence.ts';
 import type { CaseRuns } from '../statistics/rates.ts';
-import { ALL, meetsPassRule } from './cases/pass-rule.ts';
+import { ALL_RUNS, meetsPassRule } from './cases/pass-rule.ts';
 import type { TestCase, TestedModel, TestFile } from './cases/test-case.ts';
 import type { UnmetExpectation } from './expectations/expectation.ts';
 
@@ -53,7 +53,7 @@ export function faultyFileResult({ file, name, fault }: FaultyTestFile): EntryRe
     options: new Map(),
     expect: [],
     repeat: 1,
-    pass: ALL,
+    pass: ALL_RUNS,
   };
   const entry = {
     file: { file, name, target: '', models: [], cases: [testCase] },

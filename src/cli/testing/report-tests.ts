@@ -6,7 +6,7 @@ import { gridPage } from '../outputs/pages/grid-page.ts';
 import { printValue } from '../outputs/print-json.ts';
 import { checkWritableFile } from '../outputs/saving/check-writable.ts';
 import { writeNamedFile } from '../outputs/saving/special-file.ts';
-import { visible } from '../terminal/sanitise.ts';
+import { escapeControls } from '../terminal/sanitise.ts';
 import type { EntryResult } from './entry-result.ts';
 import { githubReport, writeJobSummary } from './reporters/github-report.ts';
 import { jsonReport } from './reporters/json-report.ts';
@@ -81,7 +81,7 @@ function reportText(
 const MAX_COMMENT = 65_536;
 
 async function printReport({ io }: Context, text: string): Promise<void> {
-  await io.out(io.stdout.isTerminal ? visible(text) : text);
+  await io.out(io.stdout.isTerminal ? escapeControls(text) : text);
 }
 
 /** Writes a report. A failed write must not cost the other results of the finished tests. */

@@ -6,7 +6,6 @@ import { type CliError, notFoundError, withResumeHint } from '../errors.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
-
 import type { MediaContent } from '../outputs/media-content.ts';
 import { printPaid } from '../outputs/present-run.ts';
 import { withSpinner } from '../terminal/spinner.ts';

@@ -2,7 +2,7 @@ import type { FilePosition } from '../../files/formats/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { RunOption } from '../../wire/index.ts';
-import { meantModel, type PromptDefinition } from '../definition.ts';
+import { type PromptDefinition, resolveModel } from '../definition.ts';
 import type { Finding, Findings } from '../findings.ts';
 import type { ParsedPrompt } from '../parse/parse-prompt.ts';
 import { lacksOpeningFence } from '../parse/prompt-source.ts';
@@ -120,7 +120,7 @@ export function checkModel(
   mayLackModel = false,
 ): void {
   const { places, config, output } = definition;
-  const name = meantModel(definition, models);
+  const name = resolveModel(definition, models);
   const model = models.get(name);
   if (!model) {
     const what = models.explainMissing(name);

@@ -34,7 +34,7 @@ export function splitSource(text: string): PromptSource {
     source,
     frontMatter: lines.slice(open + 1, close).join('\n'),
     frontMatterLine: open + 2,
-    ...trimmed(lines.slice(close + 1), close + 2),
+    ...trimTemplate(lines.slice(close + 1), close + 2),
   };
 }
 
@@ -60,7 +60,10 @@ export function wholeSource(text: string): PromptSource {
   return { source, frontMatter: '', frontMatterLine: 1, template: source, start: { line: 1, column: 1 } };
 }
 
-function trimmed(lines: readonly string[], firstLine: number): { template: string; start: FilePosition } {
+function trimTemplate(
+  lines: readonly string[],
+  firstLine: number,
+): { template: string; start: FilePosition } {
   const body = lines.join('\n');
   const blank = body.slice(0, body.length - body.trimStart().length);
   const column = blank.length - blank.lastIndexOf('\n');

@@ -27,7 +27,7 @@ export class CompiledTemplates {
     const text = JSON.stringify([template.template, template.partials, template.declared]);
     const known = this.#byText.get(text);
     if (known) return known;
-    const compiled = compile(template);
+    const compiled = compileTemplate(template);
     if (this.#byText.size >= MAX_CACHED_TEMPLATES) this.#byText.clear();
     this.#byText.set(text, compiled);
     return compiled;
@@ -35,7 +35,7 @@ export class CompiledTemplates {
 }
 
 /** Compiles a template so that only the known helpers are called and none is looked up by name. */
-function compile({ template, partials, declared }: Template): CompiledTemplate {
+function compileTemplate({ template, partials, declared }: Template): CompiledTemplate {
   const handlebars = Handlebars.create();
   const added = addedHelpers();
   const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...added })];

@@ -49,7 +49,7 @@ class Instrumenter extends Handlebars.Visitor {
 
   override MustacheStatement(tag: hbs.AST.MustacheStatement): hbs.AST.MustacheStatement {
     const value = shownValue(tag, this.#declares);
-    return value ? { ...tag, ...call(this.#names.value, value) } : tag;
+    return value ? { ...tag, ...helperCall(this.#names.value, value) } : tag;
   }
 
   override BlockStatement(block: hbs.AST.BlockStatement): hbs.AST.BlockStatement {
@@ -58,7 +58,7 @@ class Instrumenter extends Handlebars.Visitor {
       this.acceptKey(block, 'inverse');
       block.inverseStrip ??= { open: false, close: false };
     }
-    return isHelperBlock(block) ? block : { ...block, ...call(this.#names.block, block.path) };
+    return isHelperBlock(block) ? block : { ...block, ...helperCall(this.#names.block, block.path) };
   }
 
   override DecoratorBlock(block: hbs.AST.DecoratorBlock): void {
@@ -111,7 +111,7 @@ function contentBytes(part: hbs.AST.Statement): number {
 }
 
 /** Returns the fields that make a tag the call of a helper with one value. */
-function call(name: string, value: hbs.AST.Expression) {
+function helperCall(name: string, value: hbs.AST.Expression) {
   const { path } = statement(`{{[${name}]}}`) as hbs.AST.MustacheStatement;
   return { path: tagPath(path), params: [value], hash: undefined as unknown as hbs.AST.Hash };
 }

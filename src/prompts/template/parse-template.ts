@@ -186,12 +186,12 @@ function withoutTag(text: string, at: number, { closed }: Blocks): string {
   const start = text.lastIndexOf('{{', at + 1);
   if (start < 0) return text;
   const end = closed.get(start);
-  const rest = blanked(text, start, Math.max(at, start + 2));
-  return end === undefined ? rest : blanked(rest, end, end + 2);
+  const rest = blankTag(text, start, Math.max(at, start + 2));
+  return end === undefined ? rest : blankTag(rest, end, end + 2);
 }
 
 /** Blanks out a tag up to its end, or up to the next tag if it is not closed. */
-function blanked(text: string, start: number, from: number): string {
+function blankTag(text: string, start: number, from: number): string {
   const [close, next] = [text.indexOf('}}', from), text.indexOf('{{', from)];
   const limit = next < 0 ? text.length : next;
   const isClosed = close >= 0 && close < limit;

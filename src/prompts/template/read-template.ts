@@ -155,7 +155,7 @@ class TemplateReader {
     const isHere = name === PARTIAL_BLOCK || here.inlines.has(name);
     const isThere = isHere || this.#readPartial(name, partial, here);
     if (partial.type === 'PartialBlockStatement') {
-      return this.#program(partial.program, perhaps(here));
+      return this.#program(partial.program, inUnknownContext(here));
     }
     if (isThere) return;
     const at = name.lastIndexOf('/') + 1;
@@ -221,12 +221,12 @@ class TemplateReader {
         here,
       );
     }
-    this.#program(block.program, perhaps(here));
+    this.#program(block.program, inUnknownContext(here));
   }
 }
 
 /** Returns the place inside content that something else may render, in a context that is unknown here. */
-function perhaps(here: TemplatePlace): TemplatePlace {
+function inUnknownContext(here: TemplatePlace): TemplatePlace {
   return { ...here, scope: here.scope.within('perhaps'), open: new Set() };
 }
 

@@ -1,7 +1,7 @@
 import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { checkParsed } from '../../prompts/check/check-prompt.ts';
-import { meantModel, type PromptDefinition } from '../../prompts/definition.ts';
+import { type PromptDefinition, resolveModel } from '../../prompts/definition.ts';
 import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
 import { lacksOpeningFence } from '../../prompts/parse/prompt-source.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
@@ -55,7 +55,7 @@ export async function publishPrompt(
     findings.fault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
     throw invalidPromptFile(findings);
   }
-  const version = toNewVersion({ ...definition, model: meantModel(definition, models) }, model);
+  const version = toNewVersion({ ...definition, model: resolveModel(definition, models) }, model);
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
   const echoes = !definition.namesModel && model === undefined;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../files/formats/json.ts';
-import { configFields, meantModel, type PromptDefinition } from '../../prompts/definition.ts';
+import { configFields, type PromptDefinition, resolveModel } from '../../prompts/definition.ts';
 import { type Finding, invalidPromptFile } from '../../prompts/findings.ts';
 import { readPromptText } from '../../prompts/parse/read-prompt-text.ts';
 import { slugFrom } from '../../prompts/slug.ts';
@@ -71,7 +71,7 @@ export async function ensureUnlistedVersion(
   const { definition, notes } = published
     ? { definition: await createDefinitions(store, tasks).ofRun(published.id), notes: [] }
     : await readRunnable(context, request);
-  const ownModel = request.model ?? (definition.namesModel ? meantModel(definition, models) : undefined);
+  const ownModel = request.model ?? (definition.namesModel ? resolveModel(definition, models) : undefined);
   if (ownModel === undefined) checkModelExists(models, defaultModel, 'the setting `model`: ');
   const version = toNewVersion(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, ownModel ?? defaultModel ?? version.model, config);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Clock } from '../../../src/cli/core/types.ts';
+import type { Clock } from '../../../src/cli/core/clock.ts';
 import {
   type BatchResult,
   journalSteps,

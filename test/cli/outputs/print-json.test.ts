@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GlobalOptions } from '../../../src/cli/core/types.ts';
+import type { GlobalOptions } from '../../../src/cli/core/global-options.ts';
 import { jsonLine, printValue } from '../../../src/cli/outputs/print-json.ts';
 import { type TestOptions, testContext } from '../../support/context.ts';
 

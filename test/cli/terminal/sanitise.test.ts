@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { oneLine, safeFileName, visible } from '../../../src/cli/terminal/sanitise.ts';
+import { escapeControls, oneLine, safeFileName } from '../../../src/cli/terminal/sanitise.ts';
 
 // oxlint-disable-next-line no-control-regex -- what a terminal acts on
 const DRIVES_A_TERMINAL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
@@ -11,21 +11,21 @@ const anyText = fc
 
 describe('visible', () => {
   it('shows what would drive the terminal, and keeps tabs and lines', () => {
-    expect(visible('a\tb\nc')).toBe('a\tb\nc');
-    expect(visible('\u001b[31mred\u0007')).toBe('^[[31mred^G');
-    expect(visible('overwritten\rx')).toBe('overwritten^Mx');
-    expect(visible('\u009b2J \u007f \u202egnp.exe')).toBe('\\u009b2J ^? \\u202egnp.exe');
+    expect(escapeControls('a\tb\nc')).toBe('a\tb\nc');
+    expect(escapeControls('\u001b[31mred\u0007')).toBe('^[[31mred^G');
+    expect(escapeControls('overwritten\rx')).toBe('overwritten^Mx');
+    expect(escapeControls('\u009b2J \u007f \u202egnp.exe')).toBe('\\u009b2J ^? \\u202egnp.exe');
   });
 
   it('leaves every script of the world unchanged', () => {
     const text = 'Zürich 東京 שלום 👩‍👩‍👧 naïve';
-    expect(visible(text)).toBe(text);
+    expect(escapeControls(text)).toBe(text);
   });
 
   it('lets nothing through, whatever comes', () => {
     fc.assert(
       fc.property(anyText, text => {
-        expect(visible(text)).not.toMatch(DRIVES_A_TERMINAL);
+        expect(escapeControls(text)).not.toMatch(DRIVES_A_TERMINAL);
         expect(oneLine(text)).not.toMatch(/[\t\n]/u);
       }),
     );

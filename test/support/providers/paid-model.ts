@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
-import type { Clock } from '../../../src/cli/core/types.ts';
+import type { Clock } from '../../../src/cli/core/clock.ts';
 import { systemClock } from '../../../src/cli/runtime/create-context.ts';
 import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from '../command.ts';
 import { runCommandHere, serveHere } from '../command-here.ts';

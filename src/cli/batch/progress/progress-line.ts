@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { steadyTime } from '../../core/steady-time.ts';
-import { elapsed, mayMove, spin } from '../../terminal/spinner.ts';
+import { steadyTime } from '../../core/clock.ts';
+import { elapsedText, mayMove, startSpinning } from '../../terminal/spinner.ts';
 import type { Tally } from './row-tally.ts';
 
 const LINE_EVERY_MS = 10_000;
@@ -22,7 +22,7 @@ export function startBatchProgress(
   const startedAt = now();
   const elapsedMs = (): number => now() - startedAt;
   if (mayMove(ctx)) {
-    const stop = spin(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
+    const stop = startSpinning(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
     return async () => stop();
   }
   if (!hasLines) return async () => {};
@@ -47,7 +47,7 @@ export function progressText({ total, done, ended, failed }: Tally, elapsedMs: n
     `${done}${total === undefined ? '' : ` of ${total}`} done`,
     `${failed} failed`,
     ...(ended === 0 ? [] : [speedText(ended / (elapsedMs / 1000))]),
-    ...(ended === 0 || left === undefined ? [] : [`${elapsed(left)} left`]),
+    ...(ended === 0 || left === undefined ? [] : [`${elapsedText(left)} left`]),
   ].join(', ');
 }
 

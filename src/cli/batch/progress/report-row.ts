@@ -3,7 +3,6 @@ import type { Context } from '../../context.ts';
 import { toFailure } from '../../core/failure.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RowPlace } from '../../inputs/rows/row.ts';
-
 import { reportFailure } from '../../terminal/report-failure.ts';
 
 /**

@@ -7,7 +7,7 @@ import { unwritable, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { isPagePrinted, isStandardOutput, writeNamedFile } from '../../outputs/saving/special-file.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
 import {
   type BatchSummary,
@@ -88,12 +88,12 @@ async function terminalReport(ctx: Context, summary: BatchSummary): Promise<stri
   const time = seconds === undefined ? '' : `; ${seconds} s of run time`;
   const counts = `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
   const state = unfinished === undefined ? [] : [unfinishedText(unfinished)];
-  const parts = [[...state, counts, ...spendingText(summary).map(visible), ''].join('\n')];
+  const parts = [[...state, counts, ...spendingText(summary).map(escapeControls), ''].join('\n')];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
     const cells = failures.map(failure => [
       String(failure.rows),
-      visible(failure.reason),
+      escapeControls(failure.reason),
       failure.ids.slice(0, 5).join(', '),
     ]);
     parts.push(await terminalTable(ctx.io, columns, cells));

@@ -21,7 +21,7 @@ import {
 } from './csv-table.ts';
 import { cutAt, openResultsFile, refuseReplaced } from './jsonl-results.ts';
 import {
-  neverRan,
+  madeNoRun,
   type ResultState,
   type ResultsFile,
   type ResultsLine,
@@ -140,7 +140,7 @@ export class CsvResults implements ResultsFile {
   }
 
   unmatchedRun(): string | undefined {
-    return this.#unclaimed.find(row => !neverRan(rowState(row)))?.values[0];
+    return this.#unclaimed.find(row => !madeNoRun(rowState(row)))?.values[0];
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {

@@ -153,7 +153,7 @@ export function resultState(
 }
 
 /** Returns true if a row failed before a run was created for it. */
-export function neverRan({ runId, runStatus, mayHaveRun }: ResultState): boolean {
+export function madeNoRun({ runId, runStatus, mayHaveRun }: ResultState): boolean {
   return runId === undefined && runStatus === 'failed' && !mayHaveRun;
 }
 

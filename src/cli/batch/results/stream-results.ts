@@ -9,7 +9,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
 import { jsonLine, toJson } from '../../outputs/print-json.ts';
 import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-file.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { isTable } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
 import type { ResultsFile, ResultsLine } from './results-line.ts';
@@ -39,13 +39,13 @@ function standardOutput(ctx: Context): LineStream {
     const text = await jsonLine(ctx, line);
     return await ctx.io.out(text).catch((error: unknown) => {
       if (line.runId === null) throw error;
-      throw unwritten(`the result of run ${line.runId} was not printed`, error);
+      throw unwrittenError(`the result of run ${line.runId} was not printed`, error);
     });
   };
   return { ...STREAM, write, close: async () => {} };
 }
 
-function unwritten(what: string, cause: unknown): CliError {
+function unwrittenError(what: string, cause: unknown): CliError {
   return new CliError(`${what}: ${errorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
@@ -60,7 +60,7 @@ async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFil
   });
   const write = (data: string | Uint8Array): Promise<boolean> =>
     special.write(data).catch((error: unknown) => {
-      throw unwritten(`${stream} can't be written`, error);
+      throw unwrittenError(`${stream} can't be written`, error);
     });
   return { ...special, write };
 }
@@ -87,7 +87,7 @@ async function tableResults(
     open: file => CsvResults.open(ctx, { out: `${file}.csv`, resume: false, excel }, new Map()),
     passOn: async file => {
       for await (const piece of collectedText(`${file}.csv`)) {
-        if (!(await special.write(special.isTerminal ? visible(piece) : piece))) return;
+        if (!(await special.write(special.isTerminal ? escapeControls(piece) : piece))) return;
       }
     },
     close: special.close,

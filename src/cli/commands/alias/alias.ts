@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
-import { confirm, presentList } from '../../outputs/present.ts';
+import { confirmAction, presentList } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/profile-name.ts';
 
 /** Lists the aliases with their targets. */
@@ -23,7 +23,7 @@ export async function aliasSet(ctx: Context, name: string, target: string): Prom
   await ctx.settings.update(document => {
     document.aliases[name] = target;
   });
-  await confirm(ctx, { name, target }, `${name} stands for ${target}.`);
+  await confirmAction(ctx, { name, target }, `${name} stands for ${target}.`);
 }
 
 export async function aliasRemove(ctx: Context, name: string): Promise<void> {
@@ -33,5 +33,5 @@ export async function aliasRemove(ctx: Context, name: string): Promise<void> {
     }
     delete document.aliases[name];
   });
-  await confirm(ctx, { removed: name }, `Removed the alias ${name}.`);
+  await confirmAction(ctx, { removed: name }, `Removed the alias ${name}.`);
 }

@@ -95,7 +95,7 @@ interface NestedFields {
 /** Returns the object that fields describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
 function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): NestedFields {
   const root = Object.create(null) as NestedFields;
-  for (const { key, value } of fields) put(root, keyPath(key), value, key);
+  for (const { key, value } of fields) putField(root, keyPath(key), value, key);
   return root;
 }
 
@@ -107,14 +107,19 @@ function keyPath(key: string): string[] {
   return [first, ...rest.split(/[[\]]+/u).filter(Boolean)];
 }
 
-function put(into: NestedFields, [first = '', ...rest]: readonly string[], value: string, key: string): void {
+function putField(
+  into: NestedFields,
+  [first = '', ...rest]: readonly string[],
+  value: string,
+  key: string,
+): void {
   const there = into[first];
   if (there !== undefined && (rest.length === 0 || typeof there === 'string')) {
     throw usageError(`--field: ${key} is given twice`);
   }
   const inner = (there ?? Object.create(null)) as NestedFields;
   into[first] = rest.length === 0 ? value : inner;
-  if (rest.length > 0) put(inner, rest, value, key);
+  if (rest.length > 0) putField(inner, rest, value, key);
 }
 
 /**

@@ -9,7 +9,7 @@ import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreationRequest } from '../../creation/creation-result.ts';
 import { usageError } from '../../errors.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
 
 /** Calls any endpoint and prints the whole envelope. */
@@ -47,7 +47,7 @@ async function printEnvelope(
 
 function printBody(ctx: Context, text: string): Promise<boolean> {
   const whole = text.endsWith('\n') ? text : `${text}\n`;
-  return ctx.io.out(ctx.io.stdout.isTerminal ? visible(whole) : whole);
+  return ctx.io.out(ctx.io.stdout.isTerminal ? escapeControls(whole) : whole);
 }
 
 function responseHead({ httpStatus, headers }: RawAnswer): string {

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
-import { confirm, present, presentList } from '../../outputs/present.ts';
+import { confirmAction, present, presentList } from '../../outputs/present.ts';
 import { SETTING_KEYS, SETTINGS, settingKey, settingValue } from '../../settings/config/setting-keys.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 
 /** Prints the value of a setting, or its default if it is not set. */
 export async function configGet(ctx: Context, name: string): Promise<void> {
   const key = settingKey(name);
   const value = ctx.settings.get(key) ?? SETTINGS[key].default ?? null;
   const text = (): string => `${String(value ?? '')}\n`;
-  await present(ctx, value, { terminal: () => visible(text()), plain: text });
+  await present(ctx, value, { terminal: () => escapeControls(text()), plain: text });
 }
 
 export async function configSet(ctx: Context, name: string, text: string): Promise<void> {
@@ -18,7 +18,7 @@ export async function configSet(ctx: Context, name: string, text: string): Promi
   await ctx.settings.update(document => {
     document.settings[key] = value;
   });
-  await confirm(ctx, { [key]: value }, `${key} is ${String(value)}.`);
+  await confirmAction(ctx, { [key]: value }, `${key} is ${String(value)}.`);
 }
 
 /** Resets a setting to its default. */
@@ -28,7 +28,7 @@ export async function configUnset(ctx: Context, name: string): Promise<void> {
     delete document.settings[key];
   });
   const value = SETTINGS[key].default ?? null;
-  await confirm(ctx, { [key]: value }, `Unset ${key}.`);
+  await confirmAction(ctx, { [key]: value }, `Unset ${key}.`);
 }
 
 /** Lists every setting with its value; never a key. */

@@ -16,18 +16,18 @@ import { plainRows } from '../../terminal/table.ts';
 /** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */
 export async function doctor(ctx: Context): Promise<ExitCode> {
   const checks = [...(await checksBeyondTerminal(ctx)), checkTerminal(ctx)];
-  const failed = checks.find(({ ok }) => ok === false);
+  const failedCheck = checks.find(({ ok }) => ok === false);
   const shown = checks.map(({ name, ok, detail, hints }) => ({ name, ok, detail, hints }));
   await present(
     ctx,
-    { ok: failed === undefined, checks: shown },
+    { ok: failedCheck === undefined, checks: shown },
     {
       terminal: () => checks.flatMap(check => checkLines(ctx, check)).join('\n'),
       plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, stateText(ok), detail])),
     },
   );
   if (!ctx.io.stdout.isTerminal) for (const hint of hintsToNote(checks)) ctx.io.note(oneLine(hint));
-  return failed?.exitCode ?? EXIT.ok;
+  return failedCheck?.exitCode ?? EXIT.ok;
 }
 
 /** Returns the hints that piped output lacks: those of the first failure, and all warnings. */
@@ -45,14 +45,14 @@ async function checksBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[
     if (!connection.embedded) return [check, ...service];
     return [check, ...service, ...(await withSpinner(ctx, 'asking the providers', checkModels(ctx)))];
   }
-  return [check, skipped('reachability'), skipped('key'), skipped('cache')];
+  return [check, skippedCheck('reachability'), skippedCheck('key'), skippedCheck('cache')];
 }
 
 function checkTerminal({ io, interactive }: Context): DoctorCheck {
   const { isTerminal, columns } = io.stdout;
   const colours = io.paint.level > 0 ? 'colours' : 'no colours';
   const questions = interactive ? 'asks questions' : 'asks no questions';
-  return passed(
+  return passedCheck(
     'terminal',
     `${isTerminal ? `a terminal, ${columns} columns` : 'no terminal'}, ${colours}, ${questions}`,
   );
@@ -80,7 +80,7 @@ async function checkConfiguration(
     const address = resolveAddress(ctx);
     const key = address.embedded ? undefined : await resolveKey(ctx, address);
     const connection = await ctx.connection();
-    return { check: passed('configuration', addressText(address, key?.source)), connection };
+    return { check: passedCheck('configuration', addressText(address, key?.source)), connection };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
     return { check: failed('configuration', toFailure(error)), connection: undefined };
@@ -111,12 +111,12 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
       ? cacheChangeText(cached, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
     return [
-      passed(
+      passedCheck(
         'reachability',
         `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
       ),
-      passed('key', 'accepted'),
-      passed('cache', `${counted(resources.models.length, 'model')}, ${news}`),
+      passedCheck('key', 'accepted'),
+      passedCheck('cache', `${counted(resources.models.length, 'model')}, ${news}`),
     ];
   } catch (error) {
     if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
@@ -141,14 +141,14 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Doctor
   const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
     const refused = failed('key', { message, hints, exitCode });
-    return [passed('reachability', `${baseUrl} answered`), refused, skipped('cache')];
+    return [passedCheck('reachability', `${baseUrl} answered`), refused, skippedCheck('cache')];
   }
   const unreached = failed('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
   });
-  return [unreached, skipped('key'), skipped('cache')];
+  return [unreached, skippedCheck('key'), skippedCheck('cache')];
 }
 
 interface DoctorCheck {
@@ -161,11 +161,11 @@ interface DoctorCheck {
   readonly exitCode?: ExitCode;
 }
 
-function passed(name: DoctorCheck['name'], detail: string, hints: readonly string[] = []): DoctorCheck {
+function passedCheck(name: DoctorCheck['name'], detail: string, hints: readonly string[] = []): DoctorCheck {
   return { name, ok: true, detail, hints };
 }
 
-function skipped(name: DoctorCheck['name']): DoctorCheck {
+function skippedCheck(name: DoctorCheck['name']): DoctorCheck {
   return { name, ok: null, detail: 'not checked', hints: [] };
 }
 
@@ -193,9 +193,9 @@ function modelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): Doc
   if (first !== undefined) {
     return failed('models', { message: first, hints: [...others, ...soon], exitCode: EXIT.usage });
   }
-  if (exists) return passed('models', `${file} can be used`, soon);
+  if (exists) return passedCheck('models', `${file} can be used`, soon);
   const hint = 'promptrun models discover writes the models of your endpoints to it';
-  return passed('models', `no ${file} yet`, [hint]);
+  return passedCheck('models', `no ${file} yet`, [hint]);
 }
 
 function checkProvider({
@@ -215,7 +215,7 @@ function checkProvider({
       models === undefined
         ? 'is not asked, because it has no list of models'
         : `has ${counted(models, 'model')}`;
-    return passed('provider', `${place} ${found}`);
+    return passedCheck('provider', `${place} ${found}`);
   }
   return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
 }

@@ -136,7 +136,7 @@ function columnWidths(rows: readonly (readonly string[])[], columns: number): nu
   const widths = columnMaxima(rows, stringWidth);
   const least = columnMaxima(rows, longestWord);
   const room = columns - GUIDE_INDENT * (widths.length - 1);
-  for (let excess = total(widths) - room; excess > 0; excess -= 1) {
+  for (let excess = sumWidths(widths) - room; excess > 0; excess -= 1) {
     const shrinkable = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = Math.max(...shrinkable);
     if (widest === 0) return undefined;
@@ -155,7 +155,7 @@ function longestWord(cell: string): number {
   return Math.max(...cell.split(/\s+/u).map(word => stringWidth(word)));
 }
 
-function total(widths: readonly number[]): number {
+function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 

@@ -10,7 +10,7 @@ import { printPaid } from '../../outputs/present-run.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { Kappa } from '../../statistics/kappa.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { MAX_REPEAT } from '../../testing/cases/repetitions.ts';
 import type { JUDGE_CHECK } from './spec.ts';
 
@@ -38,7 +38,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
 
 async function printAgreement(ctx: Context, agreement: Agreement): Promise<void> {
   if (ctx.globals.json) return printValue(ctx, agreementData(agreement));
-  const lines = agreementLines(agreement).map(line => `${visible(line)}\n`);
+  const lines = agreementLines(agreement).map(line => `${escapeControls(line)}\n`);
   await ctx.io.out(lines.join(''));
 }
 

@@ -5,7 +5,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { confirm, present, presentList } from '../../outputs/present.ts';
+import { confirmAction, present, presentList } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { KEYS_CREATE } from './spec.ts';
@@ -69,7 +69,7 @@ export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlag
     const listing = `List the keys with: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
     const id = keyNamed(await store.listKeys(), name, listing);
     if (!(await store.revokeKey(id))) throw noSuchKey(name, listing);
-    await confirm(ctx, { revoked: id }, `Key ${id} is revoked.`);
+    await confirmAction(ctx, { revoked: id }, `Key ${id} is revoked.`);
   });
 }
 

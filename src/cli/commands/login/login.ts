@@ -5,7 +5,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { toFailure } from '../../core/failure.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
-import { confirm } from '../../outputs/present.ts';
+import { confirmAction } from '../../outputs/present.ts';
 import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { detectShell, readingFrom } from '../../terminal/command-line.ts';
@@ -25,7 +25,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, { useKeychain });
   const place = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
   const facts = { ...target, keptIn, active: ctx.settings.activeProfile === target.profile };
-  await confirm(
+  await confirmAction(
     ctx,
     facts,
     `Logged in to ${target.baseUrl} as profile ${target.profile}; the key is in ${place}.`,
@@ -166,7 +166,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
 export async function logout(ctx: Context): Promise<void> {
   const profile = chosenProfile(ctx)?.value ?? null;
   const forgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
-  await confirm(ctx, { profile, forgotten }, logoutText(profile, forgotten));
+  await confirmAction(ctx, { profile, forgotten }, logoutText(profile, forgotten));
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is still set.');
 }
 

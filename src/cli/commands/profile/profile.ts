@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { type CliError, usageError } from '../../errors.ts';
-import { confirm, presentList } from '../../outputs/present.ts';
+import { confirmAction, presentList } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 
@@ -52,7 +52,7 @@ export async function profileAdd(ctx: Context, name: string): Promise<void> {
     document.activeProfile ??= name;
     return document.activeProfile === name;
   });
-  await confirm(
+  await confirmAction(
     ctx,
     { name, baseUrl, active },
     `Profile ${name} points to ${baseUrl}${active ? ' and is active' : ''}.`,
@@ -71,7 +71,7 @@ export async function profileUse(ctx: Context, name: string): Promise<void> {
     }
     document.activeProfile = name;
   });
-  await confirm(ctx, { activeProfile: name }, `Profile ${name} is active.`);
+  await confirmAction(ctx, { activeProfile: name }, `Profile ${name} is active.`);
 }
 
 /** Removes a profile and its key; if it was active, no profile is active afterwards. */
@@ -84,7 +84,7 @@ export async function profileRemove(ctx: Context, name: string): Promise<void> {
     delete document.profiles[name];
     if (document.activeProfile === name) delete document.activeProfile;
   });
-  await confirm(ctx, { removed: name }, `Removed profile ${name} and its key.`);
+  await confirmAction(ctx, { removed: name }, `Removed profile ${name} and its key.`);
 }
 
 function unknownProfile(name: string, profiles: readonly string[]): CliError {

@@ -5,7 +5,7 @@ import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
-import { shownPath } from '../../core/shown-path.ts';
+import { shownPath } from '../../core/paths.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { shownPath } from '../../core/shown-path.ts';
+import { shownPath } from '../../core/paths.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';

@@ -22,7 +22,7 @@ import { withPromptFile } from '../../targets/git/revision.ts';
 import { definitionOfFile, definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
-import { oneLine, visible } from '../../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_RENDER } from './spec.ts';
 
 export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
@@ -43,7 +43,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   if (definition === undefined) throw notFoundError(`the prompt "${oneLine(prompt)}" does not exist`);
   const preview = await createPreview(ctx, definition, supplied);
   await present(ctx, preview, {
-    terminal: () => visible(messagesText(preview)),
+    terminal: () => escapeControls(messagesText(preview)),
     plain: () => messagesText(preview),
     paged: true,
   });

@@ -17,7 +17,7 @@ import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { serviceWords, shellWord } from '../../terminal/command-line.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 import type { PROMPTS_SKILL } from './spec.ts';
 
@@ -47,7 +47,7 @@ export async function promptsSkill(
     const below = { folder, name: path.join(name, skill.name, 'SKILL.md') };
     for (const key of skill.untypeable) {
       ctx.io.note(
-        `note: ${prompt}: the skill lacks the input ${visible(JSON.stringify(key))}, which -i can't name`,
+        `note: ${prompt}: the skill lacks the input ${escapeControls(JSON.stringify(key))}, which -i can't name`,
       );
     }
     skills.push({ ...skill, below, file: path.join(folder, below.name) });
@@ -179,13 +179,13 @@ Run it in a shell:
 \`\`\`\`sh
 ${command(...words)}
 \`\`\`\`
-${section('Inputs', [
+${markdownSection('Inputs', [
   ...inputs.map(inputLine),
   ...images.map(
     (image, index) =>
       `- \`--image <file or https URL>\` (required, image ${index + 1})${descriptionSuffix(image.description)}`,
   ),
-])}${section(
+])}${markdownSection(
   'Run options',
   options
     .filter(({ key }) => isTypeableKey(key))
@@ -205,7 +205,7 @@ A run may cost money. Never start one again because its answer is late: \`prompt
 `;
 }
 
-function section(heading: string, lines: readonly string[]): string {
+function markdownSection(heading: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `\n## ${heading}\n\n${lines.join('\n')}\n`;
 }
 
@@ -230,7 +230,7 @@ function exampleValue({ default: value, choices, key }: TextField): string {
 
 /** Returns a service's text on one line, escaped for Markdown, HTML and terminals. */
 function plainLine(text: string): string {
-  return visible(text.replace(/\s+/gu, ' '))
+  return escapeControls(text.replace(/\s+/gu, ' '))
     .replace(/[<>`[\]*|\\]/gu, '')
     .replace(/\.$/u, '')
     .trim();
@@ -238,7 +238,7 @@ function plainLine(text: string): string {
 
 /** Returns a service's text as a Markdown code span; its fence is longer than any in the text. */
 function codeSpan(text: string): string {
-  const line = visible(text.replace(/\s+/gu, ' '));
+  const line = escapeControls(text.replace(/\s+/gu, ' '));
   const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   const space = /^`|`$/u.test(line) ? ' ' : '';
@@ -263,5 +263,5 @@ function cutText(text: string, maxLength: number): string {
 
 /** Returns true if a key can be typed on a command line: no control characters, no `=`. */
 function isTypeableKey(key: string): boolean {
-  return key !== '' && visible(key) === key && !/[\n\r\t=]/u.test(key);
+  return key !== '' && escapeControls(key) === key && !/[\n\r\t=]/u.test(key);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
-import { confirm } from '../../outputs/present.ts';
+import { confirmAction } from '../../outputs/present.ts';
 import { type StoredItem, storedItems } from '../../settings/stored-items.ts';
 import type { RESET } from './spec.ts';
 
@@ -25,13 +25,13 @@ export async function reset(
   if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(RESET_PARTS)));
   const places = storedItems(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
   if (!yes && places.length > 0 && !(await confirmsReset(ctx, places))) {
-    await confirm(ctx, { removed: [] }, 'Nothing was removed.');
+    await confirmAction(ctx, { removed: [] }, 'Nothing was removed.');
     return;
   }
   if (names.includes('credentials')) await forgetKeys(ctx);
   for (const { path } of places) await rm(path, { force: true });
   const removed = places.map(({ path }) => path);
-  await confirm(
+  await confirmAction(
     ctx,
     { removed },
     removed.length === 0 ? 'There is nothing to remove.' : `Removed ${removed.join(', ')}`,

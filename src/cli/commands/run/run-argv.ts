@@ -1,5 +1,5 @@
 import type { FlagsOf } from '../../core/command-spec.ts';
-import type { GlobalOptions } from '../../core/types.ts';
+import type { GlobalOptions } from '../../core/global-options.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
 import { literalValue } from '../../inputs/flag-values.ts';
 import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/command-line.ts';

@@ -11,7 +11,7 @@ import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { outputPlan, presentRun, printResult } from '../../outputs/present-run.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { latestOfPrompt } from '../../targets/resolve-target.ts';
-import { oneLine, visible } from '../../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunFlags } from './run-argv.ts';
@@ -213,7 +213,7 @@ function liveText(ctx: Context, connection: Connection, onFirst: () => void) {
     if (printed === '') onFirst();
     printed += text;
     // Printing the rest will find and report a closed pipe again.
-    printing = printing.then(() => ctx.io.out(visible(text))).catch(() => {});
+    printing = printing.then(() => ctx.io.out(escapeControls(text))).catch(() => {});
   });
   return {
     /** Starts to follow the run of the creation with this key. */

@@ -22,7 +22,7 @@ export async function runsCancel(
   for (const name of names.length === 0 ? [undefined] : names) {
     const runId = await namedRun(ctx, connection, name);
     const hadEnded = await isKnownToHaveEnded(ctx, connection, runId);
-    const run = await cancel(ctx, connection, runId);
+    const run = await cancelRun(ctx, connection, runId);
     runs.push(run);
     if (!ctx.globals.json) ctx.io.note(cancelText(run, hadEnded));
   }
@@ -46,7 +46,7 @@ async function isKnownToHaveEnded(
   }
 }
 
-async function cancel(ctx: Context, connection: Connection, runId: string): Promise<Run> {
+async function cancelRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
   const { signal } = ctx;
   try {
     const asking = connection.client.runs.cancel(runId, { signal });

@@ -12,11 +12,10 @@ import {
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
-import type { Advise } from '../../core/types.ts';
+import type { Advise } from '../../core/failure.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { usageError } from '../../errors.ts';
 import { parsePeriod } from '../../inputs/period.ts';
-
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
@@ -66,7 +65,7 @@ function checkCursor(cursor: string | undefined, flag: string, advise: Advise): 
 }
 
 /** The position at which a limited list continues. */
-interface Rest {
+interface RemainingRuns {
   readonly flag: '--starting-after' | '--ending-before';
   readonly cursor: string;
 }
@@ -82,12 +81,12 @@ async function* runPages(
   runs: PromptService['runs'],
   { limit, query, promptVersions }: RunsListRequest & { readonly promptVersions?: ReadonlySet<string> },
   signal: AbortSignal,
-): Pages<RunRow, Rest | undefined> {
+): Pages<RunRow, RemainingRuns | undefined> {
   const goesBack = query.endingBefore !== undefined;
   const isLimited = Number.isFinite(limit) && promptVersions === undefined;
   const newer = rowBuffer<readonly RunRow[]>('runs', '--ending-before');
   let left = limit;
-  let rest: Rest | undefined;
+  let rest: RemainingRuns | undefined;
   for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
     const fitting = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
     const shown = goesBack ? fitting.slice(Math.max(0, fitting.length - left)) : fitting.slice(0, left);

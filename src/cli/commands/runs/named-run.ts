@@ -4,7 +4,6 @@ import { toFailure } from '../../core/failure.ts';
 import type { CreatedRun } from '../../creation/creation-result.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
-
 import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { adviseWith } from '../../terminal/command-line.ts';

@@ -4,9 +4,9 @@ import type { ServedRequest } from '../../../service/http/server.ts';
 import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseDuration } from '../../core/durations.ts';
-import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -41,17 +41,17 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRunEnd: run => io.note(runLine(clock, run)),
   });
   const store = request.database === undefined ? '' : ' --database <url>';
-  await announce(ctx, running, {
+  await announceService(ctx, running, {
     createKey: `promptrun keys create${store}`,
     logIn: `promptrun login --base-url ${request.publicUrl ?? running.url}`,
   });
   await ending.arrived;
-  if (request.drainMs) await drain(ctx, running, flags.drain);
+  if (request.drainMs) await waitForDrain(ctx, running, flags.drain);
   ctx.io.note('Stopping; a second signal stops it immediately.');
   await running.close();
 }
 
-async function announce(
+async function announceService(
   { io }: Context,
   { url, pageUrl, metricsUrl, newKey }: Service,
   { createKey, logIn }: { readonly createKey: string; readonly logIn: string },
@@ -68,7 +68,7 @@ async function announce(
 }
 
 /** Gives a load balancer time to notice that this instance is about to stop. */
-async function drain(ctx: Context, running: Service, duration: string): Promise<void> {
+async function waitForDrain(ctx: Context, running: Service, duration: string): Promise<void> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
   const over = new AbortController();
   const { arrived, handBack } = nextSignal(ctx);

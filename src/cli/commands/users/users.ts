@@ -4,7 +4,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { confirm, type ListForm, presentList } from '../../outputs/present.ts';
+import { confirmAction, type ListForm, presentList } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { USERS_SET } from './spec.ts';
@@ -40,7 +40,7 @@ export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags)
   await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
     if (user === undefined) throw noSuchUser(ctx, flags, name);
-    await confirm(
+    await confirmAction(
       ctx,
       user,
       oneLine(`User ${user.user}: plan ${user.plan}, ${counted(user.credits, 'credit')}.`),

@@ -12,7 +12,7 @@ import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
 import { askOfPrompt, type NamedPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { versionListedOrOlder } from '../../targets/version-name.ts';
-import { oneLine, visible } from '../../terminal/sanitise.ts';
+import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
 
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
 export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
@@ -145,8 +145,11 @@ function differencesText(
   changes: readonly VersionChange[],
 ): string {
   const { paint } = ctx.io;
-  const head = [paint.red(`--- ${headline(ctx, older)}`), paint.green(`+++ ${headline(ctx, newer)}`)];
-  const shown = ctx.io.stdout.isTerminal ? visible : (text: string) => text;
+  const head = [
+    paint.red(`--- ${versionHeadline(ctx, older)}`),
+    paint.green(`+++ ${versionHeadline(ctx, newer)}`),
+  ];
+  const shown = ctx.io.stdout.isTerminal ? escapeControls : (text: string) => text;
   const parts = changes.flatMap(({ what, name, lines }) => [
     '',
     paint.bold(oneLine(name === undefined ? what : `${what} ${name}`)),
@@ -159,7 +162,7 @@ function differencesText(
   return `${[...head, ...(changes.length === 0 ? ['', 'no differences'] : parts)].join('\n')}\n`;
 }
 
-function headline(ctx: Context, version: PromptVersion): string {
+function versionHeadline(ctx: Context, version: PromptVersion): string {
   const age = ageText(textOrNothing(version.publishedAt), ctx.clock.now());
   return oneLine(`${textOrNothing(version.promptVersionId)}  ${textOrNothing(version.title)}  ${age}`);
 }

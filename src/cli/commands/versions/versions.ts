@@ -3,7 +3,7 @@ import { listAt, valueAt } from '../../../utils/bounded-json.ts';
 import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { ageText } from '../../core/durations.ts';
-import { shownPath } from '../../core/shown-path.ts';
+import { shownPath } from '../../core/paths.ts';
 import { notFoundError } from '../../errors.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';

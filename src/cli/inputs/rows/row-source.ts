@@ -146,7 +146,7 @@ export async function* readRows(
   signal: AbortSignal,
   fields?: InputFields,
 ): AsyncGenerator<SourceRow> {
-  const text = decodeUtf8Stream(openedWhenRead(source, signal), source.name);
+  const text = decodeUtf8Stream(openWhenRead(source, signal), source.name);
   const ids = new RowIds();
   const unwraps = fields?.known === true && !fields.text.some(({ key }) => key === 'item');
   const rows = source.format === 'csv' ? await csvRows(text, source) : readJsonl(text, { unwraps });
@@ -156,7 +156,7 @@ export async function* readRows(
 }
 
 /** Opens the source only when it is read: a stream without a reader would end the process if it failed. */
-async function* openedWhenRead(source: RowSource, signal: AbortSignal): AsyncGenerator<Uint8Array | string> {
+async function* openWhenRead(source: RowSource, signal: AbortSignal): AsyncGenerator<Uint8Array | string> {
   yield* source.open(signal);
 }
 

@@ -11,12 +11,12 @@ export interface BatchHandover {
   readonly promptVersionId: string;
   /** The provider interface of its requests; undefined if an earlier version made them. */
   readonly interface?: string | undefined;
-  readonly rows: ReadonlyMap<string, HandedRow>;
+  readonly rows: ReadonlyMap<string, HandedOverRow>;
   file?: string | undefined;
   batch?: string | undefined;
 }
 
-interface HandedRow {
+interface HandedOverRow {
   /** The name of its request. */
   readonly customId: string;
   readonly inputsDigest: string;
@@ -76,7 +76,7 @@ export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): B
 }
 
 /** Returns the handed-over rows by their ids, each from its last handover. */
-export function handedRows(journal: Pick<BatchJournal, 'handovers'>): Map<string, HandedRow> {
+export function handedRows(journal: Pick<BatchJournal, 'handovers'>): Map<string, HandedOverRow> {
   const rows = readHandovers(journal).flatMap(handed => [...handed.rows]);
   return new Map(rows.filter(([id]) => !id.startsWith(FORGOTTEN)));
 }

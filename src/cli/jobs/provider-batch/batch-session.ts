@@ -94,7 +94,7 @@ export class BatchSession {
     const since = time === undefined ? undefined : Date.parse(time);
     const wanted = { key, since, requests: rows.size, file };
     let waitedMs = 0;
-    for (const pause of pauses(2)) {
+    for (const pause of pollPauses(2)) {
       const search = this.#provider.find(wanted, stop.reading);
       const batch = await search.catch((error: unknown) => {
         if (!missing.mayRetry(error, pause)) throw this.fault(error);
@@ -140,7 +140,7 @@ export class BatchSession {
     const { name } = this.#provider;
     const note = this.#noteOfChanges();
     const missing = new MissingTimeout();
-    for (const pause of pauses(1.5)) {
+    for (const pause of pollPauses(1.5)) {
       const state = await this.#readState(id, error => missing.mayRetry(error, pause));
       if (state === 'gone' || state?.ended) return state;
       const { done = 0, failed = 0 } = state ?? {};
@@ -180,12 +180,12 @@ export class BatchSession {
    */
   async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer }, 'gone' | undefined> {
     const missing = new MissingTimeout();
-    for (const pause of pauses(1.5)) {
+    for (const pause of pollPauses(1.5)) {
       try {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return undefined;
       } catch (error) {
-        if (faultStatus(error) === GONE) return 'gone';
+        if (faultStatus(error) === HTTP_GONE) return 'gone';
         if (!missing.mayRetry(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
       }
     }
@@ -206,7 +206,7 @@ export class BatchSession {
       return await this.#provider.look(id, stop.reading);
     } catch (error) {
       if (stop.isStopping()) return undefined;
-      if (faultStatus(error) === GONE) return 'gone';
+      if (faultStatus(error) === HTTP_GONE) return 'gone';
       const fault = this.fault(error);
       if (fault.exitCode === EXIT.unauthorised || (faultStatus(error) === BATCH_NOT_FOUND && !mayPass(error)))
         throw fault;
@@ -231,14 +231,14 @@ export class BatchSession {
   }
 }
 
-function* pauses(growth: number): Generator<number> {
+function* pollPauses(growth: number): Generator<number> {
   for (let ms = FIRST_POLL_MS; ; ms = Math.min(ms * growth, MAX_POLL_MS)) yield ms;
 }
 
 /** The provider does not know the batch, or not yet. */
 const BATCH_NOT_FOUND = 404;
 /** The provider no longer has the batch. */
-const GONE = 410;
+const HTTP_GONE = 410;
 
 /** Limits the time of consecutive 404s. */
 class MissingTimeout {

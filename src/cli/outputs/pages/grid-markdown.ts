@@ -1,5 +1,5 @@
 import type { DiffPart } from '../../checks/check-tasks.ts';
-import { type Grid, type GridCell, type GridPart, isBad, worstFirst } from './grid.ts';
+import { type Grid, type GridCell, type GridPart, isFaultyState, worstFirst } from './grid.ts';
 import { htmlText } from './html.ts';
 
 const ICONS = {
@@ -29,7 +29,7 @@ export function gridMarkdown(grid: Grid, most: number): string {
       `<tr><td>${escapeForMarkdown(place)}</td><td>${escapeForMarkdown(name)}</td>${cells.map(cellMarkup).join('')}</tr>`,
   );
   const details = rows
-    .filter(({ state }) => isBad(state) || state === 'changed')
+    .filter(({ state }) => isFaultyState(state) || state === 'changed')
     .map(({ name, cells }) => {
       const text = cells
         .flatMap((cell, index) => cellLines(cell, grid.columns[index]?.name ?? ''))
@@ -57,7 +57,7 @@ function cellMarkup(cell: GridCell | undefined): string {
 }
 
 function cellLines(cell: GridCell | undefined, column: string): string[] {
-  if (cell === undefined || !(isBad(cell.state) || cell.state === 'changed')) return [];
+  if (cell === undefined || !(isFaultyState(cell.state) || cell.state === 'changed')) return [];
   return [...(column === '' ? [] : [`${column}:`]), ...cell.parts.map(partText)];
 }
 

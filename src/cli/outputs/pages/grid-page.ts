@@ -8,7 +8,7 @@ import {
   type GridPart,
   type GridRange,
   type GridRow,
-  isBad,
+  isFaultyState,
   worstFirst,
 } from './grid.ts';
 import { type Html, html, htmlPage } from './html.ts';
@@ -25,7 +25,7 @@ export function gridPage(grid: Grid): string {
 <main>${rows.map(row => rowHtml(row, columns))}</main>`;
   return htmlPage({
     title: grid.title,
-    style: builtText('page/report.css') + widths(columns.length),
+    style: builtText('page/report.css') + columnWidthStyle(columns.length),
     body,
     script: builtText('page/report.js'),
   });
@@ -127,11 +127,11 @@ function differenceHtml({ kind, text }: DiffPart): Html {
 function stateClass(state: GridRow['state']): string {
   if (state === 'changed') return 'tag changed';
   if (state === 'unchecked') return 'tag';
-  return isBad(state) ? 'tag bad' : 'tag good';
+  return isFaultyState(state) ? 'tag bad' : 'tag good';
 }
 
 /** Returns the column widths: one for the inputs and one for each column of the grid. */
-function widths(columns: number): string {
+function columnWidthStyle(columns: number): string {
   const track = columns > 1 ? `minmax(14rem,1fr) repeat(${columns},minmax(18rem,2fr))` : '1fr 2fr';
   return `@media(min-width:50rem){.cells{display:grid;gap:1rem;grid-template-columns:${track}}}`;
 }

@@ -3,9 +3,16 @@ import { wrapAnsi } from 'fast-wrap-ansi';
 import type { DiffPart } from '../../checks/check-tasks.ts';
 import { counted } from '../../core/counted.ts';
 import type { Io } from '../../terminal/io.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { layOutTable } from '../../terminal/table.ts';
-import { type Grid, type GridCell, type GridColumn, type GridPart, type GridState, isBad } from './grid.ts';
+import {
+  type Grid,
+  type GridCell,
+  type GridColumn,
+  type GridPart,
+  type GridState,
+  isFaultyState,
+} from './grid.ts';
 
 const MAX_NAME_WIDTH = 24;
 const STATE_WIDTH = 7;
@@ -25,7 +32,7 @@ export async function gridTable(
   { isWhole }: { readonly isWhole: boolean },
 ): Promise<string> {
   const { name, cell: width, isWide } = gridWidths(grid, stdout.columns);
-  const titles = grid.columns.map(column => paint.bold(wrapText(visible(column.name), width)));
+  const titles = grid.columns.map(column => paint.bold(wrapText(escapeControls(column.name), width)));
   const arrange = (cells: readonly string[]): readonly string[] =>
     isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
   const cellText = (cell: GridCell | undefined, state: GridState): string => {
@@ -33,12 +40,12 @@ export async function gridTable(
     return isWhole ? wrapText(text, width) : cutLines(wrapText(text, width), state, paint);
   };
   const rows = grid.rows.map(row => [
-    wrapText(visible(row.name), name),
+    wrapText(escapeControls(row.name), name),
     stateColour(row.state, paint)(row.state),
     ...arrange(row.cells.map(cell => cellText(cell, row.state))),
   ]);
   const totals = grid.columns.map(column =>
-    wrapText(paint.dim(visible(columnTotalsText(column, grid.measures))), width),
+    wrapText(paint.dim(escapeControls(columnTotalsText(column, grid.measures))), width),
   );
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
   const all = grid.measures.length === 0 ? [] : [['all', '', ...arrange(totals)]];
@@ -67,13 +74,13 @@ function gridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths 
 /** Returns the totals of a column, each bare number with its unit. */
 function columnTotalsText({ totals }: GridColumn, measures: Grid['measures']): string {
   return totals
-    .map((total, index) => (/^\d+$/u.test(total) ? measured(total, measures[index] ?? '') : total))
+    .map((total, index) => (/^\d+$/u.test(total) ? totalWithMeasure(total, measures[index] ?? '') : total))
     .filter(text => text !== '–')
     .join(', ');
 }
 
 /** Returns a total with its measure, such as `1 token`, `2 tokens` or `1 passed`. */
-function measured(total: string, measure: string): string {
+function totalWithMeasure(total: string, measure: string): string {
   return measure.endsWith('s') ? counted(total, measure.slice(0, -1)) : `${total} ${measure}`;
 }
 
@@ -93,7 +100,7 @@ function wrap(line: string, width: number): string {
 function gridCellText(cell: GridCell | undefined, paint: ChalkInstance, context: number): string {
   if (cell === undefined) return '';
   const parts = cell.parts.map(part => partText(part, paint, context));
-  return [paint.dim(visible(cell.facts.join(', '))), ...parts].join('\n');
+  return [paint.dim(escapeControls(cell.facts.join(', '))), ...parts].join('\n');
 }
 
 function partText(part: GridPart, paint: ChalkInstance, context: number): string {
@@ -104,22 +111,22 @@ function partText(part: GridPart, paint: ChalkInstance, context: number): string
       return paintedDifference(part.parts, paint, context).trimEnd();
     case 'error':
     case 'message':
-      return paint.red(visible(part.text));
+      return paint.red(escapeControls(part.text));
     case 'text':
     default:
-      return visible(part.text).trimEnd();
+      return escapeControls(part.text).trimEnd();
   }
 }
 
 function cutLines(text: string, state: GridState, paint: ChalkInstance): string {
   const lines = text.split('\n');
-  const maxLines = isBad(state) || state === 'changed' ? MAX_CELL_LINES.other : MAX_CELL_LINES.same;
+  const maxLines = isFaultyState(state) || state === 'changed' ? MAX_CELL_LINES.other : MAX_CELL_LINES.same;
   const more = lines.length - maxLines;
   return more <= 0 ? text : [...lines.slice(0, maxLines), paint.dim(`… ${more} more lines`)].join('\n');
 }
 
 function stateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
-  if (isBad(state)) return paint.red;
+  if (isFaultyState(state)) return paint.red;
   return state === 'changed' ? paint.yellow : paint.green;
 }
 
@@ -136,8 +143,8 @@ export function paintedDifference(
   return parts
     .map(({ kind, text }) => {
       if (kind === 'same' && text.length > 3 * context)
-        return `${visible(text.slice(0, context))} ${paint.dim('[…]')} ${visible(text.slice(-context))}`;
-      const safe = visible(text);
+        return `${escapeControls(text.slice(0, context))} ${paint.dim('[…]')} ${escapeControls(text.slice(-context))}`;
+      const safe = escapeControls(text);
       if (kind === 'same' || kind === 'note') return safe;
       if (paint.level === 0) return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;
       return kind === 'removed' ? paint.red.strikethrough(safe) : paint.green(safe);

@@ -86,7 +86,7 @@ const SEVERITY: Readonly<Record<GridState, number>> = {
   same: 4,
 };
 
-export function isBad(state: GridState): boolean {
+export function isFaultyState(state: GridState): boolean {
   return SEVERITY[state] < 3;
 }
 

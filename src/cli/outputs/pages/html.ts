@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 
 /** HTML with all foreign text escaped; only `html` makes it. */
 export class Html {
@@ -21,7 +21,7 @@ function escapeForHtml(value: HtmlValue): string {
 
 /** Escapes a text for a page or an attribute. */
 export function htmlText(text: string): string {
-  return visible(text)
+  return escapeControls(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

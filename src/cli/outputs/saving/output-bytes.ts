@@ -16,7 +16,7 @@ import { stopIfInterrupted } from './save-outputs.ts';
 export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
   const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
   if (only === undefined || others.length > 0)
-    throw notSingle(connection, run, only === undefined ? 0 : others.length + 1);
+    throw notOneOutput(connection, run, only === undefined ? 0 : others.length + 1);
   try {
     for await (const chunk of await outputChunks(ctx, connection, only)) {
       if (!(await ctx.io.out(chunk))) return;
@@ -38,7 +38,7 @@ async function outputChunks(
   return Readable.from([Buffer.from(dataText(item.data))]);
 }
 
-function notSingle({ advise }: Connection, { runId }: Run, count: number): CliError {
+function notOneOutput({ advise }: Connection, { runId }: Run, count: number): CliError {
   return new CliError(
     `run ${runId} has ${count === 0 ? 'no output' : `${count} outputs`}: only a single one can be written to standard output`,
     {

@@ -2,7 +2,7 @@ import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import type { SaveFailure } from './save-outputs.ts';
 
 /** Throws if a link was in the way of a file to save, after the results were printed. @throws {CliError} exit 2 */
@@ -16,7 +16,7 @@ export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
 
 /** Reports failed downloads of a run that failed too; the run's failure decides the exit code. */
 export function noteFailures({ io }: Context, failures: readonly SaveFailure[]): void {
-  for (const failure of failures) io.note(visible(`note: ${messageFor(failure)}`));
+  for (const failure of failures) io.note(escapeControls(`note: ${messageFor(failure)}`));
 }
 
 /** Throws if a download failed after a good run, after the results were printed. */

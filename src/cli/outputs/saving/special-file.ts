@@ -4,7 +4,7 @@ import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 
 /** A device or a pipe that is open for writing. */
 export interface SpecialFile {
@@ -17,14 +17,14 @@ export interface SpecialFile {
 /** Writes a text to a file, a device or a pipe that the user named, or to standard output for `-`. On a terminal, it shows control characters. */
 export async function writeNamedFile(ctx: Context, name: string, text: string): Promise<void> {
   if (name === '-') {
-    await ctx.io.out(ctx.io.stdout.isTerminal ? visible(text) : text);
+    await ctx.io.out(ctx.io.stdout.isTerminal ? escapeControls(text) : text);
     return;
   }
   const file = path.resolve(ctx.cwd, name);
   if (!isSpecial(file)) return replaceNamedFile(file, text);
   const special = await openSpecialFile(ctx, file);
   try {
-    await special.write(special.isTerminal ? visible(text) : text);
+    await special.write(special.isTerminal ? escapeControls(text) : text);
   } finally {
     await special.close();
   }

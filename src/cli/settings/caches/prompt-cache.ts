@@ -25,7 +25,7 @@ interface CachedSlug {
 }
 
 /** The entries of the cache, last used first. */
-interface Content {
+interface CachedPrompts {
   readonly versions: readonly CachedVersion[];
   readonly slugs: readonly CachedSlug[];
 }
@@ -36,9 +36,9 @@ export class PromptCache {
   readonly #service: string;
   readonly #onProblem: (message: string) => void;
   /** The content when it was last read, with the changes since. */
-  #content: Content | undefined;
+  #content: CachedPrompts | undefined;
   /** The changes that are not written yet. */
-  #unwritten: ((content: Content) => Content)[] = [];
+  #unwritten: ((content: CachedPrompts) => CachedPrompts)[] = [];
   #changes = 0;
 
   /**
@@ -111,19 +111,19 @@ export class PromptCache {
     );
   }
 
-  #change(change: (content: Content) => Content): void {
+  #change(change: (content: CachedPrompts) => CachedPrompts): void {
     this.#unwritten.push(change);
     this.#changes += 1;
     if (this.#changes <= WRITTEN_AT_ONCE) this.flush();
     else this.#content = change(this.#read());
   }
 
-  #read(): Content {
+  #read(): CachedPrompts {
     this.#content ??= this.#readFile();
     return this.#content;
   }
 
-  #readFile(): Content {
+  #readFile(): CachedPrompts {
     const { versions, slugs } = readCacheFile(this.#file);
     return { versions: listAt(versions).filter(isCachedVersion), slugs: listAt(slugs).filter(isCachedSlug) };
   }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { within } from '../../../utils/abort-signals.ts';
 import { isJsonObject, listAt, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
-import type { Clock } from '../../core/types.ts';
+import type { Clock } from '../../core/clock.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type AddressSources, resolveAddress, resolveKey, serviceKey } from '../config/address.ts';
 import { JsonFile, readCacheFile } from '../json-file.ts';

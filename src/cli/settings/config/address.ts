@@ -2,7 +2,7 @@ import { InvalidRequestError } from '../../../client/errors.ts';
 import { normalizeBaseUrl } from '../../../client/http/base-url.ts';
 import type { Env } from '../../../utils/env.ts';
 import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
-import type { GlobalOptions } from '../../core/types.ts';
+import type { GlobalOptions } from '../../core/global-options.ts';
 import { unknownName } from '../../core/unknown-name.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -141,7 +141,7 @@ function profileAddress({ value: profile }: SourcedValue, { globals, settings }:
  * @throws {CliError} CONFIG_ERROR
  */
 export function checkedBaseUrl(text: string, source: string, insecureHttp: boolean): string {
-  const baseUrl = wellFormed(text.trim(), source);
+  const baseUrl = parseBaseUrl(text.trim(), source);
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return baseUrl;
   throw configError(
@@ -150,7 +150,7 @@ export function checkedBaseUrl(text: string, source: string, insecureHttp: boole
   );
 }
 
-function wellFormed(text: string, source: string): string {
+function parseBaseUrl(text: string, source: string): string {
   try {
     return normalizeBaseUrl(text);
   } catch (error) {

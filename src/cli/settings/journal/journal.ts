@@ -10,7 +10,7 @@ import {
 import { renameOver } from '../../../files/writing/rename-over.ts';
 import { fileIn } from '../../../files/writing/write-below.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
-import type { Clock } from '../../core/types.ts';
+import type { Clock } from '../../core/clock.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 
 /** Size in bytes at which a journal is archived and a new one is started. */

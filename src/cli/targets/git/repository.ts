@@ -26,7 +26,7 @@ const MAX_GIT_OUTPUT_BYTES = 64 * 1024;
 export function findRepository(file: string, env: Env): Repository {
   const real = realPathUpToMissing(path.dirname(file));
   for (let folder = real; ; folder = path.dirname(folder)) {
-    if (looksBare(folder)) {
+    if (looksLikeBareRepository(folder)) {
       throw usageError(
         `${folder} looks like a bare git repository`,
         'A folder that came with other files may start programs when git reads it: move the file out of it.',
@@ -52,7 +52,7 @@ function realPathUpToMissing(folder: string): string {
 }
 
 /** Returns true if git would take a folder for a bare repository. */
-function looksBare(folder: string): boolean {
+function looksLikeBareRepository(folder: string): boolean {
   const has = (name: string): boolean => entryExists(path.join(folder, name));
   return has('HEAD') && ((has('objects') && has('refs')) || has('commondir'));
 }
@@ -65,7 +65,7 @@ function checkRepository(top: string, env: Env): void {
   if (!entryExists(path.join(directory, 'HEAD')) || !entryExists(path.join(common, 'objects'))) {
     throw danglingError(git);
   }
-  const foreign = [top, git, directory, common].find(place => !isOwn(place, env));
+  const foreign = [top, git, directory, common].find(place => !belongsToUser(place, env));
   if (foreign === undefined || isSafeDirectory(top, env)) return;
   throw usageError(
     `${foreign} belongs to another user`,
@@ -94,7 +94,7 @@ function readSmallFile(file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-function isOwn(file: string, env: Env): boolean {
+function belongsToUser(file: string, env: Env): boolean {
   const user = process.geteuid?.();
   if (user === undefined) return true;
   // Like git: root through sudo may use repositories of the calling user.

@@ -79,14 +79,19 @@ function halfBlock(upper: Colour | undefined, lower: Colour | undefined): string
 
 /** The number of levels of red, green and blue, which makes 216 colours. */
 const LEVELS = 6;
-const BAND = 6;
+const SIXEL_BAND_HEIGHT = 6;
 
 /** Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the background. */
 export function sixel({ width, height, pixels }: Miniature): string {
   const colours = paletteIndices(pixels, width * height);
   const used = [...new Set(colours)].filter(colour => colour >= 0).toSorted((one, other) => one - other);
-  const bands = Array.from({ length: Math.ceil(height / BAND) }, (_, band) =>
-    encodeBand(colours, width, Math.min(BAND, height - band * BAND), band * BAND * width),
+  const bands = Array.from({ length: Math.ceil(height / SIXEL_BAND_HEIGHT) }, (_, band) =>
+    encodeBand(
+      colours,
+      width,
+      Math.min(SIXEL_BAND_HEIGHT, height - band * SIXEL_BAND_HEIGHT),
+      band * SIXEL_BAND_HEIGHT * width,
+    ),
   );
   return `\u001BP0;1q"1;1;${width};${height}${used.map(paletteEntry).join('')}${bands.join('-')}\u001B\\`;
 }

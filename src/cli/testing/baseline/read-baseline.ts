@@ -36,9 +36,10 @@ const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results
 export async function readBaseline(ctx: Context, file: string, repeating: RepeatOptions): Promise<Baseline> {
   const text = await readTextFile(file, ctx.cwd, '--baseline', MAX_BASELINE_BYTES);
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
-  if ('fault' in json) throw notReport(file, `it ${json.fault}`);
+  if ('fault' in json) throw notAReport(file, `it ${json.fault}`);
   const report = json.value;
-  if (!isJsonObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it contains no cases');
+  if (!isJsonObject(report) || !Array.isArray(report['cases']))
+    throw notAReport(file, 'it contains no cases');
   refuseOtherStops(file, report['sure'], repeating);
   return { cases: report['cases'].map((value, index) => caseIn(value, `cases[${index}]`, file)) };
 }
@@ -57,12 +58,12 @@ function refuseOtherStops(file: string, sure: unknown, repeating: RepeatOptions)
 }
 
 function caseIn(value: unknown, place: string, file: string): BaselineCase {
-  if (!isJsonObject(value)) throw notReport(file, `${place} is not a case`);
+  if (!isJsonObject(value)) throw notAReport(file, `${place} is not a case`);
   const { file: testFile, name, model = null } = value;
   if (typeof testFile !== 'string' || typeof name !== 'string') {
-    throw notReport(file, `${place} has no file or no name`);
+    throw notAReport(file, `${place} has no file or no name`);
   }
-  if (model !== null && typeof model !== 'string') throw notReport(file, `${place}.model is not a name`);
+  if (model !== null && typeof model !== 'string') throw notAReport(file, `${place}.model is not a name`);
   return { file: testFile, name, model, counted: countedIn(value, place, file) };
 }
 
@@ -70,13 +71,13 @@ function countedIn({ passed, runs }: UncheckedObject, place: string, file: strin
   if (passed === null && runs === null) return undefined;
   const isCounted = isCount(passed) && isCount(runs) && runs >= 1 && passed <= runs;
   if (isCounted) return { passed, runs };
-  throw notReport(file, `${place} does not say how many of its runs passed`);
+  throw notAReport(file, `${place} does not say how many of its runs passed`);
 }
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-function notReport(file: string, reason: string): CliError {
+function notAReport(file: string, reason: string): CliError {
   return usageError(`--baseline: ${file} is not a JSON report of tests: ${reason}`, HOW_TO_MAKE);
 }

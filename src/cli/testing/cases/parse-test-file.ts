@@ -11,7 +11,7 @@ import { NamedFiles } from '../../../files/named-file.ts';
 import { groupedDigits } from '../../../utils/grouped-digits.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
-import { ALL } from './pass-rule.ts';
+import { ALL_RUNS } from './pass-rule.ts';
 import { readCase } from './read-case.ts';
 import { readTarget } from './read-target.ts';
 import { readTestedModels } from './read-tested-models.ts';
@@ -80,7 +80,7 @@ async function readContent(
   if (listed === undefined) throw faultIn(root, 'cases is missing');
   const common = {
     trims: trimsAnswers(fields),
-    ...(readPass(fields) ?? { pass: ALL }),
+    ...(readPass(fields) ?? { pass: ALL_RUNS }),
     ...(await readTransform(ctx, fields)),
   };
   const inFile = { ...ctx, judge: judgeFor(fields, ctx) };

@@ -10,7 +10,7 @@ export type PassRule =
   /** A rate from 0 to 1. */
   | { readonly kind: 'rate'; readonly rate: number };
 
-export const ALL: PassRule = { kind: 'all' };
+export const ALL_RUNS: PassRule = { kind: 'all' };
 
 /** Parses `pass`. @throws {CliError} USAGE_ERROR with file and line unless it is a count or a percentage */
 export function passRuleIn(value: YamlValue): PassRule {
@@ -41,6 +41,6 @@ export function neededText(rule: PassRule, runs: number): string {
 }
 
 /** Returns the rule for a report: a count, or a percentage such as `"80%"`. */
-export function passData(rule: PassRule, runs: number): number | string {
+export function passRuleData(rule: PassRule, runs: number): number | string {
   return rule.kind === 'rate' ? percentText(rule.rate).replace(' ', '') : requiredPasses(rule, runs);
 }

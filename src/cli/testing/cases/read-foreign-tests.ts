@@ -5,7 +5,7 @@ import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { createExpectation, KINDS } from '../expectations/expectation-kinds.ts';
-import { ALL } from './pass-rule.ts';
+import { ALL_RUNS } from './pass-rule.ts';
 import { runFileTask } from './run-file-task.ts';
 import type { TestCase, TestFile } from './test-case.ts';
 import { MAX_TEST_FILE_BYTES } from './test-case.ts';
@@ -39,7 +39,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
         createExpectation(expectation.kind, foreignExpectation(expectation, tests), expectation),
       ),
       repeat: 1,
-      pass: ALL,
+      pass: ALL_RUNS,
       data: new Map(Object.entries(data)),
       trims: true,
     }),

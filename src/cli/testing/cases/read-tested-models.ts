@@ -21,7 +21,7 @@ export async function readTestedModels(
     models.set(key, await readTestedModel(ctx, value));
   }
   if (models.size === 0) throw faultIn(several, 'models is empty');
-  return numbered([...models.values()]);
+  return numberEqualModels([...models.values()]);
 }
 
 const MODEL_KEYS = ['model', 'config', 'transform'];
@@ -46,7 +46,7 @@ async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<T
 }
 
 /** Numbers models that have the same name but different configs. */
-function numbered(models: readonly TestedModel[]): TestedModel[] {
+function numberEqualModels(models: readonly TestedModel[]): TestedModel[] {
   return models.map((entry, index) => {
     const before = models.slice(0, index).filter(({ model }) => model === entry.model).length;
     return before === 0 ? entry : { ...entry, number: before + 1 };

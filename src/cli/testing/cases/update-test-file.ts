@@ -5,7 +5,7 @@ import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-belo
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { shownPath } from '../../core/shown-path.ts';
+import { shownPath } from '../../core/paths.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';

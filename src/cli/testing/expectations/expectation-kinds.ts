@@ -27,14 +27,14 @@ interface Command {
   readonly isAsPromptfoo: boolean | undefined;
 }
 
-const ONE = { $ref: '#/$defs/expectation' };
+const ONE_EXPECTATION = { $ref: '#/$defs/expectation' };
 
 /** The keys that an expectation can have. */
 export const KINDS = {
   ...JSON_KINDS,
   ...TEXT_KINDS,
   not: expectationKind<Expectation>({
-    schema: { ...ONE, description: 'an expectation that must not be met' },
+    schema: { ...ONE_EXPECTATION, description: 'an expectation that must not be met' },
     read: async (value, { inner }) => {
       const [only, ...others] = await inner(value);
       if (only === undefined || others.length > 0) throw faultIn(value, 'not takes one expectation');
@@ -50,7 +50,7 @@ export const KINDS = {
   any: expectationKind<readonly (readonly Expectation[])[]>({
     schema: {
       type: 'array',
-      items: ONE,
+      items: ONE_EXPECTATION,
       minItems: 1,
       description: 'expectations, at least one of which must be met',
     },
@@ -89,9 +89,9 @@ export const KINDS = {
     const dollars = await answer.dollars();
     if (dollars === undefined) {
       const advice = answer.isUnpriced() ? '; give the model a price in models.yaml' : '';
-      return `the cost is unknown, so it may be more than $${plainly(most)}${advice}`;
+      return `the cost is unknown, so it may be more than $${formatDecimal(most)}${advice}`;
     }
-    return dollars <= most ? undefined : `cost $${plainly(dollars)}, more than $${plainly(most)}`;
+    return dollars <= most ? undefined : `cost $${formatDecimal(dollars)}, more than $${formatDecimal(most)}`;
   }),
   ...JUDGED_KINDS,
   javascript,
@@ -162,7 +162,7 @@ export async function readExpectations(value: YamlValue, ctx: ExpectationsContex
 }
 
 /** Formats an amount without an exponent. */
-function plainly(dollars: number): string {
+function formatDecimal(dollars: number): string {
   return dollars.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 });
 }
 

@@ -24,13 +24,13 @@ export const JSON_KINDS = {
     text: value => JSON.stringify(value),
     unmet: (expected, { text }) => {
       const json = parseAnswerJson(text);
-      if ('fault' in json) return { message: json.fault, expected: pretty(expected), actual: text };
+      if ('fault' in json) return { message: json.fault, expected: indentedJson(expected), actual: text };
       const different = firstDifference(expected, json.value);
       return (
         different && {
           message: `differs at ${JSON.stringify(different.pointer)}: ${different.message}`,
-          expected: pretty(expected),
-          actual: pretty(onlyExpected(expected, json.value)),
+          expected: indentedJson(expected),
+          actual: indentedJson(onlyExpected(expected, json.value)),
         }
       );
     },
@@ -53,7 +53,10 @@ export const JSON_KINDS = {
       try {
         const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
         if (isTrue) return undefined;
-        return { message: `${quotedExcerpt(expression)} returns ${selected}`, actual: pretty(json.value) };
+        return {
+          message: `${quotedExcerpt(expression)} returns ${selected}`,
+          actual: indentedJson(json.value),
+        };
       } catch (error) {
         if (error instanceof PastBound)
           throw new CaseFault(`jmespath ${quotedExcerpt(expression)}: ${error.message}`);
@@ -126,6 +129,6 @@ async function readExpectedSchema(value: YamlValue, { ctx, key }: ExpectationRea
   }
 }
 
-function pretty(value: unknown): string {
+function indentedJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2);
 }

@@ -8,7 +8,7 @@ import {
   TEXT_SCHEMA,
 } from './expectation-kind.ts';
 
-type Meets = (text: string, expected: string) => boolean;
+type MeetsText = (text: string, expected: string) => boolean;
 
 interface WholeText {
   readonly text: string;
@@ -16,10 +16,10 @@ interface WholeText {
   readonly isExact?: boolean | undefined;
 }
 
-const endsWith: Meets = (text, expected) =>
+const endsWith: MeetsText = (text, expected) =>
   text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
-const startsWith: Meets = (text, expected) => text.startsWith(expected);
-const contains: Meets = (text, expected) => text.includes(expected);
+const startsWith: MeetsText = (text, expected) => text.startsWith(expected);
+const contains: MeetsText = (text, expected) => text.includes(expected);
 
 /** Expectations of an answer as text. */
 export const TEXT_KINDS = {
@@ -27,16 +27,20 @@ export const TEXT_KINDS = {
   icontains: textKind(
     'a text that must be in the answer, ignoring case',
     'does not contain',
-    lower(contains),
+    ignoringCase(contains),
   ),
   startsWith: textKind('a text that must begin the answer', 'does not begin with', startsWith),
   istartsWith: textKind(
     'a text that must begin the answer, ignoring case',
     'does not begin with',
-    lower(startsWith),
+    ignoringCase(startsWith),
   ),
   endsWith: textKind('a text that must end the answer', 'does not end with', endsWith),
-  iendsWith: textKind('a text that must end the answer, ignoring case', 'does not end with', lower(endsWith)),
+  iendsWith: textKind(
+    'a text that must end the answer, ignoring case',
+    'does not end with',
+    ignoringCase(endsWith),
+  ),
   equals: expectationKind<WholeText>({
     schema: { ...SCALAR_SCHEMA, description: 'the whole answer' },
     read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),
@@ -66,7 +70,7 @@ export const TEXT_KINDS = {
   }),
 } as const;
 
-function textKind(description: string, fault: string, meets: Meets): ExpectationKind<string> {
+function textKind(description: string, fault: string, meets: MeetsText): ExpectationKind<string> {
   return expectationKind({
     schema: { ...SCALAR_SCHEMA, description },
     read: (value, { key }) => wordIn(value, key),
@@ -75,7 +79,7 @@ function textKind(description: string, fault: string, meets: Meets): Expectation
   });
 }
 
-function lower(meets: Meets): Meets {
+function ignoringCase(meets: MeetsText): MeetsText {
   return (text, expected) => meets(text.toLowerCase(), expected.toLowerCase());
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendToNamedFile } from '../../../files/writing/write-file.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { baselineLines } from '../baseline/compare-with-baseline.ts';
 import { entryName } from '../entry-result.ts';
 import type { TestSummary } from '../test-summary.ts';
@@ -41,7 +41,7 @@ function annotation({ entry, repetitions, messages }: ReportedResult): string {
 
 // The escapes that the runner's own command parser decodes.
 function escapedData(text: string): string {
-  return visible(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return escapeControls(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 function escapedProperty(text: string): string {

@@ -2,7 +2,7 @@ import { asCount } from '../../../files/formats/json-fields.ts';
 import type { Totals } from '../../creation/totals.ts';
 import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
-import { passData } from '../cases/pass-rule.ts';
+import { passRuleData } from '../cases/pass-rule.ts';
 import { type EntryResult, modelLabel, type Repetition, statusTotals } from '../entry-result.ts';
 import type { TestSummary } from '../test-summary.ts';
 
@@ -28,7 +28,7 @@ export function jsonReport(
       model: modelLabel(entry) ?? null,
       status,
       seconds: repetitions.some(repetition => repetition.seconds === null) ? null : seconds,
-      pass: passData(entry.testCase.pass, repetitions.length),
+      pass: passRuleData(entry.testCase.pass, repetitions.length),
       ...countedData(counted),
       repetitions: repetitions.map(repetitionData),
     })),

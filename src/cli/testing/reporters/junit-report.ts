@@ -25,16 +25,16 @@ export function junitReport(
       ] as const)
     : [];
   const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spent)].map(
-    ([name, value]) => html`      <property name="${xml(name)}" value="${xml(value)}"/>\n`,
+    ([name, value]) => html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`,
   );
   const suites = files.map((file, index) => {
     const own = results.filter(({ entry }) => entry.file.name === file);
-    return html`  <testsuite name="${xml(file)}" ${counts(own)}>
+    return html`  <testsuite name="${escapeXml(file)}" ${countAttributes(own)}>
 ${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${own.map(testCase)}  </testsuite>
 `;
   });
   const { text } = html`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites ${counts(results)}>
+<testsuites ${countAttributes(results)}>
 ${suites}</testsuites>
 `;
   return text;
@@ -56,7 +56,7 @@ function baselineProperties(baseline: BaselineComparison | undefined): (readonly
   ];
 }
 
-function counts(results: readonly ReportedResult[]): Html {
+function countAttributes(results: readonly ReportedResult[]): Html {
   const { failed, undecided, unchecked, faults } = statusTotals(results);
   const seconds = sumOfSeconds(results.map(result => result.seconds));
   return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="${unchecked}" time="${seconds.toFixed(3)}"`;
@@ -64,18 +64,18 @@ function counts(results: readonly ReportedResult[]): Html {
 
 function testCase(result: ReportedResult): Html {
   const { entry, status, seconds, messages } = result;
-  const file = xml(entry.file.name);
-  const attributes = html`classname="${file}" name="${xml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
+  const file = escapeXml(entry.file.name);
+  const attributes = html`classname="${file}" name="${escapeXml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
   if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
   if (status === 'unchecked') {
     return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks were left out"/>\n    </testcase>\n`;
   }
-  const details = xml(
+  const details = escapeXml(
     failureDetails(result)
       .map(({ mark, text }) => mark + text)
       .join('\n'),
   );
-  const message = html`message="${xml(messages[0] ?? status)}"`;
+  const message = html`message="${escapeXml(messages[0] ?? status)}"`;
   const fault =
     status === 'failed' || status === 'undecided'
       ? html`<failure ${message} type="mismatch">${details}</failure>`
@@ -88,6 +88,6 @@ function testCase(result: ReportedResult): Html {
 }
 
 /** Removes characters that are invalid in XML and that `html` does not make visible. */
-function xml(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(/[\uFFFE\uFFFF\p{Surrogate}]/gu, '\uFFFD');
 }

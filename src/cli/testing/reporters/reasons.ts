@@ -6,7 +6,7 @@ import type { GridPart } from '../../outputs/pages/grid.ts';
 import { furtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
 import { passRateText } from '../../statistics/interval.ts';
 import { isFlaky, rateInterval } from '../../statistics/rates.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { changeText } from '../baseline/compare-with-baseline.ts';
 import { neededText } from '../cases/pass-rule.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../entry-result.ts';
@@ -40,7 +40,7 @@ export async function withReasons(
     for (const repetition of repetitions) bare.push(await failureReasons(ctx, repetition, entry.file.name));
     const reasons =
       repetitions.length > 1 ? bare.map((parts, index) => withPrefix(parts, `run ${index + 1}: `)) : bare;
-    const mergedReasons = repetitions.length > 1 ? merged(bare) : bare.flat();
+    const mergedReasons = repetitions.length > 1 ? mergeEqualReasons(bare) : bare.flat();
     const undecided = undecidedText(result);
     const messages = [...undecided, ...reasonTexts(repetitions)];
     const summary = [...rateSummary(result), ...undecided].join('; ');
@@ -124,7 +124,7 @@ function withPrefix(parts: readonly GridPart[], prefix: string): GridPart[] {
 }
 
 /** Joins the reasons of repetitions, equal ones under the numbers of all their runs. */
-function merged(reasons: readonly (readonly GridPart[])[]): GridPart[] {
+function mergeEqualReasons(reasons: readonly (readonly GridPart[])[]): GridPart[] {
   const groups = new Map<string, { readonly parts: readonly GridPart[]; readonly runs: number[] }>();
   for (const [index, parts] of reasons.entries()) {
     const key = JSON.stringify(parts);
@@ -156,7 +156,7 @@ function reasonTexts(repetitions: readonly Repetition[]): string[] {
   const messages = repetitions.flatMap(({ fault, mismatches }) =>
     fault === undefined ? mismatches.map(unmetText) : [`${fault.message} (${fault.status})`],
   );
-  return [...new Set(messages.map(visible))];
+  return [...new Set(messages.map(escapeControls))];
 }
 
 function unmetText({ message, expected, actual }: UnmetExpectation): string {

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { GridPart } from '../../outputs/pages/grid.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import { entryName, totalsText } from '../entry-result.ts';
 import { summaryLines, type TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
@@ -24,15 +24,17 @@ export function treeReport(
     const { entry, status, seconds } = result;
     if (entry.file.name !== file) {
       file = entry.file.name;
-      lines.push(paint.bold(visible(file)));
+      lines.push(paint.bold(escapeControls(file)));
     }
     const time = paint.dim(`(${seconds.toFixed(1)} s)`);
-    lines.push(`  ${marks[status]} ${visible(entryName(entry))}${paint.dim(passedRate(result))} ${time}`);
+    lines.push(
+      `  ${marks[status]} ${escapeControls(entryName(entry))}${paint.dim(passedRate(result))} ${time}`,
+    );
     lines.push(...paintedDetails(result, paint).map(line => `      ${line}`));
   }
   const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
   const totals = (isGood ? paint.green : paint.red)(totalsText(results));
-  const rates = summaryLines(summary).map(line => paint.dim(visible(line)));
+  const rates = summaryLines(summary).map(line => paint.dim(escapeControls(line)));
   return `${[...lines, '', ...rates, totals].join('\n')}\n`;
 }
 
@@ -57,11 +59,11 @@ const STATUS_WORDS = {
 export function linesReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
-    const name = visible(`${entry.file.name}: ${entryName(entry)}`);
+    const name = escapeControls(`${entry.file.name}: ${entryName(entry)}`);
     const details = failureDetails(result).map(({ mark, text }) => `    ${mark}${text}`);
     return [`${STATUS_WORDS[status]} ${name}${passedRate(result)} (${seconds.toFixed(1)} s)`, ...details];
   });
-  const rates = summary.isRepeated || summary.baseline ? summaryLines(summary).map(visible) : [];
+  const rates = summary.isRepeated || summary.baseline ? summaryLines(summary).map(escapeControls) : [];
   return `${[...lines, ...rates, totalsText(results)].join('\n')}\n`;
 }
 
@@ -101,7 +103,7 @@ function partLines(part: GridPart): DetailLine[] {
 }
 
 function detailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
-  return visible(text.replace(/\n$/u, ''))
+  return escapeControls(text.replace(/\n$/u, ''))
     .split('\n')
     .map(line => ({ mark, text: line }));
 }

@@ -58,7 +58,7 @@ export async function runEntries(
 }
 
 /** A repetition with the result of its run. */
-interface Answered {
+interface AnsweredEntry {
   readonly job: RepetitionJob;
   readonly result: RequestResult;
   readonly isEarlier: boolean;
@@ -76,7 +76,7 @@ class RepetitionChecks {
   }
 
   async check(
-    { job, result, isEarlier }: Answered,
+    { job, result, isEarlier }: AnsweredEntry,
     tools: Pick<CheckTools, 'rounds' | 'onAnswer'> = {},
   ): Promise<Repetition> {
     const log = new JudgeJournal(this.#ctx, job.id, this.#options);
@@ -110,7 +110,7 @@ async function runIndependent(
   requests: ResumableRequests,
   checks: RepetitionChecks,
 ): Promise<void> {
-  const unchecked: Answered[] = [];
+  const unchecked: AnsweredEntry[] = [];
   const independent = jobs.filter(({ prepared: { entry } }) => {
     return entry.testCase.fault === undefined && !entry.testCase.turn;
   });
@@ -125,7 +125,7 @@ async function runIndependent(
 async function checkTogether(
   ctx: Context,
   requests: ResumableRequests,
-  unchecked: readonly Answered[],
+  unchecked: readonly AnsweredEntry[],
   checks: RepetitionChecks,
 ): Promise<void> {
   const rounds = createJournaledRounds(requests);

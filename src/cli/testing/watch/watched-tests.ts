@@ -4,7 +4,7 @@ import { counted } from '../../core/counted.ts';
 import { sharedPath } from '../../core/paths.ts';
 import type { Budget } from '../../creation/budget.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { escapeControls } from '../../terminal/sanitise.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import { readFiles } from '../read-files.ts';
 import { Judge } from '../run/judge.ts';
@@ -149,5 +149,5 @@ function noteChange(
     ...(present.length > 0 ? [`${joinPaths(present)} changed`] : []),
     ...(deleted.length > 0 ? [`${joinPaths(deleted)} deleted`] : []),
   ];
-  io.note(visible(`${parts.join(', ')}${count === 0 ? none : `: ${counted(count, 'case')}`}`));
+  io.note(escapeControls(`${parts.join(', ')}${count === 0 ? none : `: ${counted(count, 'case')}`}`));
 }

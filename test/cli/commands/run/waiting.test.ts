@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../../src/cli/core/types.ts';
+import type { Clock } from '../../../../src/cli/core/clock.ts';
 import type { Run } from '../../../../src/wire/index.ts';
 import { TEST_NOW, temporaryDirectory, testClock } from '../../../support/context.ts';
 import {

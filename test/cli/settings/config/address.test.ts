@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GlobalOptions } from '../../../../src/cli/core/types.ts';
+import type { GlobalOptions } from '../../../../src/cli/core/global-options.ts';
 import { resolveAddress, resolveKey } from '../../../../src/cli/settings/config/address.ts';
 import { Settings } from '../../../../src/cli/settings/settings.ts';
 import type { Env } from '../../../../src/utils/env.ts';

@@ -26,13 +26,15 @@ export async function renderNunjucks(
   const checks = await ctx.checks();
   const code = builtText('assets/render-prompts.js');
   const rendered: NunjucksPrompt[] = [];
-  for (let start = 0; start < templates.length; start += AT_ONCE) {
+  for (let start = 0; start < templates.length; start += MAX_TEMPLATES_AT_ONCE) {
     // Without names, which may hold templates once more.
-    const output = templates.slice(start, start + AT_ONCE).map(({ template, vars, isPlain = false }) => ({
-      template,
-      vars,
-      isPlain,
-    }));
+    const output = templates
+      .slice(start, start + MAX_TEMPLATES_AT_ONCE)
+      .map(({ template, vars, isPlain = false }) => ({
+        template,
+        vars,
+        isPlain,
+      }));
     const context = { vars: {}, prompt: null, test: null };
     const result = await checks.perform(
       'rendering',
@@ -61,4 +63,4 @@ function nunjucksFaultText(fault: string): string {
 }
 
 /** The number of templates that are rendered within one bound of time. */
-const AT_ONCE = 20;
+const MAX_TEMPLATES_AT_ONCE = 20;

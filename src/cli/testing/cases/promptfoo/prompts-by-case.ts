@@ -18,7 +18,7 @@ interface CasePrompt {
 }
 
 /** The configuration, and its name in messages. */
-interface Place {
+interface NamedConfiguration {
   readonly file: string;
   readonly name: string;
 }
@@ -32,7 +32,7 @@ export async function promptsByProgram(
   ctx: Context,
   program: PromptProgram,
   cases: readonly ConvertedCase[],
-  { file, name }: Place,
+  { file, name }: NamedConfiguration,
 ): Promise<CasePrompt[]> {
   const { argv, head, labels, line } = program;
   const id = head['model'] ?? 'echo';
@@ -65,7 +65,7 @@ export async function promptsByTemplate(
   ctx: Context,
   template: PromptTemplate,
   cases: readonly ConvertedCase[],
-  { name }: Place,
+  { name }: NamedConfiguration,
 ): Promise<CasePrompt[]> {
   const all = cases.map(({ vars, turn }) => ({
     template: template.text,

@@ -1,7 +1,6 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import { textOrJson, textOrNothing } from '../../../../files/formats/json-fields.ts';
 import { errorMessage } from '../../../../utils/error-utils.ts';
-
 import { MEASURED_TYPES, measuredExpectation, measuredFault } from './measured-assertions.ts';
 
 /** Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it checks nothing. */

@@ -28,20 +28,3 @@ export interface GlobalOptions {
   /** Time limit of the command in milliseconds; undefined for none. */
   readonly timeoutMs?: number;
 }
-
-/**
- * Formats a command line for a hint, with the flags that choose the same service, so that it works as printed.
- *
- * @param words the words after `promptrun`; each is quoted if a shell needs it
- */
-export type Advise = (...words: readonly string[]) => string;
-
-/** Time and randomness, injected for tests. */
-export interface Clock {
-  /** Returns milliseconds since the Unix epoch. */
-  now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
-  random(): number;
-}

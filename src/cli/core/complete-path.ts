@@ -1,0 +1,66 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { whyLeftOut } from '../../files/named-file.ts';
+import { expandHome } from './paths.ts';
+
+/** The context of typed paths: the working directory, and the meaning of `~`, if known. */
+export interface PathPlace {
+  readonly cwd: string;
+  readonly home: string | undefined;
+}
+
+const MAX_MATCHED_FILES = 1000;
+
+/**
+ * Returns the completions of a typed path in alphabetical order: wanted files, and directories with a slash at the end.
+ * Synchronous, because loading `node:fs/promises` takes longer than the look-up.
+ *
+ * @returns whole paths that begin as typed
+ */
+export function completePaths(
+  typed: string,
+  { cwd, home }: PathPlace,
+  proposes: (name: string) => boolean,
+  platform: NodeJS.Platform = process.platform,
+): string[] {
+  const cut = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
+  const [folder, prefix] = [typed.slice(0, cut), typed.slice(cut)];
+  const directory = path.resolve(cwd, expandHome(folder, home));
+  return directoryEntries(directory)
+    .map(entry => ({ entry, name: nameAsTyped(entry.name, platform) }))
+    .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
+    .slice(0, MAX_MATCHED_FILES)
+    .flatMap(({ entry, name }) => {
+      if (isDirectoryEntry(directory, entry)) return [`${folder}${name}/`];
+      return proposes(entry.name) && isOffered(directory, entry) ? [folder + name] : [];
+    })
+    .sort();
+}
+
+/** Returns a name as it is typed. macOS may list `é` as two characters, and opens the file under either name. */
+function nameAsTyped(name: string, platform: NodeJS.Platform): string {
+  return platform === 'darwin' ? name.normalize('NFC') : name;
+}
+
+function directoryEntries(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Returns true for files and directories, but not for links, pipes and devices. */
+function isOffered(directory: string, entry: Dirent): boolean {
+  if (entry.isFile()) return true;
+  return entry.isSymbolicLink() && whyLeftOut(path.join(directory, entry.name), directory) === undefined;
+}
+
+function isDirectoryEntry(directory: string, entry: Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  try {
+    return statSync(path.join(directory, entry.name)).isDirectory();
+  } catch {
+    return false;
+  }
+}
