@@ -82,8 +82,8 @@ export async function findLostRuns(
 }
 
 /**
- * Returns true if the service did not answer a creation that failed with this error: no answer came, or a cut one, or an
- * intermediary's, or a 504 without a run id. Any other error envelope of the service is an answer.
+ * Returns true if the service did not answer a creation that failed with this error. No answer came, or it was cut off,
+ * or came from an intermediary, or was a 504 without a run id. Any other error envelope of the service is an answer.
  */
 export function answerIsLost(error: unknown): boolean {
   if (error instanceof NetworkError) return !error.nothingSent;

@@ -53,8 +53,8 @@ function at(row: readonly number[], index: number): number {
 }
 
 /**
- * Returns the names, nearest first, by the pairs of neighbouring letters that they share: an edit distance says little
- * about names as unlike in length as those of models.
+ * Returns the names, nearest first, by the pairs of neighbouring letters that they share. The lengths of model names
+ * differ so much that an edit distance says little.
  */
 export function nearestFirst(typed: string, names: readonly string[]): string[] {
   const similarities = new Map(names.map(name => [name, similarity(name, typed)]));

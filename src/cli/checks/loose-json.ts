@@ -16,7 +16,10 @@ export function* looseObjectsIn(text: string): Generator<object> {
   }
 }
 
-/** Returns where the braces from `start` are closed, or the text ends; and how many are open there. */
+/**
+ * Returns the place where the braces from `start` are closed or the text ends, and the number of braces that are open
+ * there.
+ */
 function endOfObject(text: string, start: number): { readonly end: number; readonly open: number } {
   const last = Math.min(start + MAX_JSON_LENGTH, text.length);
   let open = 0;

@@ -10,7 +10,7 @@ export function expandHome(
   return home !== undefined && begins.test(typed) ? home + typed.slice(1) : typed;
 }
 
-/** Returns a file's path from a folder with `/`, as files that are shared between systems have it. */
+/** Returns a file's path relative to a folder, with `/` on every system. */
 export function sharedPath(folder: string, file: string, { relative, sep } = path): string {
   return (relative(folder, file) || file).split(sep).join('/');
 }

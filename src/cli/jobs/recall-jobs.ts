@@ -82,7 +82,7 @@ async function recallFromMachine({ journal }: Context, states: Map<string, JobSt
   }
 }
 
-/** Returns a state with what the machine's journal knows of its creation. */
+/** Returns a state with the facts about its creation from the machine's journal. */
 function withMachineEntry(state: JobState, entry: JournalEntry): JobState {
   const { runId, recovered = false, clockOffsetMs, outcome } = entry;
   if (runId !== undefined) {

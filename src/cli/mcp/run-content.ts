@@ -13,14 +13,14 @@ type ToolContent = CallToolResult['content'][number];
 /** Maximum size of an embedded picture, in bytes; a larger one is named by its URL. */
 const MAX_AGENT_PICTURE_BYTES = 20 * 1024 * 1024;
 
-/** The URL of a picture returned something else. */
+/** The URL of a picture did not return a picture. */
 class NotAPicture extends Error {
   override readonly name = 'NotAPicture';
 }
 
 /**
- * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error, and so is
- * a picture that is something else.
+ * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error, and so
+ * is a URL that returns anything but a picture.
  *
  * @param options `limitsCredits`: true under a cap on credits; otherwise the text leaves out those of the embedded service
  */

@@ -5,8 +5,8 @@ import { escapeControls, oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /**
- * Returns a URL from a service as sanitised text, and as a hyperlink if the terminal supports them and the URL is on
- * the web or names a file that this process wrote.
+ * Returns a URL from a service as sanitised text. It is a hyperlink if the terminal supports them and the URL is on the
+ * web or names a file that this process wrote.
  */
 export function linkedUrl(
   ctx: TerminalContext,

@@ -37,7 +37,7 @@ const OWN_STATUSES = new Set([
   'INTERRUPTED',
 ]);
 
-/** Returns the message with what to do next, which a single line must say too. */
+/** Returns the message with the next step, because JSON has no lines for hints. */
 function jsonMessage({ status, message, data, hints }: Failure): string {
   const isInDoubt = typeof data === 'object' && data !== null && 'candidates' in data;
   if (!OWN_STATUSES.has(status) && !isInDoubt) return message;

@@ -32,8 +32,8 @@ export function packedInExecutable(name: string): PackedFile {
 }
 
 /**
- * Uses a packed file: unpacks it into a folder of the user and compares it with its digest, because a truncated native
- * library would end the process with SIGBUS. Tries the next folder if one can't be written or its file can't be used.
+ * Uses a packed file. Unpacks it into a folder of the user and compares its digest, because a truncated native library
+ * would end the process with SIGBUS. Tries the next folder if one can't be written or its file can't be used.
  *
  * @throws {Error} if no folder works; the message names each
  */

@@ -100,8 +100,8 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
 }
 
 /**
- * Returns the providers to ask: first those with a key or address in the environment, because a name without a prefix
- * may be one of their models, then those in the file, then Ollama.
+ * Returns the providers to ask: those with a key or address in the environment, then those in the file, then Ollama. The
+ * environment goes first, because a name without a prefix may be a model of its providers.
  */
 function providersToAsk(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>

@@ -195,8 +195,8 @@ class WatchedModels {
   }
 
   /**
-   * Replaces a model's provider by the known one that the environment moves to the same address and that has the same
-   * interface, so that its key and other data apply.
+   * Replaces a model's provider by a known one with the same interface that the environment moves to the same address, so
+   * that the key and other data of the known one apply.
    */
   #atKnownProvider(entry: ModelEntry): ModelEntry {
     const { provider } = entry;

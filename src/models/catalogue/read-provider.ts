@@ -57,7 +57,7 @@ function knownAddress(
   return withoutUndefined({ baseUrl, engine, addressName, listsModels, missing, fault, isMoved });
 }
 
-/** Returns the address that the file gives, and the interface that it names or that is there. */
+/** Returns the address in the file, and the interface that the file names or the address implies. */
 function writtenAddress(
   written: string,
   engine: InterfaceName | undefined,

@@ -46,8 +46,8 @@ export interface HttpRequest {
 const OUTGOING_CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Sends a request over a new connection and returns the response as soon as its headers are there: on a used one, a server
- * may close it just as the request is written, or send something late that would pass for the answer. Follows no
+ * Sends a request over a new connection and returns the response as soon as its headers have arrived. A server may close
+ * a used connection just as the request is written, or send late data on it that would look like the answer. Follows no
  * redirects and never retries. Only the signal limits the time.
  *
  * @throws {ProxyFault} if the proxy fails

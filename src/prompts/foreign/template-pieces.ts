@@ -32,7 +32,7 @@ export function fillInputs(text: string, values: Readonly<Record<string, string>
 export function chatRole(name = ''): Role | undefined {
   const lower = name.toLowerCase();
   if (lower === 'model') return undefined;
-  // OpenAI's models take the one for the other.
+  // OpenAI's models treat both roles alike.
   return lower === 'developer' ? 'system' : roleNamed(lower);
 }
 

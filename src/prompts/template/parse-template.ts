@@ -56,8 +56,9 @@ interface Blocks {
 const OPENING = new Set(['OPEN_BLOCK', 'OPEN_INVERSE', 'OPEN_PARTIAL_BLOCK']);
 
 /**
- * Scans the tags of a template before parsing. The parser copies its whole stack for each part, so the depth is limited,
- * and its search for blank lines is quadratic in consecutive blanks, so their number is too. A fault names the limit.
+ * Scans the tags of a template before parsing. The depth is limited, because the parser copies its whole stack for each
+ * part. So is the number of consecutive blanks, because its search for blank lines is quadratic in them. A fault names
+ * the limit.
  */
 function scanBlocks(text: string): Blocks | FileFault {
   const open: { at: number; branches: number }[] = [];

@@ -225,7 +225,7 @@ class TemplateReader {
   }
 }
 
-/** Returns the place inside content that something else may render, in a context that is unknown here. */
+/** Returns the place inside content that may be rendered in another context, which is not known. */
 function inUnknownContext(here: TemplatePlace): TemplatePlace {
   return { ...here, scope: here.scope.within('perhaps'), open: new Set() };
 }

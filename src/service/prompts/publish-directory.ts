@@ -63,7 +63,7 @@ export async function publishFromDirectory(
   };
 }
 
-/** Returns true for an error of the store or of its disk, not of what was to be stored; the same write may succeed later. */
+/** Returns true for an error of the store or its disk, after which the same write may succeed later. */
 function isStoreFault(error: unknown): boolean {
   return isStoreUnavailable(error) || hasNoSpace(error) || (error instanceof Error && 'errcode' in error);
 }

@@ -141,8 +141,8 @@ export class CommandRunner implements Runner {
   }
 
   /**
-   * Stores a run together with its end, so that a kill leaves nothing in between, if a provider batch has answered it, or if
-   * its answer is free: that saves a transaction.
+   * Stores a run together with its end if a provider batch has answered it, so that a kill leaves nothing in between, or
+   * if its answer is free, which saves a transaction.
    */
   async #createAnswered(run: NewlyMade): Promise<AcceptedRun | undefined> {
     const { batchAnswers, clock } = this.#options;

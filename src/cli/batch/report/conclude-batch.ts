@@ -173,7 +173,7 @@ function reportCounts(
   const { failed, inDoubt, goingOn, notDone } = counts;
   // A replay would return the same answers.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
-    // Corrected rows are new ones to the results: their ids or columns may differ.
+    // Corrected rows count as new ones, because their ids or columns may differ.
     io.note(tally.faulty > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT);
   }
   if (inDoubt > 0) io.note(doubtHint(batch, tally));

@@ -110,8 +110,8 @@ async function readVerdictsText(file: FileBelow): Promise<string> {
 }
 
 /**
- * Returns the ids of a case at its service, the best known first: that of its name, which stays the same if the case is
- * edited, then that of its content, which stays the same if it is renamed.
+ * Returns two ids of a case at its service: one by its name, which survives an edit of the case, then one by its content,
+ * which survives a new name.
  */
 function caseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,

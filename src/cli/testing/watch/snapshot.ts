@@ -110,8 +110,8 @@ export function casesByFile(files: readonly TestFile[]): RunCases {
 }
 
 /**
- * Returns a function that checks if a case depends on one of these files: its prompt, the prompt's partials, a file that it
- * reads, or its test file, unless the case's text there is the one that ran.
+ * Returns a function that checks if a case depends on one of these files. A case depends on its prompt, the prompt's
+ * partials and the files that it reads, and on its test file if the case's text there has changed since it ran.
  */
 export function dependsOn(
   changed: ReadonlySet<string>,

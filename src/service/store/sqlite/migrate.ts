@@ -33,8 +33,8 @@ export function migrateSqlite(database: SqliteDatabase, file: string): boolean {
 }
 
 /**
- * Creates the schema in a new database, without a read: a statement that is not yet garbage-collected keeps the file open
- * after the database is closed, and Windows can't delete an open file.
+ * Creates the schema in a new database without reading it. A statement that is not yet garbage-collected keeps the file
+ * open after the database is closed, and Windows can't delete an open file.
  */
 export function createSchema(database: SqliteDatabase): void {
   inTransaction(database, () => takeSteps(database, 0));

@@ -153,7 +153,7 @@ const TAKES_PASSTHROUGH =
 const ASKED_BY_CHAT =
   /^(?:openai|openrouter|groq|deepseek|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 
-/** Fields of `passthrough` that ask for something else than one text. */
+/** Fields of `passthrough` that ask for anything but one text. */
 const NOT_PASSED = [
   'model',
   'messages',

@@ -26,7 +26,7 @@ export interface ConfiguredTest {
   readonly models?: readonly number[];
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
-  /** True if it has nothing that promptfoo takes for a test. */
+  /** True if promptfoo would not accept it as a test. */
   readonly isBare?: boolean;
 }
 

@@ -142,10 +142,10 @@ function metadataIn(entries: ReadonlyMap<string, YamlValue>): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
 }
 
-/** Keys, at least one of which promptfoo requires in a test. */
+/** The keys of which promptfoo requires at least one in a test. */
 export const NEEDED = ['assert', 'vars', 'options', 'metadata', 'provider', 'providerOutput', 'threshold'];
 
-/** Returns true if a test has nothing that promptfoo takes for one. */
+/** Returns true if promptfoo would not accept this as a test. */
 function isBare(entries: ReadonlyMap<string, YamlValue>): boolean {
   return !NEEDED.some(key => {
     const value = entries.get(key)?.json();

@@ -1,6 +1,6 @@
 /**
- * Fills in variables within variables as promptfoo does: in each round the first placeholder of each text, if it names
- * one, with the `$$` and `$&` of a replacement.
+ * Fills in variables within variables as promptfoo does. Each round replaces the first placeholder of each text, if it
+ * names a variable; `$$` and `$&` have the meaning that they have in `replace`.
  */
 export function resolveVars<V>(vars: Readonly<Record<string, V>>): Readonly<Record<string, V | string>> {
   const result: Record<string, V | string> = { ...vars };
