@@ -15,7 +15,7 @@ import { withResumeJournal } from '../jobs/resume-journal.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { judgePrompt, rubricVerdict } from '../testing/expectations/judged-kinds.ts';
-import { Judge, readReply } from '../testing/run/judge.ts';
+import { Judge, judgeReply } from '../testing/run/judge.ts';
 import type { JudgedRow } from './agreement.ts';
 import { type LabelledRow, readLabels } from './labelled-rows.ts';
 
@@ -116,7 +116,7 @@ function collectVerdicts(
 }
 
 function verdictIn(result: RequestResult | undefined): ReturnType<typeof rubricVerdict> {
-  if (result?.run) return rubricVerdict(readReply(result.run));
+  if (result?.run) return rubricVerdict(judgeReply(result.run));
   const { fault } = result ?? {};
   throw fault ? new CliError(fault.message, fault) : new Error('a question was not answered');
 }

@@ -143,12 +143,12 @@ export class Judge {
     const { runId, entry } = log.take(body, prepared.declarationDigest) ?? {};
     const answered =
       runId === undefined ? undefined : await this.#earlierRun(runId, { ...prepared, body }, log);
-    if (answered !== undefined) return readReply(answered);
+    if (answered !== undefined) return judgeReply(answered);
     const { request, estimatedCredits } = prepared;
     const inRound =
       entry === undefined ? await rounds?.ask({ asker: log.asker, request, estimatedCredits }) : undefined;
     if (inRound?.fault) throw new CliError(inRound.fault.message, inRound.fault);
-    return readReply(inRound?.run ?? (await this.#askAlone({ ...prepared, body, entry }, log)));
+    return judgeReply(inRound?.run ?? (await this.#askAlone({ ...prepared, body, entry }, log)));
   }
 
   /** Returns the run of an earlier invocation; undefined if it failed and its question is to be asked again. */
@@ -255,7 +255,7 @@ export class Judge {
 }
 
 /** Returns the judge's reply. @throws {CliError} if the run failed */
-export function readReply(run: Run): string {
+export function judgeReply(run: Run): string {
   if (run.runStatus === 'succeeded') return textOfOutputs(run.outputs);
   throw new CliError(`the judge's run failed: ${providerReasons(run)}`, {
     status: 'PROTOCOL_ERROR',
