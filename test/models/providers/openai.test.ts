@@ -63,6 +63,16 @@ describe("a prompt's own tools", () => {
       outputs: [{ type: 'text', text: JSON.stringify(expected) }],
     });
   });
+
+  it('are sent to Chat Completions in its form, also by a provider of Responses', async () => {
+    const runOptions = { tools: [{ type: 'function', function: { name: 'look_up' } }] };
+    provider.reset(answered(null, { tool_calls: calls }));
+    const responses = providerAt(provider.baseUrl, { keyVariable: 'KEY', engine: 'openai-responses' });
+    const { outputs } = await ask({ provider: responses }, { runOptions });
+    expect(provider.requests[0]).toMatchObject({ path: '/v1/chat/completions' });
+    expect(provider.body()).toMatchObject(runOptions);
+    expect(outputs).toEqual([{ type: 'text', text: JSON.stringify(calls) }]);
+  });
 });
 
 describe('a text model', () => {

@@ -532,7 +532,7 @@ tests: [{ vars: {} }]
 providers:
   - { id: 'openai:m', config: { tools: 'file://tools.json', tool_choice: required } }
   - { id: 'anthropic:messages:claude-sonnet-4-5', config: { tools: ['file://tools.json'], tool_choice: required } }
-  - { id: 'openai:n', config: { tools: ${JSON.stringify([{ type: 'web_search' }])} } }
+${['xai:grok-3', 'mistral:m', 'togetherai:m', 'fireworks:m', 'cerebras:m'].map(id => `  - { id: '${id}', config: { tools: 'file://tools.json' } }\n`).join('')}  - { id: 'openai:n', config: { tools: ${JSON.stringify([{ type: 'web_search' }])} } }
   - { id: 'openai:o', config: { tools: 'file://tools.py:get' } }
   - { id: 'google:gemini-2.5-flash', config: { tools: 'file://tools.json' } }
 tests: [{ vars: {} }]
@@ -549,8 +549,9 @@ tests: [{ vars: {} }]
         tool_choice: { type: 'any' },
       },
     ]);
+    expect(models.slice(2, 7).every(({ config }) => 'tools' in config)).toBe(true);
     expect(noteTexts(converted)).toEqual(
-      [5, 6, 7].map(
+      [10, 11, 12].map(
         line => `in/promptfooconfig.yaml:${line}: \`tools\` of a provider's config has no equivalent`,
       ),
     );

@@ -1,10 +1,11 @@
+import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { PromptJob } from '../../engine.ts';
 import type { InterfaceName, OptionName } from '../../model-entry.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import { buildChat } from './build-chat.ts';
 import { buildDrawing } from './build-drawing.ts';
 import type { BuiltRequest, RequestTarget } from './built-request.ts';
-import { sortOptions } from './call-options.ts';
+import { type SortedOptions, sortOptions } from './call-options.ts';
 import { chooseJsonForm } from './json-form.ts';
 import { CLIENTS } from './provider-clients.ts';
 
@@ -21,10 +22,11 @@ export async function buildRequest(
   refused: ReadonlySet<OptionName> = new Set(),
 ): Promise<BuiltRequest> {
   const { model } = job;
+  const sorted = sortOptions(job.runOptions, model, refused);
   const target: RequestTarget = {
-    api: CLIENTS[chooseInterface(access)],
+    api: CLIENTS[chooseInterface(access, sorted)],
     modelId: { provider: access.provider.name, id: model.id ?? model.model },
-    sorted: sortOptions(job.runOptions, model, refused),
+    sorted,
   };
   return await (model.modality === 'image' ? requestPicture : requestText)(job, access, target);
 }
@@ -55,11 +57,22 @@ async function requestPicture(
   return await buildChat(job, access, { ...target, sorted: options, json: { strict: false } });
 }
 
-/** Returns the interface; OpenAI's own client serves its own address, and the one in its variable. */
-function chooseInterface({
-  provider: { name, engine, baseUrl },
-}: ProviderAccess): InterfaceName | 'openai-chat' {
+/**
+ * Returns the interface; OpenAI's own client serves its own address, and the one in its variable. Tools in the form of Chat
+ * Completions are sent there, since Responses takes them in another form.
+ */
+function chooseInterface(
+  { provider: { name, engine, baseUrl } }: ProviderAccess,
+  { others }: SortedOptions,
+): InterfaceName | 'openai-chat' {
+  if (engine === 'openai-responses' && hasChatTools(others)) return 'openai-chat';
   if (engine !== 'openai') return engine;
   const isOfficial = /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname);
   return name === 'openai' || isOfficial ? 'openai-chat' : 'openai';
+}
+
+/** Returns true for tools as Chat Completions takes them: `{type: function, function: {name, …}}`. */
+function hasChatTools({ tools, functions }: SortedOptions['others']): boolean {
+  if (functions !== undefined) return true;
+  return Array.isArray(tools) && tools.some(tool => isJsonObject(tool) && isJsonObject(tool['function']));
 }

@@ -5,7 +5,8 @@ import type { Conversion } from '../conversion.ts';
 import { TAG } from '../template.ts';
 
 /** Providers whose tool calls promptfoo returns as the answer. */
-const TAKES_TOOLS = /^(?:(?:openai|openrouter|groq|deepseek|github):(?!responses:)|anthropic:)/u;
+const TAKES_TOOLS =
+  /^(?:(?:openai|openrouter|groq|deepseek|github|xai|mistral|togetherai|fireworks|cerebras):(?!responses:)|anthropic:)/u;
 
 /** Returns our settings for the key of a `config` about tools; undefined if they have no equivalent. */
 export function convertTools(
