@@ -1,19 +1,14 @@
 import { type FileFault, type FilePosition, faultAt } from './file-fault.ts';
 import { type JsonValue, nameOfStep } from './json.ts';
-import { type ParseYamlOptions, parseYamlNode, type YamlNode, type YamlPair } from './yaml-node.ts';
+import { parseYamlNode, type YamlNode, type YamlPair } from './yaml-node.ts';
 
 /**
  * Parses a YAML document whose first line is line `firstLine` of its file.
  *
  * @throws {FileFault} if it is not YAML, or nested too deeply
  */
-export function parseYaml(
-  text: string,
-  firstLine = 1,
-  file?: string,
-  options: ParseYamlOptions = {},
-): YamlValue {
-  return toYamlValue(parseYamlNode(text, firstLine, file, options), firstLine, file);
+export function parseYaml(text: string, firstLine = 1, file?: string): YamlValue {
+  return toYamlValue(parseYamlNode(text, firstLine, file), firstLine, file);
 }
 
 /** Returns the value of a document from `parseYamlNode`. */

@@ -11,10 +11,13 @@ const INPUT = '__INPUT__';
 const INPUT_MARK = '### INPUT:';
 const OUTPUT_MARK = '### OUTPUT:';
 
+/** aichat finds front matter after blank lines too. */
+const SKIPS_BLANK_LINES = { skipsBlankLines: true };
+
 export function isAichatRole(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
   if (path.basename(path.dirname(path.resolve(file))) === 'roles') return true;
-  const { head, body } = readMarkdown(text);
+  const { head, body } = readMarkdown(text, SKIPS_BLANK_LINES);
   if (['temperature', 'top_p'].some(key => Object.hasOwn(head, key))) return true;
   return body.includes(INPUT) || turnsIn(body).turns.length > 0;
 }
@@ -22,7 +25,7 @@ export function isAichatRole(file: string, text: string): boolean {
 export const AICHAT_ROLE: ForeignFormat = {
   name: 'a role of aichat',
   read({ text }, findings) {
-    const markdown = readMarkdown(text);
+    const markdown = readMarkdown(text, SKIPS_BLANK_LINES);
     const { head, body } = markdown;
     noteLines(
       markdown,
@@ -64,12 +67,22 @@ interface RoleTurn {
   readonly output: string;
 }
 
-/** Returns the examples and the text before them; no examples if an input lacks its output. */
+/** Returns the examples and the text before them; no examples if the last input lacks its output. The marks alternate, as in aichat. */
 function turnsIn(body: string): { readonly system: string; readonly turns: readonly RoleTurn[] } {
-  const [system = '', ...rest] = body.split(INPUT_MARK);
-  const pairs = rest.map(part => part.split(OUTPUT_MARK));
-  if (pairs.length === 0 || pairs.some(pair => pair.length !== 2)) return { system: body, turns: [] };
-  const turns = pairs.map(([input = '', output = '']) => ({ input: input.trim(), output: output.trim() }));
+  const parts: string[] = [];
+  let rest = body;
+  let [mark, other] = [INPUT_MARK, OUTPUT_MARK];
+  for (let at = rest.indexOf(mark); at >= 0; at = rest.indexOf(mark)) {
+    parts.push(rest.slice(0, at));
+    rest = rest.slice(at + mark.length);
+    [mark, other] = [other, mark];
+  }
+  const [system = '', ...texts] = rest === '' ? parts : [...parts, rest];
+  if (texts.length === 0 || texts.length % 2 === 1) return { system: body, turns: [] };
+  const trimmed = texts.map(text => text.trim());
+  const turns = trimmed.flatMap((input, index) =>
+    index % 2 === 0 ? [{ input, output: trimmed[index + 1] ?? '' }] : [],
+  );
   return { system: system.trim(), turns };
 }
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { promptFileText, withEndMark } from './converted.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
+import { noteLines } from './markdown.ts';
 import { inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
 
 /** Matches a variable of fabric, `{{name}}`. */
@@ -13,7 +14,13 @@ export function isFabricPattern(file: string): boolean {
 /** A fabric pattern: `system.md` and possibly `user.md` in a folder with the pattern's name. */
 export const FABRIC_PATTERN: ForeignFormat = {
   name: 'a pattern of fabric',
-  read({ file, text, beside }) {
+  read({ file, text, beside }, findings) {
+    noteLines(
+      { body: text, bodyLine: 1 },
+      /\{\{(?:plugin|ext):[^{}\n]*(?:\}\})?/u,
+      findings,
+      found => `${found} is not carried out: it is sent as text`,
+    );
     const system = splitAtInputs(fabricText(text), FABRIC_VARIABLE);
     const message = splitAtInputs(fabricText(beside('user.md') ?? ''), FABRIC_VARIABLE);
     const takesInput = inputsIn([...system, ...message]).includes('input');

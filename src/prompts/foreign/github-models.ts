@@ -6,7 +6,7 @@ import {
   ownValue,
   parseJson,
 } from '../../files/formats/json.ts';
-import { parseYaml, type YamlEntry, type YamlValue } from '../../files/formats/yaml.ts';
+import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
@@ -14,6 +14,7 @@ import { checkOption } from '../parse/option-values.ts';
 import { promptFileText, withEndMark } from './converted.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { readGithubTests } from './github-tests.ts';
+import { parseLibyaml } from './parse-libyaml.ts';
 import { chatRole, inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
 
 const GITHUB_PROMPT_KEYS = new Set([
@@ -60,7 +61,7 @@ export const GITHUB_MODELS: ForeignFormat = {
   name: 'a prompt of GitHub Models',
   read: ({ text }, findings, testFindings) =>
     findings.attempt(() => {
-      const root = parseYaml(text, 1, undefined, { keepsEnd: true });
+      const root = parseLibyaml(text);
       return new GithubReader(root, findings).prompt(testFindings);
     }),
 };

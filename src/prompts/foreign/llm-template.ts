@@ -1,12 +1,13 @@
 import { lineAndColumn } from '../../files/formats/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
 import { textOrNothing } from '../../files/formats/json-fields.ts';
-import { parseYaml, type YamlEntries, type YamlEntry } from '../../files/formats/yaml.ts';
+import type { YamlEntries, YamlEntry } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
 import { promptFileText, withEndMark } from './converted.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
+import { parseLibyaml } from './parse-libyaml.ts';
 import { END_MARK, inputsIn, type Piece } from './template-pieces.ts';
 
 const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
@@ -22,17 +23,20 @@ const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
 };
 const LLM_TEMPLATE_KEYS = new Set([...LLM_READ_KEYS, ...EXTRACTS, ...Object.keys(LLM_REFUSED_KEYS)]);
 
-/** Returns true if a map is an `llm` template: it is not empty, and has only keys of that format. */
+/** Returns true if a map is an `llm` template: it has a text or a schema, and only keys of that format. */
 export function isLlmTemplate(whole: JsonObject): boolean {
   const hasText = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
-  return hasText && Object.keys(whole).every(key => LLM_TEMPLATE_KEYS.has(key));
+  return (
+    (hasText || isJsonObject(whole['schema_object'])) &&
+    Object.keys(whole).every(key => LLM_TEMPLATE_KEYS.has(key))
+  );
 }
 
 export const LLM_TEMPLATE: ForeignFormat = {
   name: 'a template of `llm`',
   read: ({ text }, findings) =>
     findings.attempt(() => {
-      const entries = parseYaml(text, 1, undefined, { keepsEnd: true }).entries('a template of `llm`');
+      const entries = parseLibyaml(text).entries('a template of `llm`');
       return readLlmTemplate(new Map(entries.map(entry => [entry.key, entry])), findings);
     }),
 };

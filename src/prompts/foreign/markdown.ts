@@ -17,10 +17,14 @@ export interface Markdown {
 const MARKDOWN_HEAD = /^---[ \t]*\n(?<head>[\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/u;
 
 /** Splits a Markdown file into front matter and body. `---` begins front matter only on the first line. */
-export function readMarkdown(text: string): Markdown {
+export function readMarkdown(
+  text: string,
+  { skipsBlankLines = false }: { readonly skipsBlankLines?: boolean } = {},
+): Markdown {
   const whole = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
-  const match = MARKDOWN_HEAD.exec(whole);
-  const start = match?.[0].length ?? 0;
+  const blank = skipsBlankLines ? whole.length - whole.trimStart().length : 0;
+  const match = MARKDOWN_HEAD.exec(whole.slice(blank));
+  const start = match ? blank + match[0].length : 0;
   const rest = whole.slice(start);
   const body = rest.trimStart();
   return {
@@ -61,7 +65,7 @@ export function frontMatterText(head: JsonObject, key: string): string | undefin
 
 /** Notes each line of the body that matches a pattern. */
 export function noteLines(
-  { body, bodyLine }: Markdown,
+  { body, bodyLine }: Pick<Markdown, 'body' | 'bodyLine'>,
   pattern: RegExp,
   findings: Findings,
   message: (found: string) => string,

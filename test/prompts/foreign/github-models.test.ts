@@ -86,6 +86,32 @@ describe('a prompt of GitHub Models', () => {
     expect(text(`${file}\n    # no more`)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc\n' }]);
   });
 
+  it('merges the maps at `<<`, as gh models does', () => {
+    const file = `defaults: &d { temperature: 0.5, topP: 0.9 }
+other: &o { maxTokens: 5, topP: 0.1 }
+modelParameters:
+  <<: [*d, *o]
+  temperature: 0.7
+messages:
+  - &u { role: user, content: "A {{n}}" }
+  - <<: *u
+    role: assistant
+`;
+    const { definition } = parseAnyPrompt(file, 'x.prompt.yml');
+    expect(definition?.config).toEqual({ temperature: 0.7, topP: 0.9, maxOutputTokens: 5 });
+    expect(previewPrompt(definition as PromptDefinition, { inputs: { n: '1' } }).messages).toEqual([
+      { role: 'user', content: [{ text: 'A 1' }] },
+      { role: 'model', content: [{ text: 'A 1' }] },
+    ]);
+    expect(faults(file.replace('[*d, *o]', '5'))).toEqual(['fault 4: `<<` must be a map or a list of maps']);
+    expect(faults('messages:\n - &a { role: user, content: x, <<: *a }')).toEqual([]);
+    const keys = Array.from({ length: 1000 }, (_, index) => `k${index}: 1`).join(', ');
+    const many = `${'*a, '.repeat(5000)}*a`;
+    expect(faults(`a: &a { ${keys} }\nmessages: [{ role: user, content: x, <<: [${many}] }]`)).toEqual([
+      'fault 2: this merges too many keys',
+    ]);
+  });
+
   it('has a fault at the line of a parameter that no model takes', () => {
     const bad = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  presencePenalty: 3\n');
     expect(faults(bad)).toEqual(['fault 5: `presencePenalty` must be a number from -2 to 2, not `3`']);

@@ -60,6 +60,12 @@ describe('a template of `llm`', () => {
     expect(await renderConverted('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
   });
 
+  it('asks with the input alone if it has only a schema', () => {
+    const template = 'schema_object: { type: object, properties: { a: { type: string } } }\n';
+    expect(renderForeign('t.yaml', template, { input: 'Why?' })).toEqual(['user: Why?']);
+    expect(readAs('t.yaml', template).output).toMatchObject({ format: 'json', schema: { type: 'object' } });
+  });
+
   it('asks with the input alone if it has only a system part', () => {
     expect(renderForeign('t.yaml', 'system: Be brief', { input: 'Why?' })).toEqual([
       'system: Be brief',

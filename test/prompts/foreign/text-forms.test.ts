@@ -159,6 +159,31 @@ describe('a role of aichat', () => {
     expect(renderForeign('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' })).toHaveLength(2);
   });
 
+  it('reads the marks of its examples in turn, as aichat does', () => {
+    const role =
+      'Rules\n### OUTPUT: none\n### INPUT:\na\n### OUTPUT:\nb ### OUTPUT: c\n### INPUT:\nd\n### OUTPUT:\n\ne';
+    expect(renderForeign('r.md', role, { input: 'Q' })).toEqual([
+      'system: Rules\n### OUTPUT: none',
+      'user: a',
+      'model: b ### OUTPUT: c',
+      'user: d',
+      'model: e',
+      'user: Q',
+    ]);
+    const open = 'x\n### INPUT:\na\n### OUTPUT:\nb\n### INPUT:\nc';
+    expect(renderForeign('roles/r.md', open, { input: 'Q' })).toEqual([`system: ${open}`, 'user: Q']);
+  });
+
+  it('may have blank lines before its front matter', () => {
+    const role = '\n \n---\nmodel: openai:gpt-4o\ntemperature: 0.5\n---\n\nBe brief on {{__os__}}\n';
+    expect(readAs('r.md', role)).toMatchObject({ model: 'openai/gpt-4o', config: { temperature: 0.5 } });
+    expect(renderForeign('r.md', role, { input: 'Q' })).toEqual([
+      'system: Be brief on {{__os__}}',
+      'user: Q',
+    ]);
+    expect(findingsIn('r.md', role)).toEqual([expect.stringMatching(/^note 8: /u)]);
+  });
+
   it('says which variables are not filled', () => {
     expect(findingsIn('roles/r.md', 'Hi\non {{__os__}}')).toEqual([
       'note 2: the variable {{__os__}} is not filled: it is sent as text',
@@ -180,6 +205,14 @@ describe("fabric's pattern", () => {
     expect(renderForeign(pattern, text, { audience: 'children', input: 'I' })).toEqual([
       'system: # IDENTITY\n\nYou sum up for children.\n\n# INPUT\n\nINPUT:',
       'user: I',
+    ]);
+  });
+
+  it('says which plugins are not carried out', () => {
+    const text = 'Today is {{plugin:datetime:now}}.\nUse {{ext:word:count:{{input}}}} for {{who}}.';
+    expect(findingsIn('p/system.md', text)).toEqual([
+      'note 1: {{plugin:datetime:now}} is not carried out: it is sent as text',
+      'note 2: {{ext:word:count: is not carried out: it is sent as text',
     ]);
   });
 
