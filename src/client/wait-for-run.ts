@@ -66,36 +66,78 @@ export async function waitForRun(
   runId: string,
   options: WaitOptions = {},
 ): Promise<Run> {
-  const { signal, now = client.now, random = client.random, sleep = client.sleep } = options;
-  const startedAt = now();
-  const timeLeft = (): number => (options.timeoutMs ?? Number.POSITIVE_INFINITY) - (now() - startedAt);
-  const notEnded = (): WaitTimeoutError => new WaitTimeoutError(`run ${runId} has not ended yet`, runId);
-  const pause = async (ms: number): Promise<void> => {
-    const left = timeLeft();
+  return await new RunWait(client, runId, options).ended();
+}
+
+class RunWait {
+  readonly #client: PollingClient;
+  readonly #runId: string;
+  readonly #options: WaitOptions;
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  #failing: Failing | undefined;
+
+  constructor(client: PollingClient, runId: string, options: WaitOptions) {
+    this.#client = client;
+    this.#runId = runId;
+    this.#options = options;
+    this.#now = options.now ?? client.now;
+    this.#startedAt = this.#now();
+  }
+
+  async ended(): Promise<Run> {
+    if (this.#options.delayFirst) await this.#pause(this.#interval(0));
+    for (let polls = 1; ; polls += 1) {
+      const { run, error } = await this.#poll(polls);
+      if (run && isOver(run)) return run;
+      const retryAfterMs = readRetryAfter(error);
+      if (retryAfterMs > this.#timeLeft()) throw this.#notEnded();
+      await this.#pause(Math.max(this.#interval(polls - 1), retryAfterMs));
+    }
+  }
+
+  /** Polls and reports the result. @throws a fault that polling again can't mend */
+  async #poll(polls: number): Promise<PollResult> {
+    const askedAt = this.#now();
+    const result = await poll(this.#client, this.#runId, this.#options, this.#timeLeft());
+    const { error } = result;
+    this.#failing = error && failingAfter(this.#failing, error, askedAt);
+    if (error && !this.#mayPass(error)) throw error;
+    const failingMs = this.#failing === undefined ? 0 : this.#now() - this.#failing.since;
+    this.#options.onPoll?.({ ...result, failingMs, polls, elapsedMs: this.#now() - this.#startedAt });
+    return result;
+  }
+
+  #mayPass(error: PromptServiceError): boolean {
+    if (error.httpStatus !== 404) return isPassingFault(error);
+    const missingSince = this.#failing?.missingSince ?? this.#startedAt;
+    return this.#options.idFromService === true && this.#now() - missingSince < MISSING_MS;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { signal, sleep = this.#client.sleep } = this.#options;
+    const left = this.#timeLeft();
     await sleep(Math.max(0, Math.min(ms, left)), signal);
-    if (ms >= left) throw notEnded();
-  };
-  const waitAfter = (polls: number): number => options.intervalMs ?? interval(polls, random);
-  if (options.delayFirst) await pause(waitAfter(0));
-  const missingMs = options.idFromService ? MISSING_MS : 0;
-  let failing: Failing | undefined;
-  for (let polls = 1; ; polls++) {
-    const askedAt = now();
-    const { run, error } = await poll(client, runId, options, timeLeft());
-    failing = error && failingAfter(failing, error, askedAt);
-    if (error && !mayPass(error, now() - (failing?.missingSince ?? askedAt) < missingMs)) throw error;
-    const failingMs = failing === undefined ? 0 : now() - failing.since;
-    const result = run ? { run } : { ...(error && { error }) };
-    options.onPoll?.({ ...result, failingMs, polls, elapsedMs: now() - startedAt });
-    if (run && isOver(run)) return run;
-    const retryAfterMs = readRetryAfter(error);
-    if (retryAfterMs > timeLeft()) throw notEnded();
-    await pause(Math.max(waitAfter(polls - 1), retryAfterMs));
+    if (ms >= left) throw this.#notEnded();
+  }
+
+  #timeLeft(): number {
+    return (this.#options.timeoutMs ?? Number.POSITIVE_INFINITY) - (this.#now() - this.#startedAt);
+  }
+
+  #interval(step: number): number {
+    const { intervalMs, random = this.#client.random } = this.#options;
+    return intervalMs ?? growingInterval(step, random);
+  }
+
+  #notEnded(): WaitTimeoutError {
+    return new WaitTimeoutError(`run ${this.#runId} has not ended yet`, this.#runId);
   }
 }
 
-function mayPass(error: PromptServiceError, mayAppear: boolean): boolean {
-  return error.httpStatus === 404 ? mayAppear : isPassingFault(error);
+interface PollResult {
+  readonly run?: Run;
+  readonly error?: PromptServiceError;
 }
 
 // Without retries: the next poll is the retry.
@@ -104,7 +146,7 @@ async function poll(
   runId: string,
   { signal, pace }: WaitOptions,
   timeoutMs: number,
-): Promise<{ run?: Run; error?: PromptServiceError }> {
+): Promise<PollResult> {
   try {
     const limit = Number.isFinite(timeoutMs) ? Math.max(1, timeoutMs) : undefined;
     return { run: await client.runs.get(runId, { retries: 0, timeoutMs: limit, signal, pace }) };
@@ -129,7 +171,7 @@ function failingAfter(before: Failing | undefined, error: PromptServiceError, as
   };
 }
 
-function interval(step: number, random: () => number): number {
+function growingInterval(step: number, random: () => number): number {
   const ms = Math.min(FIRST_INTERVAL_MS * GROWTH ** step, LAST_INTERVAL_MS);
   return ms * (1 + JITTER * random());
 }

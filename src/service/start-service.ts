@@ -8,7 +8,7 @@ import { type Clock, resultWithin, serviceClock } from './core/clock.ts';
 import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
 import { listen, serverOrigin } from './http/listen.ts';
 import type { Metrics } from './http/metrics.ts';
-import { createHttpServer, type HttpServer, type ServedRequest } from './http/server.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
 import { WorkThread } from './http/work-thread/work-thread.ts';
 import { createKey } from './keys/keys.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
@@ -77,11 +77,16 @@ async function serveFrom(
   const { draining, closing, stopped } = stops;
   const thread = new WorkThread();
   const parts = await compose(store, await composeOptions(store, options, { metrics, thread, stops }));
-  const onRequest = (event: ServedRequest): void => {
-    metrics?.request(event);
-    options.onRequest?.(event);
-  };
-  const http = createHttpServer({ ...options, onRequest, api: parts.api, host, closing: closing.signal });
+  const http = createHttpServer({
+    ...options,
+    api: parts.api,
+    host,
+    closing: closing.signal,
+    onRequest(event) {
+      metrics?.request(event);
+      options.onRequest?.(event);
+    },
+  });
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
     queued: () => store.queue.queued(store.shared ? parts.models.has() : undefined),
@@ -103,8 +108,7 @@ async function serveFrom(
       throw error;
     },
   );
-  const isBehindTls = options.publicUrl?.startsWith('https:') ?? false;
-  if (!isLoopbackHost(host) && !isBehindTls) onNotice(unencryptedWarning(host));
+  warnIfUnencrypted(options);
   parts.runner.start();
   const housekeeping = runHousekeeping(parts, closing.signal);
   const origin = serverOrigin(http.server, host);
@@ -225,7 +229,11 @@ async function firstKey(store: Store, clock: Clock): Promise<string | undefined>
   return made ? (await createKey(store, clock, { author: true })).key : undefined;
 }
 
-function unencryptedWarning(host: string): string {
+function warnIfUnencrypted({ host = '127.0.0.1', publicUrl, onNotice }: ServeOptions): void {
+  const isBehindTls = publicUrl?.startsWith('https:') ?? false;
+  if (isLoopbackHost(host) || isBehindTls) return;
   const remedy = 'behind a proxy that speaks TLS, start with --public-url <its address>';
-  return `warning: ${host} is reachable from other machines: keys and runs travel unencrypted; ${remedy}`;
+  onNotice?.(
+    `warning: ${host} is reachable from other machines: keys and runs travel unencrypted; ${remedy}`,
+  );
 }

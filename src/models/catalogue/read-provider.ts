@@ -24,9 +24,7 @@ export function readProvider(
 ): Provider {
   const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
   const base = known.get(providerName(name));
-  const written = base ? fields.text('baseUrl') : fields.required('baseUrl');
-  const fault = written === undefined ? undefined : baseUrlFault(written);
-  if (fault !== undefined) throw fields.fault('baseUrl', fault);
+  const written = readBaseUrl(fields, base);
   const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
   const headers = fields.value('headers');
   const batch = fields.oneOf('batch', ['true', 'false']);
@@ -42,6 +40,14 @@ export function readProvider(
     batch: batch === undefined ? (base?.batch ?? false) : batch === 'true',
     headers: headers && readHeaders(headers),
   });
+}
+
+/** Reads the address, which only a known provider may leave out. */
+function readBaseUrl(fields: YamlFields, base: Provider | undefined): string | undefined {
+  const written = base ? fields.text('baseUrl') : fields.required('baseUrl');
+  const fault = written === undefined ? undefined : baseUrlFault(written);
+  if (fault !== undefined) throw fields.fault('baseUrl', fault);
+  return written;
 }
 
 type AddressAndInterface = Pick<

@@ -1,5 +1,5 @@
 import { wordMatcher } from '../../utils/word-matcher.ts';
-import type { PromptSearchRow, PromptVersion } from '../../wire/index.ts';
+import type { PromptSearchRow, PromptVersion, PromptVersionEntry } from '../../wire/index.ts';
 import { el, facts, filters, labelled, table, timeElement } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 import { runForm } from './run-form.ts';
@@ -104,23 +104,6 @@ export async function showPrompt(context: ViewContext): Promise<void> {
   const shownId = versionId ?? versions[0]?.promptVersionId ?? '';
   const version: PromptVersion & { template?: unknown } = await service.versions.get(shownId, { signal });
   const options = row === undefined ? [] : (models[row.model]?.availableRunOptions ?? []);
-  const listed = versions.map(({ promptVersionId, publishedAt, isLatest, labels = [] }) =>
-    el(
-      'li',
-      {},
-      el(
-        'a',
-        {
-          href: `#/prompts/${promptId}/${promptVersionId}`,
-          'aria-current': promptVersionId === shownId && 'true',
-        },
-        timeElement(publishedAt),
-      ),
-      ' · ',
-      el('code', { class: 'quiet' }, promptVersionId.slice(0, 8)),
-      [isLatest === true ? ' · the latest' : '', ...labels.map(label => ` · @${label}`)].join(''),
-    ),
-  );
   setTitle(version.title);
   main.replaceChildren(
     facts([
@@ -132,10 +115,31 @@ export async function showPrompt(context: ViewContext): Promise<void> {
     el('h2', {}, 'Run it'),
     runForm(context, version, options, earlier),
     el('h2', {}, 'Versions'),
-    el('ul', {}, ...listed),
+    el('ul', {}, ...versions.map(entry => versionItem(promptId, entry, shownId))),
     ...(row === undefined ? [] : [howToChange(row.slug, shownId)]),
     ...(typeof version.template === 'string'
       ? [el('h2', {}, 'Template'), el('pre', {}, version.template)]
       : []),
+  );
+}
+
+/** Creates the list item of a version, which is marked if it is the one that is shown. */
+function versionItem(
+  promptId: string,
+  { promptVersionId, publishedAt, isLatest, labels = [] }: PromptVersionEntry,
+  shownId: string,
+): HTMLElement {
+  const address = `#/prompts/${promptId}/${promptVersionId}`;
+  return el(
+    'li',
+    {},
+    el(
+      'a',
+      { href: address, 'aria-current': promptVersionId === shownId && 'true' },
+      timeElement(publishedAt),
+    ),
+    ' · ',
+    el('code', { class: 'quiet' }, promptVersionId.slice(0, 8)),
+    [isLatest === true ? ' · the latest' : '', ...labels.map(label => ` · @${label}`)].join(''),
   );
 }

@@ -58,27 +58,29 @@ async function sections(
   const versionId = created?.promptVersionId ?? row?.promptVersionId;
   const prompt = versionId === undefined ? undefined : await context.service.versionPrompt(versionId);
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
-  const version = prompt && el('a', { href: address }, prompt.title);
   const rerun =
     created && address && el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
   return [
     el('div', { class: 'actions' }, !isOver(run) && cancelButton(context, run.runId), rerun),
-    facts([
-      ['Status', el('span', {}, status(run), !isOver(run) && ' · this page updates by itself')],
-      isOver(run)
-        ? ['Took', row && duration(row, { isOver: true })]
-        : ['Elapsed', row && elapsedTime(row, context.signal)],
-      ['Prompt', version ?? versionId],
-      ['Model', row?.usage?.model],
-      ['Created', row && timeElement(row.createdAt)],
-      ...(isOver(run) ? spendingFacts(run, row) : []),
-      ['Id', el('code', {}, run.runId)],
-    ]),
+    runFactList(context, run, row, address ? el('a', { href: address }, prompt.title) : versionId),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None yet.')] : run.outputs.map(output)),
     el('h2', {}, 'Inputs'),
     ...createdInputs(created),
   ];
+}
+
+function runFactList({ signal }: ViewContext, run: Run, row: RunRow | undefined, prompt: Child): HTMLElement {
+  const ended = isOver(run);
+  return facts([
+    ['Status', el('span', {}, status(run), !ended && ' · this page updates by itself')],
+    ended ? ['Took', row && duration(row, { isOver: true })] : ['Elapsed', row && elapsedTime(row, signal)],
+    ['Prompt', prompt],
+    ['Model', row?.usage?.model],
+    ['Created', row && timeElement(row.createdAt)],
+    ...(ended ? spendingFacts(run, row) : []),
+    ['Id', el('code', {}, run.runId)],
+  ]);
 }
 
 function spendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly [string, Child])[] {

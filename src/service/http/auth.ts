@@ -61,10 +61,7 @@ export async function findSender(
   { mayBeRemembered = false }: { readonly mayBeRemembered?: boolean | undefined } = {},
 ): Promise<Sender> {
   const key = bearerToken(headers.authorization);
-  const hash = key === undefined ? undefined : keyHash(key);
-  const known = hash !== undefined && mayBeRemembered ? options.callers.get(hash) : undefined;
-  const caller = known ?? (hash === undefined ? undefined : await findOwner(options, hash));
-  if (hash !== undefined && caller) options.callers.set(hash, caller);
+  const caller = key === undefined ? undefined : await findCaller(options, keyHash(key), mayBeRemembered);
   if (!caller) return { headers: {} };
   const { ratePolicy, resourcesHash } = options;
   const clientHash = headers[CLI_AGENT_HEADER];
@@ -91,6 +88,18 @@ export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): 
 /** Returns true if a client's hash is current, in either form that clients send. */
 function isCurrent(clientHash: string | string[], hash: string): boolean {
   return clientHash === hash || clientHash === `resources_hash=${hash}`;
+}
+
+/** Returns the owner of a key, remembered or looked up. */
+async function findCaller(
+  options: AuthOptions,
+  hash: string,
+  mayBeRemembered: boolean,
+): Promise<Caller | undefined> {
+  const remembered = mayBeRemembered ? options.callers.get(hash) : undefined;
+  const caller = remembered ?? (await findOwner(options, hash));
+  if (caller) options.callers.set(hash, caller);
+  return caller;
 }
 
 async function findOwner(options: AuthOptions, hash: string): Promise<Caller | undefined> {

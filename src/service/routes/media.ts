@@ -85,14 +85,15 @@ export async function mediaAnswer(
 function rangeIn(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;
-  if (first === '') {
-    return Number(last) === 0 || size === 0
-      ? 'outside'
-      : { from: Math.max(0, size - Number(last)), to: size - 1 };
-  }
-  const [from, to] = [Number(first), last === '' ? size - 1 : Math.min(Number(last), size - 1)];
+  if (first === '') return lastBytes(Number(last), size);
+  const from = Number(first);
   if (last !== '' && Number(last) < from) return undefined;
-  return from < size ? { from, to } : 'outside';
+  if (from >= size) return 'outside';
+  return { from, to: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
+}
+
+function lastBytes(count: number, size: number): ByteRange | 'outside' {
+  return count === 0 || size === 0 ? 'outside' : { from: Math.max(0, size - count), to: size - 1 };
 }
 
 function outside(size: number): ApiAnswer {

@@ -1,16 +1,8 @@
 import type { EngineJob, PromptJob } from '../../models/engine.ts';
-import { anthropicBatches } from '../../models/provider-batches/anthropic-batches.ts';
-import {
-  type BatchAnswer,
-  BatchFault,
-  type BatchProvider,
-} from '../../models/provider-batches/batch-provider.ts';
-import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
-import { explainFault } from '../../models/providers/explain-fault.ts';
-import type { ProviderAccess } from '../../models/providers/provider-access.ts';
+import type { BatchAnswer, BatchProvider } from '../../models/provider-batches/batch-provider.ts';
+import { openBatches } from '../../models/provider-batches/open-batches.ts';
 import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
-import { type RequestEffect, retryWhileBusy } from '../../models/providers/retry-while-busy.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { Env } from '../../utils/env.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
@@ -55,9 +47,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         );
       }
       requireAccess(services, model);
-      const access = { provider, key: readProviderKey(provider, env), env };
-      const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
-      return retryPatiently(batches, access, { model, sleep });
+      return openBatches({ provider, key: readProviderKey(provider, env), env }, { model, sleep });
     },
     /** Returns the provider request for a creation, as JSON on one line. @throws {Refusal} as the creation would */
     async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
@@ -81,52 +71,5 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     /** Makes a creation with this key take the answer instead of asking the provider, until `withdraw`. */
     offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
     withdraw: (key: string) => void answers.delete(key),
-  };
-}
-
-/** Retries while the provider is busy, and after any temporary fault if a retry can't create anything twice. */
-function retryPatiently(
-  batches: BatchProvider,
-  access: ProviderAccess,
-  { model, sleep }: Pick<EngineJob, 'model' | 'sleep'>,
-): BatchProvider {
-  const ask = async <T>(
-    signal: AbortSignal,
-    effect: RequestEffect,
-    request: () => Promise<T>,
-  ): Promise<T> => {
-    try {
-      return await retryWhileBusy({ sleep, signal }, request, effect);
-    } catch (error) {
-      signal.throwIfAborted();
-      const { message, status } = await explainFault(error, { model, signal, use: 'batches' }, access);
-      throw new BatchFault(message, status, error);
-    }
-  };
-  return {
-    ...batches,
-    create: (requests, key, upload, signal) =>
-      ask(signal, 'creates', () => batches.create(requests, key, upload, signal)),
-    find: (wanted, signal) => ask(signal, 'none', () => batches.find(wanted, signal)),
-    look: (id, signal) => ask(signal, 'none', () => batches.look(id, signal)),
-    cancel: (id, signal) => ask(signal, 'none', () => batches.cancel(id, signal)),
-    /** Yields results again that were yielded before a fault. */
-    async *collect(id, signal) {
-      let answers = batches.collect(id, signal);
-      try {
-        for (;;) {
-          const { done, value } = await ask(signal, 'none', () =>
-            answers.next().catch((error: unknown) => {
-              answers = batches.collect(id, signal);
-              throw error;
-            }),
-          );
-          if (done) return;
-          yield value;
-        }
-      } finally {
-        await answers.return(undefined);
-      }
-    },
   };
 }

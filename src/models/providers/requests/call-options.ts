@@ -125,17 +125,35 @@ export function clientNotes(
         `${model.id ?? model.model} does not take reasoningEffort ${textOrJson(effort)}: the nearest is sent`,
       );
     }
-    if (warning.type !== 'unsupported' && warning.type !== 'deprecated') continue;
-    const [feature, details = ''] =
-      warning.type === 'unsupported' ? [warning.feature, warning.details] : [warning.setting];
-    const maximum = /clamped to (\d+(?:\.\d+)?)|limited to (\d+)/.exec(details);
-    const option = feature === 'reasoning' ? 'reasoningEffort' : feature;
-    if (maximum) {
-      notes.push(maximumNote(model, option, Number(maximum[1] ?? maximum[2])));
+    const unsupported = unsupportedOption(warning);
+    if (unsupported === undefined) continue;
+    const { option, maximum } = unsupported;
+    if (maximum !== undefined) {
+      notes.push(maximumNote(model, option, maximum));
     } else if (isOptionName(option) && known.has(option) && !leftOut.has(option)) {
       leftOut.add(option);
       notes.push(leftOutNote(model, option));
     }
   }
   return { notes, leftOut };
+}
+
+/** Returns the option that a client did not send, or sent with its maximum; undefined for any other warning. */
+function unsupportedOption(
+  warning: SharedV4Warning,
+): { readonly option: string; readonly maximum: number | undefined } | undefined {
+  if (warning.type === 'deprecated') return { option: optionNamed(warning.setting), maximum: undefined };
+  if (warning.type !== 'unsupported') return undefined;
+  const [, clamped, limited] =
+    /clamped to (\d+(?:\.\d+)?)|limited to (\d+)/.exec(warning.details ?? '') ?? [];
+  const maximum = clamped ?? limited;
+  return {
+    option: optionNamed(warning.feature),
+    maximum: maximum === undefined ? undefined : Number(maximum),
+  };
+}
+
+/** Returns our name of a client's feature. */
+function optionNamed(feature: string): string {
+  return feature === 'reasoning' ? 'reasoningEffort' : feature;
 }
