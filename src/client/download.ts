@@ -17,7 +17,7 @@ export interface Download {
   readonly status: number;
   /** The server's `Content-Type`; undefined if it sent none. */
   readonly contentType: string | undefined;
-  /** In bytes; undefined if it is not known beforehand. */
+  /** The length in bytes; undefined if it is not known beforehand. */
   readonly length: number | undefined;
   /** The caller must read it to the end or call `return`. */
   readonly body: AsyncIterable<Uint8Array>;

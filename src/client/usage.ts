@@ -7,9 +7,9 @@ export interface GroupUsage {
   readonly runs: number;
   readonly failed: number;
   readonly credits: number;
-  /** As the providers count them; null if the service doesn't report tokens. */
+  /** The tokens as the providers count them; null if the service doesn't report tokens. */
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
-  /** In US dollars, over the runs with a known cost; null if that is nothing and some costs are unknown. */
+  /** US dollars for the runs with a known cost; null if their sum is 0 and other costs are unknown. */
   readonly cost: number | null;
   /** True if some of the cost comes from the bundled price table. */
   readonly estimated: boolean;

@@ -78,7 +78,7 @@ export class Findings {
   }
 }
 
-/** More would not help, and finding duplicates takes time. */
+/** Maximum number of findings. More would not help, and finding duplicates takes time. */
 const MAX_FINDINGS = 200;
 
 /** Returns an error for the first fault that carries all findings. */

@@ -26,7 +26,7 @@ export function isOver(run: Pick<Run, 'runStatus'>): boolean {
 /** A run as creation and retrieval return it. */
 export interface Run {
   runId: string;
-  /** Empty while the run is in progress. */
+  /** The outputs; empty while the run is in progress. */
   outputs: OutputItem[];
   runStatus: RunStatus;
   /** Service tokens consumed; 0 while in progress. */
@@ -46,9 +46,11 @@ export interface RunRow {
   runName: string;
   /** ISO 8601. */
   createdAt: string;
-  /** Only in the answer to a query for this key, from a service that keeps idempotency keys. */
+  /**
+   * The key of the creation; only in the answer to a query for this key, from a service that keeps idempotency keys.
+   */
   idempotencyKey?: string;
-  /** Only in the answer to a query with `usage`, from a local service. */
+  /** The tokens and the cost; only in the answer to a query with `usage`, from a local service. */
   usage?: RunUsage;
   /** ISO 8601; null if unknown or not ended. Only in the answer to a query with `times`, from a local service. */
   endedAt?: string | null;
@@ -57,9 +59,9 @@ export interface RunRow {
 /** The model of a run, its tokens and cost. */
 export interface RunUsage {
   model: string;
-  /** As the provider counts them, with cached tokens included in `input`; null if it reported none. */
+  /** The tokens as the provider counts them, with cached tokens included in `input`; null if it reported none. */
   tokens: { input: number; output: number; cached: number } | null;
-  /** In US dollars; null if unknown or not ended. */
+  /** The cost in US dollars; null if it is unknown or the run has not ended. */
   cost: number | null;
   /** True if the price comes from the bundled price table. */
   estimated: boolean;

@@ -12,7 +12,7 @@ export interface RunOption {
 export interface Model {
   model: string;
   modality: Modality;
-  /** Empty if the model has no options. */
+  /** The run options; empty if the model has none. */
   availableRunOptions: RunOption[];
 }
 

@@ -22,7 +22,7 @@ const OF_SERVE: Abandonment = {
   programReason: byEndOfService,
 };
 
-/** For `--no-rerun`: a second bill is worse than a lost answer. */
+/** The rules for `--no-rerun`: a second bill is worse than a lost answer. */
 export const NEVER_RERUN: Abandonment = { maxDeaths: 1, reason: byEndOfService };
 
 /** Fails the runs of dead commands. Called before runs are read. */

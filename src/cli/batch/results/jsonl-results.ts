@@ -35,7 +35,7 @@ export class JsonlResults implements ResultsFile {
   /** True if a row may have more than one line. */
   #hasTwins: boolean;
   readonly #dropped = new Set<string>();
-  /** Not synchronised to disk line by line, because the batch's journal survives a power cut. */
+  /** The lines are not synchronised to disk one by one, because the batch's journal survives a power cut. */
   readonly #lines: AppendLog;
 
   private constructor(file: string, handle: FileHandle, read: ReadStates) {

@@ -8,7 +8,7 @@ export interface SortedOptions {
   /** Options that some models don't take. */
   readonly known: ReadonlyMap<OptionName, unknown>;
   readonly maxOutputTokens: number | undefined;
-  /** All others, passed on unchanged. */
+  /** The other options, passed on unchanged. */
   readonly others: Readonly<Record<string, unknown>>;
   /** Notes on what was left out or changed, one sentence each. */
   readonly warnings: readonly string[];

@@ -10,13 +10,13 @@ import type { ConfiguredTests } from './tests/tests.ts';
 /** The models of a configuration, and its tests with the models that each asks. */
 export interface ConfiguredModels {
   readonly tests: ConfiguredTests;
-  /** Those of the configuration, without those that may not be run. */
+  /** The configuration's providers, without those that may not be run. */
   readonly listed: readonly PromptfooProvider[];
-  /** Those that the tests of the chosen prompt ask. */
+  /** The providers that the tests of the chosen prompt ask. */
   readonly asked: readonly PromptfooProvider[];
-  /** Those that only tests name. */
+  /** The providers that only tests name. */
   readonly added: readonly PromptfooProvider[];
-  /** All of them, with those that judge. */
+  /** All providers, with those that judge. */
   readonly known: readonly PromptfooProvider[];
   /** False if the chosen prompt is one of no provider's. */
   readonly areAsked: boolean;

@@ -28,9 +28,9 @@ export interface BodyTemplate {
 /** The names of the tests' variables. */
 interface VariableNames {
   readonly all: readonly string[];
-  /** Those with values that are not texts. */
+  /** The variables with values that are not texts. */
   readonly json: readonly string[];
-  /** Those in which answers are kept for later tests. */
+  /** The variables in which answers are kept for later tests. */
   readonly stored: readonly string[];
 }
 

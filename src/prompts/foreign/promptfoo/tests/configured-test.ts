@@ -8,7 +8,7 @@ export interface ConfiguredTest {
   readonly name: string | undefined;
   /** Undefined if it has no single position. */
   readonly at: Located | undefined;
-  /** Each of several values makes its own case. */
+  /** The variables; each of several values makes its own case. */
   readonly vars: ReadonlyMap<string, readonly Variable[]>;
   /** Undefined for an assertion that is left out. */
   readonly asserts: readonly (Assertion | undefined)[];

@@ -28,9 +28,9 @@ export interface CaseNeeds {
   /** The Nunjucks that makes it; undefined if a prompt file expresses it. */
   readonly template: string | undefined;
   readonly inputs: readonly string[];
-  /** Those that programs alone read, as JSON. */
+  /** The inputs that programs alone read, as JSON. */
   readonly jsonInputs: readonly string[];
-  /** Those whose Nunjucks promptfoo renders. */
+  /** The inputs whose Nunjucks promptfoo renders. */
   readonly renderedInputs: readonly string[];
   /** True if promptfoo renders every variable, used or not. */
   readonly isEachRendered: boolean;

@@ -201,7 +201,7 @@ export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly st
 /** Variables that are not a text in every test. */
 export interface JsonVariables {
   readonly names: readonly string[];
-  /** Those with different values that are the same as text. */
+  /** The variables with different values that are the same as text. */
   readonly mixed: readonly string[];
 }
 
