@@ -50,6 +50,8 @@ export interface DeclaredAddress extends Declaration {
   readonly headers: Readonly<Record<string, string>>;
   /** The body, with placeholders in its values. Text is sent as plain text, anything else as JSON. */
   readonly body?: JsonValue;
+  /** True if the prompt is the JSON of its messages unless it is one text, as promptfoo sends it; default false. */
+  readonly sendsChats?: boolean;
 }
 
 export type DeclaredModel = DeclaredProgram | DeclaredAddress;

@@ -53,9 +53,7 @@ export async function readNamedModels(
 ): Promise<ModelsFile> {
   const described = new Set(base.providers.map(({ name }) => name));
   const predefined = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
-  const texts = declaredModels.map(({ text, file }) =>
-    keepingPrograms(parseModelsFile(text, file, predefined)),
-  );
+  const texts = declaredModels.map(({ text, file }) => asConfigured(parseModelsFile(text, file, predefined)));
   const named =
     modelsFile === undefined
       ? EMPTY_MODELS_FILE
@@ -63,10 +61,11 @@ export async function readNamedModels(
   return [...texts].reduce(mergedModels, named);
 }
 
-/** Keeps the programs of entries that take their runs on standard input. */
-function keepingPrograms(file: ModelsFile): ModelsFile {
+/** Keeps the programs of entries that take their runs on standard input, and sends chats to addresses as JSON. */
+function asConfigured(file: ModelsFile): ModelsFile {
   const models = file.models.map(entry => {
     const { declared } = entry;
+    if (declared?.kind === 'address') return { ...entry, declared: { ...declared, sendsChats: true } };
     const isKept = declared?.kind === 'program' && declared.placeholders.every(({ name }) => name === 'here');
     return isKept ? { ...entry, declared: { ...declared, isKept } } : entry;
   });

@@ -14,7 +14,8 @@ export function placeholderValues(
   { env, images }: { env: Env; images: string[] },
 ) {
   const { model, inputs } = job;
-  const prompt = promptText(job, declared);
+  const chat = declared.kind === 'address' && declared.sendsChats === true ? chatOf(job) : undefined;
+  const prompt = chat === undefined ? promptText(job, declared) : JSON.stringify(chat, undefined, 2);
   const plain = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
     if (placeholder.name === 'input') return ownEntry(inputs.texts, placeholder.key) ?? '';
@@ -29,9 +30,23 @@ export function placeholderValues(
     /** Values within a text: inputs unchanged. */
     inText: plain,
     /** Values on their own in JSON: inputs with their types in the prompt's schema. */
-    inJson: (placeholder: ProgramPlaceholder): JsonValue =>
-      placeholder.name === 'input' ? (ownEntry(inputs.values, placeholder.key) ?? '') : plain(placeholder),
+    inJson: (placeholder: ProgramPlaceholder): JsonValue => {
+      if (placeholder.name === 'prompt' && chat) return chat;
+      return placeholder.name === 'input'
+        ? (ownEntry(inputs.values, placeholder.key) ?? '')
+        : plain(placeholder);
+    },
   };
+}
+
+/** Returns the messages of a prompt as promptfoo has them; undefined for one text of the user. */
+function chatOf({ prompt: { messages } }: EngineJob): JsonValue | undefined {
+  const [first, ...others] = messages;
+  if (first?.role === 'user' && others.length === 0) return undefined;
+  return messages.map(({ role, parts }) => ({
+    role: role === 'model' ? 'assistant' : role,
+    content: messageText(parts),
+  }));
 }
 
 /** Joins texts with an empty line between them. */

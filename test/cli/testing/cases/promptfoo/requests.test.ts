@@ -100,6 +100,31 @@ it('a body may dump a prompt with variables, and the transform of a response see
   expect(asked[0]?.body).toEqual({ p: 'Say one "two", "now"', q: 'one "two"' });
 });
 
+it('a chat is sent to an address as JSON, and as a list where it is a whole value, as in promptfoo', async () => {
+  const { asked, host } = await server({ ok: true });
+  const chat = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Ask {{q}}' },
+  ];
+  const config = `prompts: [${JSON.stringify(JSON.stringify(chat))}, 'Say {{q}}']
+providers:
+  - id: http://${host}/
+    config:
+      headers: { Content-Type: application/json }
+      body: { messages: '{{prompt}}', text: 'go {{prompt}}' }
+tests: [{ vars: { q: 'one "two"' } }]
+`;
+  expect((await tested(config)).exitCode).toBe(0);
+  const sent = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Ask one "two"' },
+  ];
+  expect(asked.map(({ body }) => body)).toEqual([
+    { messages: sent, text: `go ${JSON.stringify(sent, undefined, 2)}` },
+    { messages: 'Say one "two"', text: 'go Say one "two"' },
+  ]);
+});
+
 it('a model for Chat Completions and for Responses is asked by both entries', async () => {
   const config = `prompts: ['{{a}}']
 providers: ['openai:chat:gpt-4.1', 'openai:responses:gpt-4.1', 'openai:gpt-4.1']
