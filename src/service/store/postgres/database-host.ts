@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { errorCode, toError } from '../../../utils/error-utils.ts';
 import type { HostAddress } from './database-url.ts';
 import { isUnavailable, READ_ONLY } from './unavailable.ts';
 
@@ -110,7 +111,7 @@ export class DatabaseHost {
     try {
       return await client.query(config);
     } catch (error) {
-      if (READ_ONLY.test(codeIn(error))) this.drop('it has become read-only');
+      if (READ_ONLY.test(errorCode(error) ?? '')) this.drop('it has become read-only');
       throw error;
     } finally {
       clearInterval(watch);
@@ -154,7 +155,7 @@ export class DatabaseHost {
       await client.query('select 1');
       return true;
     } catch (error) {
-      return !isUnavailable(error) || codeIn(error) === TOO_MANY_CONNECTIONS;
+      return !isUnavailable(error) || errorCode(error) === TOO_MANY_CONNECTIONS;
     } finally {
       client.end().catch(() => {});
     }
@@ -175,7 +176,7 @@ async function verify(client: pg.PoolClient, done: (error?: Error) => void): Pro
     await checkWrites(client);
     done();
   } catch (error) {
-    done(error instanceof Error ? error : new Error(String(error)));
+    done(toError(error));
   }
 }
 
@@ -184,8 +185,4 @@ async function checkWrites(client: pg.PoolClient): Promise<void> {
     `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "readOnly"`,
   );
   if (rows[0]?.readOnly !== false) throw new Error('connection terminated: it accepts no writes');
-}
-
-function codeIn(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -1,5 +1,5 @@
 import { isAboutCertificate } from '../../../net/connection-fault.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 
 /** PostgreSQL's code for a write to a read-only server, such as a standby. */
@@ -15,8 +15,8 @@ const LOST =
 /** Returns true if an error means that the database is unavailable, not that it refused a query. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError || isAboutCertificate(error)) return true;
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (typeof code === 'string') return UNAVAILABLE_CODE.test(code) || NETWORK.test(code);
+  const code = errorCode(error);
+  if (code !== undefined) return UNAVAILABLE_CODE.test(code) || NETWORK.test(code);
   return LOST.test(errorMessage(error));
 }
 
@@ -25,8 +25,8 @@ export function databaseFaultReason(error: unknown): string {
   if (error instanceof DatabaseUnavailableError && error.cause !== undefined) {
     return databaseFaultReason(error.cause);
   }
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  const reason = errorMessage(error) || (typeof code === 'string' ? code : 'no answer');
+  const code = errorCode(error);
+  const reason = errorMessage(error) || code || 'no answer';
   if (!isAboutCertificate(error)) return reason;
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
     ? `${reason}; use a name that the certificate has, or sslmode=verify-ca with sslrootcert=<file>`
