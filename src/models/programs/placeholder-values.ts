@@ -14,7 +14,8 @@ export function placeholderValues(
   { env, images }: { env: Env; images: string[] },
 ) {
   const { model, inputs } = job;
-  const chat = declared.kind === 'address' && declared.sendsChats === true ? chatOf(job) : undefined;
+  const chat =
+    declared.kind === 'address' && declared.sendsChats === true ? promptfooMessages(job) : undefined;
   const prompt = chat === undefined ? promptText(job, declared) : JSON.stringify(chat, undefined, 2);
   const plain = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
@@ -40,7 +41,7 @@ export function placeholderValues(
 }
 
 /** Returns the messages of a prompt as promptfoo has them; undefined for one text of the user. */
-function chatOf({ prompt: { messages } }: EngineJob): JsonValue | undefined {
+function promptfooMessages({ prompt: { messages } }: EngineJob): JsonValue | undefined {
   const [first, ...others] = messages;
   if (first?.role === 'user' && others.length === 0) return undefined;
   return messages.map(({ role, parts }) => ({
