@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readlinkSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { errorCode } from '../../utils/error-utils.ts';
 import { parseJson } from '../formats/json.ts';
 import { readIfReadable } from '../read-text.ts';
-import { isAlive, pidNamespace, type StartTimeOf, startTime } from './process-life.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 
 /** Interval at which the holder renews the lock, in milliseconds. */
@@ -166,6 +166,16 @@ function isAbandoned(lock: string, holder: string, readStartTime: StartTimeOf): 
   return lockAge(lock) > STALE_AFTER_MS;
 }
 
+/** Returns true if a process of this machine is running, or can't be checked. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH';
+  }
+}
+
 /** Returns the age of a lock by the volume's clock, which may differ from this machine's. */
 function lockAge(lock: string): number {
   const probe = `${lock}.${randomUUID()}`;
@@ -177,6 +187,46 @@ function lockAge(lock: string): number {
   } finally {
     removeLock(probe);
   }
+}
+
+/** Returns the namespace of process ids: this boot of the machine, or a container on it. */
+function pidNamespace(): { host: string; space: string } {
+  const bootId = readIfReadable('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+  return { host: hostname(), space: `${bootId} ${linuxPidNamespace()}` };
+}
+
+function linuxPidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the start time of a process, to recognise a reused id; null if the system doesn't report it. */
+type StartTimeOf = (pid: number) => string | null;
+
+function startTime(pid: number): string | null {
+  return readProcessStat(pid)[19] ?? null;
+}
+
+/**
+ * Returns true if a process has ended, but its parent has not asked how. A container's first process may never ask. While
+ * other threads of it end, it is not one: they may still write.
+ */
+function isZombie(pid: number): boolean {
+  const stat = readProcessStat(pid);
+  return stat[0] === 'Z' && Number(stat[17]) <= 1;
+}
+
+/**
+ * Reads the facts about a process from its state on, the third in proc_pid_stat(5); none if the system doesn't report them.
+ *
+ * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+ */
+function readProcessStat(pid: number): readonly string[] {
+  const stat = readIfReadable(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
 }
 
 /** The content of a lock. */
