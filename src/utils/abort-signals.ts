@@ -79,6 +79,14 @@ export async function within<T>(
   }
 }
 
+/** Returns the result of `work`; undefined as soon as the signal is aborted. */
+export function resultBeforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const aborted = new Promise<undefined>(resolve => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  return Promise.race([work, aborted]);
+}
+
 /**
  * Waits `ms` milliseconds; rejects with the signal's reason once it is aborted. Node's own promised timer would make an
  * error with a stack for each sleep that is ended.

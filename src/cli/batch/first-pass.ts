@@ -90,8 +90,9 @@ class RowCheck {
     const sent = this.#handed.get(row.id) ?? journal.states.get(row.id)?.entry;
     const result = results.states.get(row.id);
     if (sent !== undefined && (await this.#isChanged(row, sent))) this.changed.set(row.id, row);
-    if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed')
+    if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed') {
       this.#ended.set(result.runId, row);
+    }
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
     if (!isKnown && isOwn) this.#unknown ??= row;
   }

@@ -56,8 +56,9 @@ function planDoubt({ state, settlement }: RowHistory, { retryUnknown }: PlanOpti
     return { kind: 'repeat', entry: state.entry };
   }
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
-  if (settlement?.kind === 'none')
+  if (settlement?.kind === 'none') {
     return { kind: 'write line', error: errorText(noRunFault()), mayHaveRun: false };
+  }
   return retryUnknown ? { kind: 'create' } : { kind: 'leave', because: 'in doubt' };
 }
 

@@ -91,8 +91,9 @@ export class CachedFacts {
     if (target === undefined) return undefined;
     const name = this.#ctx.settings.aliases.get(target) ?? target;
     const file = name.trim() === '' ? undefined : findPromptFile(this.#ctx, target, 'command line');
-    if (file !== undefined)
+    if (file !== undefined) {
       return file.revision === undefined ? promptInFile(this.#ctx, file.path) : undefined;
+    }
     const at = name.lastIndexOf('@');
     const slug = at > 0 ? name.slice(0, at) : name;
     const prompts = await this.prompts();

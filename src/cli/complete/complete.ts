@@ -72,7 +72,7 @@ function decodeWords(text: string): string[] {
  * Returns the replacements for a part of a word in bash, quoted, so that bash runs and expands nothing in them. A space
  * follows a single candidate that ends the word.
  */
-export function forBash(candidates: readonly Candidate[], line: BashLine): string[] {
+function forBash(candidates: readonly Candidate[], line: BashLine): string[] {
   const [only, another] = candidates;
   if (only !== undefined && another === undefined && !only.isPartial && line.quote === '') {
     return [`${bashText(only, line)} `];
@@ -81,12 +81,12 @@ export function forBash(candidates: readonly Candidate[], line: BashLine): strin
 }
 
 /** Returns lines with value and description, for fish, which quotes values itself. */
-export function forFish(candidates: readonly Candidate[]): string[] {
+function forFish(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description = '' }) => `${value}\t${oneLine(description)}`);
 }
 
 /** Returns lines as for fish, with a first field that says if a space may follow. */
-export function forZsh(candidates: readonly Candidate[]): string[] {
+function forZsh(candidates: readonly Candidate[]): string[] {
   return candidates.map(
     candidate => `${candidate.isPartial ? 'open' : 'done'}\t${forFish([candidate])[0] ?? ''}`,
   );
@@ -96,7 +96,7 @@ export function forZsh(candidates: readonly Candidate[]): string[] {
  * Returns JSON lists with PowerShell's inserted text, list text and description, none of them empty. They are ASCII, because
  * PowerShell decodes the output of a program with the console's code page.
  */
-export function forPowerShell(candidates: readonly Candidate[]): string[] {
+function forPowerShell(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description }) =>
     escapeNonAscii(JSON.stringify([powerShellCandidate(value), value, oneLine(description ?? '') || value])),
   );

@@ -128,8 +128,9 @@ export class Budget {
     request: CreationRequest,
     options: ReserveOptions = {},
   ): Promise<Reservation> {
-    if (!this.#room.isCapped || connection.recorder?.mode === 'replay')
+    if (!this.#room.isCapped || connection.recorder?.mode === 'replay') {
       return this.reservePaid(connection, request);
+    }
     const turn = this.#turn.then(() => this.#estimateWithin(connection, request, options));
     this.#turn = turn.catch(() => {});
     const estimate = await turn;

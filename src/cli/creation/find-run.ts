@@ -6,7 +6,7 @@ import { SETTINGS } from '../settings/config/setting-keys.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 
 /** Maximum time between a request and its run, in milliseconds; a later run belongs to another request. */
-export const CREATION_WINDOW_MS = 600_000;
+const CREATION_WINDOW_MS = 600_000;
 /** The facts about a creation in doubt that a search for its run needs. */
 export type UnansweredCreation = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
 
@@ -31,7 +31,7 @@ export interface SearchOptions {
 }
 
 /** Returns true if the setting or the environment declares that nobody else uses the key. @throws {CliError} if the variable is invalid */
-export function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): boolean {
+function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): boolean {
   const text = env['PROMPTRUN_EXCLUSIVE_KEY'] ?? '';
   if (text === '') return settings.get('exclusiveKey') ?? false;
   const value = SETTINGS.exclusiveKey.parse(text);

@@ -61,8 +61,9 @@ export function doubtHints(
   entry: JournalEntry,
   runs: readonly RunRow[] | undefined,
 ): string[] {
-  if (runs !== undefined && runs.length > 0)
+  if (runs !== undefined && runs.length > 0) {
     return [...describeCandidates(connection, runs), MAY_BE_ANOTHERS];
+  }
   return [runs === undefined ? NOT_SEARCHED : NO_MATCH, findLaterHint(connection, entry)];
 }
 

@@ -62,7 +62,7 @@ export function refuseInputFault(
 }
 
 /** Returns the name of an image input for messages. */
-export function imageLabel({ name, description }: ImageField, at: number): string {
+function imageLabel({ name, description }: ImageField, at: number): string {
   const called = name ?? `image ${at + 1}`;
   return description === undefined ? called : `${called} (${description})`;
 }

@@ -44,8 +44,9 @@ export function readsStandardInput(keyValue: string): boolean {
 export function modelList(values: readonly string[]): string[] {
   const models = values.flatMap(value => value.split(',')).map(model => model.trim());
   // An empty shell variable must not run the prompt's own model.
-  if (values.some(value => /^[\s,]*$/u.test(value)))
+  if (values.some(value => /^[\s,]*$/u.test(value))) {
     throw usageError('--model: the name of the model is empty');
+  }
   return [...new Set(models.filter(model => model !== ''))];
 }
 

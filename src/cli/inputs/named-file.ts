@@ -33,8 +33,9 @@ const MAX_NAMED_FILE_BYTES = 20 * 1024 * 1024;
  */
 export function checkNamedFile(folder: NamingFolder, file: string): void {
   const { cwd, allowOutside, counted, onNamed } = folder;
-  if (file.includes(REVISION_MARK))
+  if (file.includes(REVISION_MARK)) {
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
+  }
   if (namesOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
   const whole = path.resolve(cwd, file);
   onNamed?.(whole);

@@ -39,8 +39,9 @@ async function listedModels(ctx: Context, connection: Connection): Promise<reado
   const { resources } = connection;
   const { signal } = ctx;
   try {
-    if (resources.cached() === undefined)
+    if (resources.cached() === undefined) {
       await resources.refresh({ signal, retries: 0, timeoutMs: OPTIONS_TIMEOUT_MS });
+    }
     return await resources.models({ signal });
   } catch {
     ctx.signal.throwIfAborted();

@@ -18,8 +18,9 @@ export async function readTextFile(
   flag: string,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string> {
-  if (file === '')
+  if (file === '') {
     throw usageError(`${flag} names no file after the @`, 'Write @@ for a value that starts with @.');
+  }
   const place = path.resolve(cwd, file);
   try {
     if (Number.isFinite(maxBytes) && (await stat(place)).size > maxBytes) {
@@ -48,8 +49,9 @@ export function fileFault(error: unknown, file: string, flag: string): CliError 
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: ${file} does not exist`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
-  if (code === 'EACCES' || code === 'EPERM')
+  if (code === 'EACCES' || code === 'EPERM') {
     return usageError(`${flag}: ${file} can't be read: permission denied`);
+  }
   if (code === undefined) throw error;
   return usageError(`${flag}: ${file} can't be read (${code})`);
 }

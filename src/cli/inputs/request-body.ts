@@ -147,12 +147,18 @@ function base64Text(bytes: Buffer): Uint8Array {
   return text;
 }
 
-/** Returns the hexadecimal SHA-256 of a request: its texts, images by content, and options. */
-export function requestDigest({ text, images, options }: RunRequest): string {
-  const content = [
+/** Returns the hexadecimal SHA-256 of a request. */
+export function requestDigest(request: RunRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify(requestContent(request)))
+    .digest('hex');
+}
+
+/** Returns the texts, images by content, and options of a request, in an order that doesn't depend on how they were written. */
+export function requestContent({ text, images, options }: RunRequest): unknown[] {
+  return [
     [...text].toSorted(byKey),
     images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
     [...options].toSorted(byKey),
   ];
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

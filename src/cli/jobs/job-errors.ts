@@ -30,7 +30,7 @@ export function isAtCap(error: unknown): boolean {
 }
 
 /** Returns true if the service asks for a pause longer than the client waits. */
-export function isLongPause(error: unknown): boolean {
+function isLongPause(error: unknown): boolean {
   return error instanceof RateLimitError && (error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
 }
 

@@ -186,8 +186,9 @@ class RunningJob {
     const isUnsent = entry === undefined && !this.#job.batched;
     const madeNone = runId === undefined && (isUnsent || error instanceof RateLimitError);
     const timeIsUp = madeNone ? timeIsUpAt(error, ctx.timeLeftMs()) : undefined;
-    if (timeIsUp !== undefined)
+    if (timeIsUp !== undefined) {
       return { kind: 'postponed', error: timeIsUp, isInJournal: entry !== undefined };
+    }
     if (this.#isPostponed(error)) return { kind: 'postponed', error, isInJournal: entry !== undefined };
     const isLost = runId === undefined && isWaitTimeout(error) && wasStarted(error);
     const isInDoubt = error instanceof CreationInDoubt || isLost;

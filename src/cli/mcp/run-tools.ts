@@ -242,8 +242,9 @@ function imagesBelow(ctx: Context): ImageFinder {
     cwd,
     async open(name) {
       const file = path.resolve(cwd, name);
-      if (isImageUrl(name) || (name !== '-' && isBelow(cwd, file) && statSync(file).isFile()))
+      if (isImageUrl(name) || (name !== '-' && isBelow(cwd, file) && statSync(file).isFile())) {
         return openImage(ctx, name);
+      }
       throw usageError(`the image ${JSON.stringify(name)} is not a file below the working directory`);
     },
   };

@@ -83,8 +83,9 @@ function excessArguments(command: Command): string[] {
 function flagHints(code: string, command: Command): string[] {
   if (code !== EXCESS_ARGUMENTS) return [];
   const extra = excessArguments(command);
-  if (command.options.some(({ long }) => long === '--user'))
+  if (command.options.some(({ long }) => long === '--user')) {
     return [`Give the user with --user: ${commandPath(command)} --user ${shellWord(extra[0] ?? '')}`];
+  }
   if (command.parent?.parent !== null) return [];
   if (!command.options.some(({ long }) => long === '--input') || command.name() === 'api') return [];
   const [first = ''] = extra;

@@ -74,8 +74,9 @@ class ServiceRecorder implements Recorder {
   async #request(transport: Transport, request: TransportRequest): ReturnType<Transport['request']> {
     const place = pathBelow(this.#options.baseUrl, request.url);
     if (place === undefined) return transport.request(request);
-    if (this.#toCreation(request, place) === undefined && isKeptAsAnswer(request, place))
+    if (this.#toCreation(request, place) === undefined && isKeptAsAnswer(request, place)) {
       this.#refuseLink(RecordingDirectory.answerFileName(place));
+    }
     if (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending);
     return sendAndKeep(transport, request, answer => this.#recordLater(request, place, answer));
   }

@@ -228,7 +228,7 @@ function isVariableSet(variable: string | undefined): boolean {
  *
  * @throws {CliError} USAGE_ERROR if both are set
  */
-export function chooseRecordings(
+function chooseRecordings(
   { record, replay }: Pick<GlobalOptions, 'record' | 'replay'>,
   env: Env,
   cwd: string,

@@ -1,21 +1,14 @@
 import type { PromptService } from '../../client/client.ts';
 import type { ModelSources } from '../../models/catalogue/read-models-file.ts';
-import type { EngineFault } from '../../models/engine.ts';
 import type { ActiveRecordings, Recorder } from '../core/recorder.ts';
+import type { RecordOptions } from '../recordings/make-recording.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** Opens the recorder or the replayer for the runs of a connection. */
 export async function openRecorder(
   { mode, directory }: ActiveRecordings,
-  options: {
-    readonly baseUrl: string;
+  options: Omit<RecordOptions, 'directory' | 'download' | 'providerKeys'> & {
     readonly client: () => PromptService;
-    /** Aborts fetches for a recording. */
-    readonly signal: AbortSignal;
-    readonly note: (line: string) => void;
-    readonly findFault: (runId: string) => EngineFault | undefined;
-    /** Returns the cost of an ended run, in US dollars; undefined if it is unknown. */
-    readonly findCost: (runId: string) => Promise<number | undefined>;
     /** The places where models and the names of their keys are declared. */
     readonly models: ModelSources;
   },

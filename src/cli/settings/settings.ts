@@ -87,8 +87,9 @@ function sortedByName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
 /** Returns the document with missing parts filled in; for a damaged one, a text that explains the fault. */
 function asConfigDocument(document: JsonDocument): ConfigDocument | string {
   const { activeProfile, profiles = {}, aliases = {}, settings = {} } = document;
-  if (activeProfile !== undefined && typeof activeProfile !== 'string')
+  if (activeProfile !== undefined && typeof activeProfile !== 'string') {
     return '`activeProfile` is not a string';
+  }
   if (!isJsonObject(profiles)) return '`profiles` is not an object';
   const strayProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
   if (strayProfile !== undefined) return `the profile \`${strayProfile}\` has no \`baseUrl\``;

@@ -1,20 +1,10 @@
 import type { JsonObject } from '../../files/formats/json.ts';
+import type { Finding } from '../../prompts/findings.ts';
 import type { Context } from '../context.ts';
 import { shownPath } from '../core/paths.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
 import type { NamedPromptFile } from './prompt-file.ts';
-
-/** Shows how to use the provider whose key is set, because the user may have expected its answer. */
-async function noteUsableProvider({ env, io }: Context): Promise<void> {
-  const { knownProviders, keyVariable } = await import('../../models/providers/providers.ts');
-  const usable = knownProviders(env).find(provider => keyVariable(provider, env) !== undefined);
-  if (usable === undefined) return;
-  const model = `${usable.name}/<model>`;
-  io.noteOnce(
-    `note: ${keyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
-  );
-}
 
 /** The model and config that replace those of a prompt. */
 export interface VersionOverrides {
@@ -33,25 +23,49 @@ export async function versionOfFile(
     withLocalStore(ctx, async store => {
       const { allowOutside } = ctx.globals;
       const defaultModel = ctx.settings.get('model');
-      const named = { ...(model !== undefined && { model }), config };
-      const request = { file: content, allowOutside, defaultModel, ...named };
-      const { promptId, promptVersionId, notes = [] } = await store.ensureUnlistedVersion(request);
-      for (const { file, line, message } of notes) {
-        ctx.io.noteOnce(`note: ${oneLine(shownPath(ctx, file))}:${line}: ${oneLine(message)}`);
-      }
-      const [{ promptConfig }, { lacksOpeningFence, missingFenceNote }] = await Promise.all([
-        import('../../prompts/definition.ts'),
-        import('../../prompts/parse/prompt-source.ts'),
-      ]);
+      const { promptId, promptVersionId, notes } = await store.ensureUnlistedVersion({
+        file: content,
+        allowOutside,
+        defaultModel,
+        config,
+        ...(model !== undefined && { model }),
+      });
+      noteFindings(ctx, notes);
       const definition = await store.definition(promptVersionId);
-      if ((model ?? defaultModel) === undefined && definition?.namesModel === false) {
-        ctx.io.noteOnce('note: no model named: echo gives the prompt back');
-        await noteUsableProvider(ctx);
-      }
-      if (definition && lacksOpeningFence(definition.source)) {
-        ctx.io.note(missingFenceNote(oneLine(file.name)));
-      }
-      return { promptId, promptVersionId, config: definition && promptConfig(definition) };
+      if (definition === undefined) return { promptId, promptVersionId, config: undefined };
+      if ((model ?? defaultModel) === undefined && !definition.namesModel) await noteEcho(ctx);
+      await noteLackingFence(ctx, file.name, definition.source);
+      const { promptConfig } = await import('../../prompts/definition.ts');
+      return { promptId, promptVersionId, config: promptConfig(definition) };
     }),
   );
+}
+
+function noteFindings(ctx: Context, notes: readonly Finding[] = []): void {
+  for (const { file, line, message } of notes) {
+    ctx.io.noteOnce(`note: ${oneLine(shownPath(ctx, file))}:${line}: ${oneLine(message)}`);
+  }
+}
+
+/** Says which model answers if nothing names one: echo, whatever keys are set. */
+async function noteEcho(ctx: Context): Promise<void> {
+  ctx.io.noteOnce('note: no model named: echo gives the prompt back');
+  await noteUsableProvider(ctx);
+}
+
+/** Shows how to use the provider whose key is set, because the user may have expected its answer. */
+async function noteUsableProvider({ env, io }: Context): Promise<void> {
+  const { knownProviders, keyVariable } = await import('../../models/providers/providers.ts');
+  const usable = knownProviders(env).find(provider => keyVariable(provider, env) !== undefined);
+  if (usable === undefined) return;
+  const model = `${usable.name}/<model>`;
+  io.noteOnce(
+    `note: ${keyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
+  );
+}
+
+/** Notes that a file lacks the line before its front matter. */
+export async function noteLackingFence({ io }: Context, name: string, source: string): Promise<void> {
+  const { lacksOpeningFence, missingFenceNote } = await import('../../prompts/parse/prompt-source.ts');
+  if (lacksOpeningFence(source)) io.note(missingFenceNote(oneLine(name)));
 }

@@ -10,8 +10,14 @@ export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any
 export function detectShell(env?: Env, platform: NodeJS.Platform = process.platform): Shell {
   if (platform === 'win32' && env === undefined) return 'any-of-windows';
   // Git Bash and the like set these.
-  if (platform !== 'win32' || env === undefined || env['MSYSTEM'] !== undefined || env['SHELL'] !== undefined)
+  if (
+    platform !== 'win32' ||
+    env === undefined ||
+    env['MSYSTEM'] !== undefined ||
+    env['SHELL'] !== undefined
+  ) {
     return 'posix';
+  }
   // Only cmd.exe has a prompt in its environment.
   if (env['PROMPT'] !== undefined) return 'cmd';
   return env['POWERSHELL_DISTRIBUTION_CHANNEL'] === undefined ? 'windows-powershell' : 'powershell';

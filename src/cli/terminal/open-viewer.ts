@@ -60,10 +60,11 @@ async function openInViewer({ io, env }: TerminalContext, name: string, target: 
 }
 
 /** Returns the argv that opens a target on a platform. */
-export function viewerFor(platform: NodeJS.Platform, target: string, env: Env): [string, ...string[]] {
+function viewerFor(platform: NodeJS.Platform, target: string, env: Env): [string, ...string[]] {
   if (platform === 'darwin') return ['/usr/bin/open', target];
-  if (platform === 'win32')
+  if (platform === 'win32') {
     return [windowsProgram('rundll32.exe', env), 'url.dll,FileProtocolHandler', target];
+  }
   return [findProgram('xdg-open', env, platform) ?? 'xdg-open', target];
 }
 

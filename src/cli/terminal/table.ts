@@ -123,8 +123,9 @@ function narrowColumns(columns: readonly ShownColumn[], available: number): Show
     const [least] = shown
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
-    if (least === undefined)
+    if (least === undefined) {
       return cutColumns(available, shown, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
+    }
     shown = shown.filter(entry => entry !== least);
   }
   return cutColumns(available, shown, entry => columnSlack(entry) > 0, pathsFirst);

@@ -41,12 +41,13 @@ export async function dryRunTests(
     caseFaults.push(fault);
     reportTestFault(ctx, fault);
   }
-  if (ctx.globals.json)
+  if (ctx.globals.json) {
     await printValue(ctx, {
       cases: entries.length,
       faults: faults.length + caseFaults.length,
       ...forecast.data(),
     });
+  }
   ctx.io.note(`note: ${counted(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.text(caps)}`);
   return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;

@@ -36,8 +36,9 @@ export async function reportTests(
   if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
-  if (ctx.globals.json)
+  if (ctx.globals.json) {
     return printValue(ctx, jsonReport(results, material.budget.totals(), material.summary));
+  }
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
   if (shown !== undefined || isOnGithub(ctx)) {

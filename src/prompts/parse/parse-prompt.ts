@@ -14,7 +14,7 @@ import { sortInputs } from './prompt-inputs.ts';
 import { type PromptSource, splitSource, wholeSource } from './prompt-source.ts';
 
 /** The model of a prompt that doesn't name one. */
-export const DEFAULT_MODEL = 'echo';
+const DEFAULT_MODEL = 'echo';
 
 export interface ParseOptions {
   readonly partials?: PartialLookup;

@@ -178,7 +178,7 @@ function defaultHasType(value: JsonValue, type: string): boolean {
   return type === 'null' ? value === null : typeof value === type;
 }
 
-export function schemaTypes(schema: JsonObject): readonly string[] {
+function schemaTypes(schema: JsonObject): readonly string[] {
   const { type = [] } = schema;
   const types: readonly JsonValue[] = isJsonList(type) ? type : [type];
   return types.filter(type => typeof type === 'string');

@@ -18,7 +18,7 @@ export const HELPERS: { readonly [name: string]: { readonly block?: boolean; rea
   log: { values: Number.POSITIVE_INFINITY },
 };
 
-export const ROLES = ['system', 'user', 'model'] as const;
+const ROLES = ['system', 'user', 'model'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Returns the role of this name; the model's role has two names. */

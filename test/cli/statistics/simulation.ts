@@ -54,8 +54,9 @@ export class Simulation {
       for (let runs = 1; runs <= most; runs++) {
         answers++;
         passed += this.#answers(1, rate).passed;
-        if (isDecidedBy(passed, runs))
+        if (isDecidedBy(passed, runs)) {
           return rate === required || passed / runs >= required !== rate >= required;
+        }
       }
       undecided++;
       return false;

@@ -47,7 +47,7 @@ export interface LineInputs {
 }
 
 /** Marks a row that ended in the service's own fault, because running it again may pay twice. */
-export const MAY_HAVE_RUN = 'it may have created a run anyway';
+const MAY_HAVE_RUN = 'it may have created a run anyway';
 
 /** Returns the line for an outcome that ends its row. */
 export function resultsLine(

@@ -24,8 +24,9 @@ interface StreamOptions {
 /** Opens standard output, a device or a pipe for results. @throws {CliError} if that fails */
 export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsFile> {
   const { stream, sorted } = options;
-  if (stream !== undefined && isTable(stream))
+  if (stream !== undefined && isTable(stream)) {
     return tableResults(ctx, await openNamedStream(ctx, stream), options);
+  }
   const lines = stream === undefined ? standardOutput(ctx) : lineResults(await openNamedStream(ctx, stream));
   return sorted ? sortedResults(ctx, lines) : lines;
 }

@@ -101,8 +101,9 @@ function fieldsAsObject(fields: readonly { readonly key: string; readonly value:
 
 function keyPath(key: string): string[] {
   const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/u.exec(key);
-  if (match === null)
+  if (match === null) {
     throw usageError(`--field: ${JSON.stringify(key)} is not a field name`, 'Write a=1 or a[b]=1.');
+  }
   const [, first = '', rest = ''] = match;
   return [first, ...rest.split(/[[\]]+/u).filter(Boolean)];
 }

@@ -14,8 +14,9 @@ import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
 
 /** Calls any endpoint and prints the whole envelope. */
 export async function api(ctx: Context, method: string, path: string, flags: ApiFlags): Promise<void> {
-  if (ctx.isReplay)
+  if (ctx.isReplay) {
     throw usageError("api can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
+  }
   const connection = await ctx.connection();
   let call: ApiCall | undefined = await apiCall(ctx, { method, path }, flags, connection.baseUrl);
   const cursors = new Set<string>();

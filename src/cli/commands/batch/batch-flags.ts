@@ -58,8 +58,9 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
 
 /** Returns the file, device or pipe that `--out` names; neither for standard output, under any of its names. */
 function readDestination({ cwd }: Context, name: string | undefined): Pick<BatchOptions, 'out' | 'stream'> {
-  if (name === undefined || (isStandardOutput(cwd, name) && !isTable(name)))
+  if (name === undefined || (isStandardOutput(cwd, name) && !isTable(name))) {
     return { out: undefined, stream: undefined };
+  }
   const stream = isSpecial(path.resolve(cwd, name)) ? name : undefined;
   return { out: stream === undefined ? name : undefined, stream };
 }

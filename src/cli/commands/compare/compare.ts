@@ -44,8 +44,9 @@ export async function compare(
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
   refuseInputsBesideRows(flags);
-  if (report !== undefined && !isPagePrinted(ctx, '--report', report))
+  if (report !== undefined && !isPagePrinted(ctx, '--report', report)) {
     checkWritableFile(ctx.cwd, report, '--report');
+  }
   refuseStrayFlags(flags);
   const gate = verdictGate(flags);
   const prepared = await prepareComparison(ctx, targets, flags);

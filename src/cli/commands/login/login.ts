@@ -149,8 +149,9 @@ function unnamedProfile({ settings }: Context, baseUrl: string | undefined): str
 /** Reads the key: typed without echo on a terminal, otherwise from standard input. */
 async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   const repeated = ctx.advise('login');
-  if (!ctx.io.stdin.isTerminal)
+  if (!ctx.io.stdin.isTerminal) {
     return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input', repeated);
+  }
   if (!ctx.interactive) {
     throw usageError(
       "login can't ask for the key here",

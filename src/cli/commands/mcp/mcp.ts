@@ -11,8 +11,9 @@ type McpFlags = FlagsOf<typeof MCP.flags>;
 
 /** Offers prompts to an agent on standard input and output, until the input ends. */
 export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
-  if (ctx.isReplay)
+  if (ctx.isReplay) {
     throw usageError("mcp can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
+  }
   const caps = parseCaps(flags);
   // A fault of the configuration ends the command, not each call. The embedded service starts at the first call.
   if (!resolveAddress(ctx).embedded) await ctx.connection();

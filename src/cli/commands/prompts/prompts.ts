@@ -58,8 +58,9 @@ export async function promptsSearch(ctx: Context, words: readonly string[]): Pro
 
 function quotedQuery(words: readonly string[]): string {
   const query = words.join(' ').trim();
-  if (query === '')
+  if (query === '') {
     throw usageError('nothing to search for', 'For example: promptrun prompts search postcard');
+  }
   const { length } = Array.from(query);
   if (length <= MAX_QUERY_LENGTH) return query;
   throw usageError(

@@ -16,6 +16,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { explainStoreError } from '../../targets/embedded-store.ts';
+import { noteLackingFence } from '../../targets/file-version.ts';
 import { isLocalService } from '../../targets/not-found.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
@@ -107,8 +108,7 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
         const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
         const published = await client.prompts.publish(slug, { file: source, partials }, { signal });
-        const { lacksOpeningFence } = await import('../../../prompts/parse/prompt-source.ts');
-        if (lacksOpeningFence(source)) await noteMissingFence(ctx, file);
+        await noteLackingFence(ctx, shownPath(ctx, file), source);
         return published;
       } catch (error) {
         if (error instanceof ValidationError) throw refusedFile(error, shownPath(ctx, file));
@@ -148,8 +148,9 @@ function faultyFile(ctx: Context, { findings, message }: InvalidPromptFile): Err
 
 function publishedFile({ cwd }: Context, name: string): string {
   const file = path.resolve(cwd, name);
-  if (path.extname(file) !== '.prompt')
+  if (path.extname(file) !== '.prompt') {
     throw usageError(`${name} is not a prompt file: its name must end in .prompt`);
+  }
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw usageError(`${name} does not exist`);
   if (!stats.isFile()) throw usageError(`${name} is not a file`);

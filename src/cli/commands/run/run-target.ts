@@ -121,7 +121,7 @@ interface StartOptions {
 }
 
 /** Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run. */
-export async function startRun(ctx: Context, prepared: PreparedRun, options: StartOptions): Promise<Started> {
+async function startRun(ctx: Context, prepared: PreparedRun, options: StartOptions): Promise<Started> {
   const { request, connection } = prepared;
   let exists = !prepared.mayBePrompt;
   let refusal: NotFoundError;

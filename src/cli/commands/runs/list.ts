@@ -125,8 +125,9 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
     cells: row => plainRunCells(ctx, row),
     nothing: 'no runs',
   });
-  if (rest !== undefined)
+  if (rest !== undefined) {
     ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, detectShell(ctx.env))}`);
+  }
 }
 
 /** Returns all versions of a prompt, or the one that the name refers to. @throws {CliError} exit 4 if the prompt doesn't exist */

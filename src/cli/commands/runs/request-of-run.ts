@@ -70,8 +70,9 @@ function imageText(image: unknown, where: string): string {
 
 function textEntries(value: unknown, where: string): Map<string, string> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
-  if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string'))
+  if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string')) {
     throw damagedManifest(where);
+  }
   return new Map(entries as [string, string][]);
 }
 

@@ -16,8 +16,9 @@ type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 
 
 /** Serves the local service over HTTP until a signal ends it, which is a success. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
-  if (ctx.isReplay)
+  if (ctx.isReplay) {
     throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
+  }
   const request = serveOptions(flags, ctx.cwd);
   const ending = nextSignal(ctx);
   const { io, clock } = ctx;
@@ -182,7 +183,7 @@ function requestLine(clock: Clock, request: ServedRequest): string {
 }
 
 /** Formats the end of a run as one line: time, user, id, status, duration. */
-export function runLine(clock: Clock, { user, runId, status, durationMs }: RunEndEvent): string {
+function runLine(clock: Clock, { user, runId, status, durationMs }: RunEndEvent): string {
   return logLine(clock, user, `run ${runId} ${status}`, durationMs);
 }
 

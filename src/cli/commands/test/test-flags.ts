@@ -54,8 +54,9 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
 
 /** Refuses flags that can't be combined with a provider's batch. @throws {CliError} USAGE_ERROR */
 function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure = false }: TestFlags): void {
-  if (providerBatch && watch)
+  if (providerBatch && watch) {
     throw usageError("--provider-batch can't be used with --watch: it takes up to a day");
+  }
   if (providerBatch && sure) {
     throw usageError(
       "--provider-batch can't be used with --sure",

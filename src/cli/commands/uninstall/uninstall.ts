@@ -179,8 +179,9 @@ function isFishScript(file: string): boolean {
   if (
     path.basename(file) !== 'promptrun.fish' ||
     lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true
-  )
+  ) {
     return false;
+  }
   const script = installedText('completions/promptrun.fish');
   // Earlier versions wrote it without -k.
   return [script, script.replace(' -k', '')].includes(readFileSync(file, 'utf8'));

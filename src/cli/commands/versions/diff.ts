@@ -16,8 +16,9 @@ import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
 
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
 export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
-  if (versions.length > (findPromptFile(ctx, prompt, 'command line') === undefined ? 2 : 1))
+  if (versions.length > (findPromptFile(ctx, prompt, 'command line') === undefined ? 2 : 1)) {
     throw usageError('at most two versions can be compared, and a file counts as one');
+  }
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const isFile = findPromptFile(ctx, prompt, 'command line') !== undefined;

@@ -191,7 +191,7 @@ function countLines(raw: string): number {
 export type CsvHeader = ReturnType<typeof readCsvHeader>;
 
 /** @throws {CliError} if two columns have the same name */
-export function readCsvHeader(fields: readonly string[], file: string) {
+function readCsvHeader(fields: readonly string[], file: string) {
   const names = fields.map(field => field.trim());
   const twin = names.find((name, column) => name !== '' && names.indexOf(name) !== column);
   if (twin !== undefined) {

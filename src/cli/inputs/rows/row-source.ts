@@ -11,7 +11,7 @@ import { faultyRow, isFaulty, type ReadableRow, type SourceRow } from './row.ts'
 import { RowIds } from './row-ids.ts';
 import { decodeUtf8Stream } from './text-lines.ts';
 
-export const FORMATS = ['csv', 'jsonl'] as const;
+const FORMATS = ['csv', 'jsonl'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface RowSource {

@@ -89,8 +89,9 @@ export class BatchPacker {
     const { clock, io } = this.#parts.ctx;
     const { rows, reportedAt } = this.#prepared;
     const isDue = rows === 0 || clock.now() - reportedAt >= REPORT_EVERY_MS;
-    if (isDue)
+    if (isDue) {
       io.note(`note: preparing rows for ${this.#provider.name}${rows === 0 ? '' : `: ${rows} so far`}`);
+    }
     this.#prepared = { rows: rows + 1, reportedAt: isDue ? clock.now() : reportedAt };
   }
 

@@ -208,8 +208,12 @@ export class BatchSession {
       if (stop.isStopping()) return undefined;
       if (faultStatus(error) === HTTP_GONE) return 'gone';
       const fault = this.fault(error);
-      if (fault.exitCode === EXIT.unauthorised || (faultStatus(error) === BATCH_NOT_FOUND && !mayPass(error)))
+      if (
+        fault.exitCode === EXIT.unauthorised ||
+        (faultStatus(error) === BATCH_NOT_FOUND && !mayPass(error))
+      ) {
         throw fault;
+      }
       return undefined;
     }
   }

@@ -142,8 +142,9 @@ export function paintedDifference(
 ): string {
   return parts
     .map(({ kind, text }) => {
-      if (kind === 'same' && text.length > 3 * context)
+      if (kind === 'same' && text.length > 3 * context) {
         return `${escapeControls(text.slice(0, context))} ${paint.dim('[…]')} ${escapeControls(text.slice(-context))}`;
+      }
       const safe = escapeControls(text);
       if (kind === 'same' || kind === 'note') return safe;
       if (paint.level === 0) return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;

@@ -16,8 +16,9 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
   let directory = path.resolve(cwd, chosen);
   while (!existsSync(directory)) {
     refuseDeviceName(directory);
-    if (isLink(directory))
+    if (isLink(directory)) {
       throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
+    }
     const above = path.dirname(directory);
     if (above === directory) throw usageError(`${flag}: the drive ${directory} does not exist`);
     directory = above;

@@ -15,8 +15,9 @@ import { stopIfInterrupted } from './save-outputs.ts';
  */
 export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
   const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
-  if (only === undefined || others.length > 0)
+  if (only === undefined || others.length > 0) {
     throw notOneOutput(connection, run, only === undefined ? 0 : others.length + 1);
+  }
   try {
     for await (const chunk of await outputChunks(ctx, connection, only)) {
       if (!(await ctx.io.out(chunk))) return;

@@ -155,7 +155,7 @@ export function resourceScope(baseUrl: string, apiKey: string): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
 }
 
-export function readEntry(file: string, scope: string): ResourceEntry | undefined {
+function readEntry(file: string, scope: string): ResourceEntry | undefined {
   return readEntries(file).find(entry => entry.scope === scope);
 }
 
@@ -164,7 +164,7 @@ export function readEntry(file: string, scope: string): ResourceEntry | undefine
  *
  * @throws {CliError} CONFIG_ERROR like `JsonFile`
  */
-export async function writeEntry(
+async function writeEntry(
   file: string,
   entry: ResourceEntry,
   clock: Pick<Clock, 'sleep' | 'random'>,

@@ -90,8 +90,9 @@ export function settingKey(text: string): SettingKey {
 /** Parses the value of a setting. @throws {CliError} USAGE_ERROR if it is not valid */
 export function settingValue<K extends SettingKey>(key: K, text: string): SettingValues[K] {
   const value = SETTINGS[key].parse(text);
-  if (value === undefined)
+  if (value === undefined) {
     throw usageError(`'${text}' is not a value of ${key}: it takes ${SETTINGS[key].form}`);
+  }
   return value;
 }
 

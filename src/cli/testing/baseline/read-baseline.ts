@@ -38,8 +38,9 @@ export async function readBaseline(ctx: Context, file: string, repeating: Repeat
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
   if ('fault' in json) throw notAReport(file, `it ${json.fault}`);
   const report = json.value;
-  if (!isJsonObject(report) || !Array.isArray(report['cases']))
+  if (!isJsonObject(report) || !Array.isArray(report['cases'])) {
     throw notAReport(file, 'it contains no cases');
+  }
   refuseOtherStops(file, report['sure'], repeating);
   return { cases: report['cases'].map((value, index) => caseIn(value, `cases[${index}]`, file)) };
 }

@@ -52,8 +52,9 @@ function foreignExpectation(
   { model }: ForeignTests,
 ): ReturnType<typeof KINDS.equals.of> {
   if (expectation.kind === 'llm') return KINDS.llm.of(expectation);
-  if (expectation.kind === 'rubric')
+  if (expectation.kind === 'rubric') {
     return KINDS.rubric.of({ ...(model !== undefined && { model }), ...expectation });
+  }
   if (expectation.kind === 'equals') return KINDS.equals.of({ text: expectation.text });
   return KINDS[expectation.kind].of(expectation.text);
 }

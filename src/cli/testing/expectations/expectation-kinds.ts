@@ -177,8 +177,9 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
     throw faultIn(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
   }
   const [least, transform, named] = MODIFIERS.map(key => all.get(key));
-  if (least && !all.has('javascript') && !all.has('rubric'))
+  if (least && !all.has('javascript') && !all.has('rubric')) {
     throw faultIn(least, 'threshold needs an expectation with a score: javascript or rubric');
+  }
   const config = all.get(CONFIG_KEY)?.value.json();
   const judge = named ? judgeIn(named.value, ctx) : ctx.judge;
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');

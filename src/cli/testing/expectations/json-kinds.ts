@@ -42,14 +42,16 @@ export const JSON_KINDS = {
       const fault = await queryFault(ctx, expression).catch((error: unknown) => {
         throw atValue(value, error, text => `jmespath: ${text}`);
       });
-      if (fault !== undefined)
+      if (fault !== undefined) {
         throw faultIn(value, `jmespath: ${fault.message}`, ...pointAt(expression, fault));
+      }
       return expression;
     },
     unmet: async (expression, { text, checks }) => {
       const json = parseAnswerJson(text);
-      if ('fault' in json)
+      if ('fault' in json) {
         return { message: `${json.fault}, so ${quotedExcerpt(expression)} can't be evaluated`, actual: text };
+      }
       try {
         const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
         if (isTrue) return undefined;
@@ -58,8 +60,9 @@ export const JSON_KINDS = {
           actual: indentedJson(json.value),
         };
       } catch (error) {
-        if (error instanceof PastBound)
+        if (error instanceof PastBound) {
           throw new CaseFault(`jmespath ${quotedExcerpt(expression)}: ${error.message}`);
+        }
         return { message: `${quotedExcerpt(expression)}: ${errorMessage(error)}`, actual: text };
       }
     },
@@ -90,8 +93,9 @@ export const JSON_KINDS = {
     }),
     text: () => '',
     unmet: async ({ schema, isLoose }, { text, checks }) => {
-      if (await checks.perform(isLoose ? 'containsLooseJson' : 'containsJson', text, schema))
+      if (await checks.perform(isLoose ? 'containsLooseJson' : 'containsJson', text, schema)) {
         return undefined;
+      }
       return {
         message: `contains no JSON${schema === true ? '' : ' that matches the schema'}`,
         actual: text,
@@ -123,8 +127,9 @@ async function readExpectedSchema(value: YamlValue, { ctx, key }: ExpectationRea
     const check = await schemaCheck(ctx, schema, file === undefined ? key : `${key}: ${file}`);
     return { file, schema: schema as object | boolean, check };
   } catch (error) {
-    if (error instanceof SchemaLoop && file === undefined)
+    if (error instanceof SchemaLoop && file === undefined) {
       throw error.at(textOfPlace(value.at(error.pointer)));
+    }
     throw atValue(value, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
   }
 }

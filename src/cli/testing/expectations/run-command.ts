@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { environmentWithoutKeys } from '../../../processes/find-program.ts';
 import { ProcessTree, type ProgramEnd } from '../../../processes/process-tree.ts';
-import { within } from '../../../utils/abort-signals.ts';
+import { resultBeforeAbort, within } from '../../../utils/abort-signals.ts';
 import type { Env } from '../../../utils/env.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import { usageError } from '../../errors.ts';
@@ -89,12 +89,7 @@ async function runProgram(
 
 /** Returns a text about the end of a program; undefined after a timeout. @throws the error of starting it */
 async function awaitEnd(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
-  const end = await Promise.race([
-    ended,
-    new Promise<undefined>(resolve => {
-      over.addEventListener('abort', () => resolve(undefined), { once: true });
-    }),
-  ]);
+  const end = await resultBeforeAbort(ended, over);
   if (end === undefined) return undefined;
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
 }

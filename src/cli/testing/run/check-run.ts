@@ -49,20 +49,30 @@ export async function checkRun(
     const { output, result } = await transformAnswer(untransformed, prepared);
     tools.onAnswer?.(output, 'unmet' in result ? undefined : result.answer.value);
     if ('unmet' in result) return { ...shown, mismatches: [mismatchOfCase(testCase, result.unmet)] };
-    const checks = testCase.expect.map(expectation => async () => {
-      const mismatch = await checkExpectation(expectation, result.answer);
-      if (mismatch !== undefined) mismatches.push(mismatch);
-    });
-    if (tools.rounds) {
-      await tools.rounds.all(checks);
-      mismatches.sort((one, other) => one.at - other.at);
-    } else {
-      for (const check of checks) await check();
-    }
+    await checkAnswer(testCase, result.answer, tools, mismatches);
     return { ...shown, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
     return { ...shown, mismatches, fault: faultOfCase(toFailure(error)), ...(isLeft && { isLeft }) };
+  }
+}
+
+/** Adds the expectations that an answer does not meet to `mismatches`, which keeps those found before an error. */
+async function checkAnswer(
+  { expect }: TestCase,
+  answer: CheckedAnswer,
+  { rounds }: CheckTools,
+  mismatches: UnmetExpectation[],
+): Promise<void> {
+  const checks = expect.map(expectation => async () => {
+    const mismatch = await checkExpectation(expectation, answer);
+    if (mismatch !== undefined) mismatches.push(mismatch);
+  });
+  if (rounds) {
+    await rounds.all(checks);
+    mismatches.sort((one, other) => one.at - other.at);
+  } else {
+    for (const check of checks) await check();
   }
 }
 

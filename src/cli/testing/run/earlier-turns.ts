@@ -27,8 +27,9 @@ export function withEarlierTurns<T extends CaseOfFile>(
       const earlier = turn && byPlace.get(turnKey(one, turn.prompt, index));
       for (const other of earlier ?? []) {
         // An answer in a variable may be any model's.
-        if (other.testCase.turn?.storesAs !== undefined || testedModelKey(other) === testedModelKey(one))
+        if (other.testCase.turn?.storesAs !== undefined || testedModelKey(other) === testedModelKey(one)) {
           needed.add(other);
+        }
       }
     }
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { byKey } from '../../../files/formats/json-fields.ts';
-import type { RunRequest } from '../../inputs/request-body.ts';
+import { type RunRequest, requestContent } from '../../inputs/request-body.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';
 
@@ -18,7 +18,7 @@ export function contentKey({ entry: { file, model }, request, declaration }: Key
     file.target,
     request.promptVersionId,
     model ?? null,
-    ...sortedInputs(request),
+    ...requestContent(request),
     ...(declaration === undefined ? [] : [declaration]),
   ]);
 }
@@ -28,21 +28,12 @@ export function contentKey({ entry: { file, model }, request, declaration }: Key
  * name, its inputs and options stand for it.
  */
 export function nameKey({ entry: { file, testCase, model, tested }, request }: KeyedEntry): string {
-  const name = testCase.isNumbered ? sortedInputs(request) : testCase.name;
+  const name = testCase.isNumbered ? requestContent(request) : testCase.name;
   return hashContent([file.file, name, model ?? null, tested?.number ?? null]);
 }
 
 function hashContent(content: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
-
-/** Returns the texts, images and options of a request, in an order that doesn't depend on how they were written. */
-function sortedInputs({ text, images, options }: RunRequest): unknown[] {
-  return [
-    [...text].toSorted(byKey),
-    images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
-    [...options].toSorted(byKey),
-  ];
 }
 
 const MAX_COMPARED = 1000;

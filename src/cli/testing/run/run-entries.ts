@@ -84,8 +84,9 @@ class RepetitionChecks {
     this.#checked.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
     this.#options.onChecked();
     // A refusal of the judge would repeat, so nothing more is started.
-    if (result.run !== undefined && repetition.isLeft)
+    if (result.run !== undefined && repetition.isLeft) {
       this.#options.stop.register({ kind: 'postponed', error: repetition.fault });
+    }
     return repetition;
   }
 

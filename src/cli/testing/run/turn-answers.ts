@@ -112,8 +112,9 @@ export class TurnAnswers {
       creates: { promptVersionId, inputsDigest: digest },
       answered: (output, transformed) => {
         if (key !== undefined) this.#continueConversation(key, rendered.text, output);
-        if (turn.storesAs !== undefined && isFilledIn(transformed))
+        if (turn.storesAs !== undefined && isFilledIn(transformed)) {
           this.#stored.set(turn.storesAs, transformed);
+        }
       },
     };
   }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { environmentWithoutKeys } from '../../../../processes/find-program.ts';
 import { ProcessTree } from '../../../../processes/process-tree.ts';
-import { within } from '../../../../utils/abort-signals.ts';
+import { resultBeforeAbort, within } from '../../../../utils/abort-signals.ts';
 import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
@@ -34,8 +34,9 @@ export async function programTexts(
   const maximum = inputs.length * MAX_TEST_FILE_BYTES;
   const printed = await programOutput(ctx, argv, { ...program, input: `[${inputs.join(',')}]`, maximum });
   const lines = printed.split('\n');
-  if (lines.length !== inputs.length + 1)
+  if (lines.length !== inputs.length + 1) {
     throw usageError(`${program.what} ended early, or printed too much`);
+  }
   return new Map(inputs.map((input, index) => [input, String(JSON.parse(lines[index] ?? ''))]));
 }
 
@@ -73,8 +74,9 @@ export async function programOutput(
     const end = await awaitProgramEnd(ended, printed, ctx.signal);
     if (end === undefined) throw refuse(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
     await tree.end();
-    if (end.code !== 0)
+    if (end.code !== 0) {
       throw refuse(`ended with ${end.code}: ${(await faults.read()).slice(0, MAX_SHOWN_FAULTS).trim()}`);
+    }
     return await printed.read();
   } catch (error) {
     ctx.signal.throwIfAborted();
@@ -94,19 +96,10 @@ async function awaitProgramEnd<T>(
 ): Promise<T | undefined> {
   for (;;) {
     const { length } = printed;
-    const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => untilOver(ended, over));
+    const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => resultBeforeAbort(ended, over));
     signal.throwIfAborted();
     if (end !== undefined || printed.length === length) return end;
   }
-}
-
-async function untilOver<T>(ended: Promise<T>, over: AbortSignal): Promise<T | undefined> {
-  return await Promise.race([
-    ended,
-    new Promise<undefined>(resolve => {
-      over.addEventListener('abort', () => resolve(undefined), { once: true });
-    }),
-  ]);
 }
 
 /** The beginning of the text of a stream. */

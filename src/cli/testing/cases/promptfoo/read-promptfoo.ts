@@ -141,8 +141,9 @@ async function convertAllPrompts(
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
   for (let round = 0; first.testPrograms && first.testPrograms.length > 0; round += 1) {
-    if (round === MAX_PROGRAM_ROUNDS)
+    if (round === MAX_PROGRAM_ROUNDS) {
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
+    }
     // No program starts if the rest of the configuration can't be run.
     reportUnsupported(ctx, [first], skipUnsupported);
     await runTestPrograms(ctx, first.testPrograms, programOutputs, { file, name });
