@@ -7,6 +7,7 @@ import type { RunsHere } from '../service/embedded.ts';
 import type { Costs } from '../service/runs/costs.ts';
 import type { ProviderBatches } from '../service/runs/provider-batches.ts';
 import type { Checks } from './checks/checks.ts';
+import type { NodeChecks } from './checks/node-checks.ts';
 import type { Advise } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
@@ -77,6 +78,8 @@ export interface Context extends TerminalContext {
   readonly advise: Advise;
   /** Returns the checks that run in separate processes; the same object each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
+  /** Returns the checks by Node; the same object each time. */
+  nodeChecks(): Promise<Pick<NodeChecks, 'check'>>;
   /** Returns the tasks on prompt files, which share their processes; the same object each time. */
   promptTasks(): Promise<PromptTasks>;
   readonly local: LocalService;

@@ -12,6 +12,11 @@ export interface ProgramEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Returns the end of a program in words. */
+export function programEndText({ code, signal }: ProgramEnd): string {
+  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+}
+
 /** The first process of a tree, with its start in milliseconds since 1970. */
 export type TreeRoot = Omit<Lifetime, 'ended'>;
 

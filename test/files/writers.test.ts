@@ -8,6 +8,7 @@ const WRITES =
 
 /** Files outside of src/files that write by themselves, and why they may. */
 const EXCEPTIONS = [
+  'cli/checks/case-program.ts', // a temporary folder of its own
   'cli/commands/models/check.ts', // a temporary folder of its own
   'cli/commands/uninstall/startup-files.ts', // the user's own start-up files, edited in place, linked or not
   'cli/inputs/images/image-source.ts', // reads
@@ -15,7 +16,6 @@ const EXCEPTIONS = [
   'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
   'cli/targets/git/revision.ts', // a temporary folder of its own
   'cli/terminal/open-viewer.ts', // a temporary folder of its own
-  'cli/testing/expectations/run-command.ts', // a temporary folder of its own
   'cli/testing/run/judge.ts', // a temporary folder of its own
   'models/programs/run-folder.ts', // temporary folders of its own, and records in the data directory
   'models/programs/start-program.ts', // the run's own temporary folder

@@ -31,6 +31,7 @@ export type ConnectionSources = Omit<
   | 'localConnection'
   | 'connectTo'
   | 'checks'
+  | 'nodeChecks'
   | 'promptTasks'
   | 'prompter'
 > & { readonly recordings: Recordings };

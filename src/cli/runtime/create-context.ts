@@ -4,6 +4,7 @@ import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { sleep } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Checks } from '../checks/checks.ts';
+import type { NodeChecks } from '../checks/node-checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Advise } from '../core/failure.ts';
@@ -67,6 +68,7 @@ export async function createContext(
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
   const checks = openOnce(() => openChecks(signal));
+  const nodeChecks = openOnce(openNodeChecks);
   const tasks = openOnce(openTasks);
   const advise: Advise = (...words) => adviseWith(globals, env)(...words);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
@@ -95,6 +97,7 @@ export async function createContext(
     localConnection: connections.local,
     connectTo: connections.to,
     checks: checks.open,
+    nodeChecks: nodeChecks.open,
     promptTasks: tasks.open,
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
@@ -102,6 +105,7 @@ export async function createContext(
     ctx,
     close: async () => {
       (await checks.opened())?.close();
+      await (await nodeChecks.opened())?.close();
       await (await tasks.opened())?.close();
       limit.stop();
       await journal.close();
@@ -117,6 +121,11 @@ export async function createContext(
 async function openChecks(signal: AbortSignal): Promise<Checks> {
   const { Checks } = await import('../checks/checks.ts');
   return new Checks(signal);
+}
+
+async function openNodeChecks(): Promise<NodeChecks> {
+  const { NodeChecks } = await import('../checks/node-checks.ts');
+  return new NodeChecks();
 }
 
 async function openTasks(): Promise<PromptTasks> {

@@ -1,15 +1,15 @@
+import { KeptPrograms } from '../../processes/kept-programs.ts';
+import { collectOutput } from '../../processes/program-output.ts';
 import { usesPlaceholder } from '../declared-model.ts';
 import { type Engine, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import { KeptPrograms } from './kept-programs.ts';
 import { maskSecrets, secretsIn } from './mask-secrets.ts';
-import { promptImages } from './placeholder-values.ts';
-import { collectOutput } from './program-output.ts';
+import { messageValues, promptImages } from './placeholder-values.ts';
 import { type AskedProgram, notStarted, programResult } from './program-result.ts';
-import { type ProgramOptions, startProgram } from './start-program.ts';
+import { type ProgramOptions, type RunProgram, runFacts, startProgram } from './start-program.ts';
 
 /** Returns the engine that runs programs in models.yaml. */
 export function programEngine(options: ProgramOptions): Engine {
-  const kept = new KeptPrograms(options);
+  const kept = new KeptPrograms<RunProgram>();
   return {
     async run(job) {
       const { declared, model } = job.model;
@@ -19,11 +19,33 @@ export function programEngine(options: ProgramOptions): Engine {
         return refusedWith(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
       }
       const asked = { job, declared };
-      const result = declared.isKept ? kept.ask(asked) : runOnce(asked, options);
+      const result = declared.isKept ? askKept(asked, kept, options) : runOnce(asked, options);
       return maskSecrets(await result, secretsIn(options.env));
     },
     close: () => kept.close(),
   };
+}
+
+/** Asks a program that stays. */
+async function askKept(
+  { job, declared }: AskedProgram,
+  kept: KeptPrograms<RunProgram>,
+  options: ProgramOptions,
+): Promise<EngineResult> {
+  const { signal, traceparent } = job;
+  try {
+    const output = await kept.ask({
+      key: JSON.stringify(declared.argv),
+      facts: { messages: messageValues(job), traceparent },
+      limits: { signal, timeoutMs: declared.timeoutMs },
+      start: () => startProgram(job, declared, options),
+      prepare: program => program.folder.describe(runFacts(job)),
+    });
+    return await programResult({ job, declared }, output);
+  } catch (error) {
+    signal.throwIfAborted();
+    return notStarted({ job, declared }, error);
+  }
 }
 
 /** Starts a program for one run, and returns its answer. */

@@ -1,9 +1,9 @@
 import { parseJson } from '../../files/formats/json.ts';
-import type { ProgramEnd } from '../../processes/process-tree.ts';
+import { programEndText } from '../../processes/process-tree.ts';
+import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
 import { type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import { OutputCollector, type ProgramOutput } from './program-output.ts';
 import { readFailed, readResult } from './read-answer.ts';
 
 /** A program that is asked for the answer of a run. */
@@ -27,7 +27,7 @@ export async function programResult(
   const failure =
     end === undefined
       ? `took longer than ${timeText(declared.timeoutMs)}${reasonSuffix(complaint)}`
-      : `${endText(end)}${reasonSuffix(reason)}`;
+      : `${programEndText(end)}${reasonSuffix(reason)}`;
   return { ...failedWith(`${model} ${failure}`), ...facts };
 }
 
@@ -43,10 +43,6 @@ async function readReply({ job, declared }: AskedProgram, line: string): Promise
   return failedWith(
     `${job.model.model} failed${reasonSuffix(typeof reason === 'string' ? reason.slice(0, MAX_REASON_LENGTH) : '')}`,
   );
-}
-
-function endText({ code, signal }: ProgramEnd): string {
-  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
 }
 
 function reasonSuffix(reason: string): string {

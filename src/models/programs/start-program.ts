@@ -1,14 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { environmentWithoutKeys } from '../../processes/find-program.ts';
+import type { StartedProgram } from '../../processes/kept-programs.ts';
 import { ProcessTree } from '../../processes/process-tree.ts';
 import type { ProgramStart } from '../../processes/program-line.ts';
+import { OutputCollector } from '../../processes/program-output.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
 import type { EngineJob } from '../engine.ts';
 import { programRecords } from './orphaned-programs.ts';
 import { placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
 import { filledText, splitAtPlaceholders } from './placeholders.ts';
-import { OutputCollector } from './program-output.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 
 export interface ProgramOptions {
@@ -19,15 +20,11 @@ export interface ProgramOptions {
   readonly directory: string;
 }
 
-/** A started program, with the folder of its run. */
-export interface StartedProgram {
-  readonly tree: ProcessTree;
-  readonly printed: OutputCollector;
+/** The started program of a run. */
+export interface RunProgram extends StartedProgram {
   readonly folder: RunFolder;
   /** The text for its standard input, if it takes no placeholder for it. */
   readonly prompt: string;
-  /** Ends it with all that it started, and removes its folder. */
-  end(): Promise<void>;
 }
 
 /** Starts the program of a job. @throws if it can't be started, and the reason of the job's signal */
@@ -35,7 +32,7 @@ export async function startProgram(
   job: EngineJob,
   declared: DeclaredProgram,
   options: ProgramOptions,
-): Promise<StartedProgram> {
+): Promise<RunProgram> {
   const folder = await makeRunFolder(programRecords(options.dataDir), runFacts(job));
   try {
     job.signal.throwIfAborted();

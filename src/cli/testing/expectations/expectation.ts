@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
 import { PastBound } from '../../../utils/past-bound.ts';
 import type { Checks } from '../../checks/checks.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/load-javascript.ts';
+import type { NodeCheckInput, NodeVerdict } from '../../checks/node-checks.ts';
 
 export interface Expectation {
   /** The key in the test file. */
@@ -80,6 +81,8 @@ export interface CheckedAnswer {
   readonly context: (options: { readonly wantsPrompt: boolean }) => Promise<JavaScriptInput['context']>;
   /** Runs code on the answer, or on a transformed answer. */
   readonly javascript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
+  /** Lets Node check the answer, or a transformed answer, with code that only Node can run. */
+  readonly node: (script: JavaScript, input: NodeCheckInput) => Promise<NodeVerdict>;
   /** Runs a program on the answer or a transformed answer; undefined if it exited with 0. */
   readonly command: (
     argv: readonly [string, ...string[]],

@@ -5,7 +5,6 @@ import type { JavaScript, JavaScriptResult } from '../../checks/load-javascript.
 import { textIn } from '../cases/test-values.ts';
 import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
 import { expectationKind, quotedExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
-import { nodeArgv } from './node-verdict.ts';
 import { readScript } from './read-script.ts';
 
 /** Code that scores an answer. */
@@ -56,7 +55,7 @@ function isFileName(value: YamlValue): boolean {
   return value.scalar?.startsWith('file://') === true;
 }
 
-/** Runs code in Node, which exits with 1 if the answer does not pass and with 2 if the check fails. */
+/** Lets Node check an answer. */
 async function unmetByNode(
   { script, written, threshold, isAsPromptfoo }: Scoring,
   answer: CheckedAnswer,
@@ -65,12 +64,10 @@ async function unmetByNode(
     ...(await answer.context({ wantsPrompt: true })),
     ...(script.config !== undefined && { config: script.config }),
   };
-  const about = JSON.stringify({ output: answer.value, context, isAsPromptfoo, threshold });
-  const failure = await answer.command(nodeArgv(script, about), answer.text);
-  if (failure === undefined) return undefined;
-  const message = `${quotedExcerpt(written)}: ${failure.printed.trim() || failure.end}`;
-  if (failure.end === 'ended with 1') return { message, actual: answer.text };
-  throw new BrokenCheck(message);
+  const verdict = await answer.node(script, { output: answer.value, context, isAsPromptfoo, threshold });
+  if ('fault' in verdict) throw new BrokenCheck(`${quotedExcerpt(written)}: ${verdict.fault}`);
+  if (verdict.passes) return undefined;
+  return { message: `${quotedExcerpt(written)}: ${verdict.reason}`, actual: answer.text };
 }
 
 function resultFault(

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type JsonValue, ownValue } from '../../../files/formats/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
+import type { CaseProgramOptions, CommandCase } from '../../checks/case-program.ts';
 import type { JavaScriptInput } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -40,6 +41,7 @@ export async function checkedAnswer(
   const text = testCase.trims ? output.trim() : output;
   const context = ({ wantsPrompt }: { readonly wantsPrompt: boolean }): Promise<JavaScriptInput['context']> =>
     codeContext(ctx, prepared, { response, output, wantsPrompt });
+  const startProgram = <T>(run: () => Promise<T>): Promise<T> => (rounds ? rounds.program(run) : run());
   return {
     text,
     value: ownValue(response ?? null, 'output') ?? text,
@@ -63,9 +65,14 @@ export async function checkedAnswer(
       const seen = { ...about, ...(config !== undefined && { config }) };
       return await checks.perform('javascript', script, { output: value, context: seen });
     },
+    node: async (script, input) => {
+      const [testCase, options] = await describeForPrograms(ctx, prepared, text);
+      const checks = await ctx.nodeChecks();
+      return await startProgram(() => checks.check(script, input, testCase, options));
+    },
     command: async (argv, output) => {
-      const run = await commandOn(ctx, prepared, argv, output);
-      return rounds ? rounds.program(run) : run();
+      const [testCase, options] = await describeForPrograms(ctx, prepared, output);
+      return await startProgram(() => runCommand(argv, testCase, options));
     },
   };
 }
@@ -111,13 +118,12 @@ async function costOfRun(
   return cost === undefined ? undefined : dollars(cost);
 }
 
-/** Returns a function that runs a program of the test file on an output. */
-async function commandOn(
+/** Returns the facts about a case for the programs of its test file, and how they are started. */
+async function describeForPrograms(
   ctx: Context,
   { connection, request, entry: { file, testCase, model } }: CheckedEntry,
-  argv: Parameters<typeof runCommand>[0],
   output: string,
-): Promise<() => ReturnType<typeof runCommand>> {
+): Promise<[CommandCase, CaseProgramOptions]> {
   const { promptVersionId } = request;
   const definition = connection.embedded ? await definitionOfVersion(ctx, promptVersionId) : undefined;
   const facts = {
@@ -128,9 +134,7 @@ async function commandOn(
   };
   const { keyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const secrets = new Set(await keyVariables(ctx));
-  const directory = path.dirname(file.file);
-  const options = { directory, env: ctx.env, secrets, signal: ctx.signal };
-  return () => runCommand(argv, facts, options);
+  return [facts, { directory: path.dirname(file.file), env: ctx.env, secrets, signal: ctx.signal }];
 }
 
 /** Returns the parts of promptfoo's context that are about a provider's result. */

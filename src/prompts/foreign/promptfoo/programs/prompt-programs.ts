@@ -1,3 +1,4 @@
+import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
 import { nodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
@@ -21,9 +22,7 @@ for context in json.loads(sys.stdin.read()):
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
-self.chdir(folder);${nodeLoader()}
-const write = self.stdout.write.bind(self.stdout);
-self.stdout.write = self.stderr.write.bind(self.stderr);
+self.chdir(folder);${nodeLoader()}${OWN_OUTPUT}
 (async () => {
   const contexts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
   const loaded = await load(file);

@@ -1,3 +1,4 @@
+import { ANSWER_LINES, OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
 import { nodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
@@ -29,9 +30,7 @@ const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\
 const nodeProvider = (isWritten: boolean): string => `
 const self = require('node:process');
 const [folder, file, name, options, names, written] = self.argv.slice(1);
-self.chdir(folder);${nodeLoader({ isWritten })}${NODE_PROMPT}
-const write = self.stdout.write.bind(self.stdout);
-self.stdout.write = self.stderr.write.bind(self.stderr);
+self.chdir(folder);${nodeLoader({ isWritten })}${NODE_PROMPT}${OWN_OUTPUT}
 const textOf = error => String(error?.stack ?? error);
 let provider;
 const ask = async messages => {
@@ -54,25 +53,14 @@ ask(JSON.parse(written)).then(
 );`.trim();
 
 /** Calls the provider of a file for run after run: each is a line of its input, answered by a line. */
-export const KEPT_NODE_PROVIDER = `${nodeProvider(false)}
-(async () => {
-  let rest = '';
-  for await (const chunk of self.stdin.setEncoding('utf8')) {
-    const lines = (rest + chunk).split('\\n');
-    rest = lines.pop();
-    for (const line of lines) {
-      const { runId, messages, traceparent } = JSON.parse(line);
-      if (traceparent) Object.assign(self.env, { TRACEPARENT: traceparent });
-      const reply = await ask(messages).then(
-        text => 'answer ' + text,
-        error => 'fault ' + JSON.stringify(textOf(error)),
-      );
-      // A separate line, whatever the code has printed past this.
-      write('\\n' + runId + ' ' + reply + '\\n');
-    }
-  }
-  self.exit(0);
-})();`.trim();
+export const KEPT_NODE_PROVIDER = `${nodeProvider(false)}${ANSWER_LINES}
+answerLines(({ messages, traceparent }) => {
+  if (traceparent) Object.assign(self.env, { TRACEPARENT: traceparent });
+  return ask(messages).then(
+    text => 'answer ' + text,
+    error => 'fault ' + JSON.stringify(textOf(error)),
+  );
+});`.trim();
 
 /** Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result of it. */
 export const NODE_CLAUDE_AGENT = `
@@ -82,9 +70,7 @@ const [fs, path, url] = ['fs', 'path', 'url'].map(name => require('node:' + name
 self.chdir(folder);${NODE_PROMPT}
 const { prompt } = call(JSON.parse(messages), names);
 const { options, folder: work, plugins, additionalDirectories } = withEnv(settings);
-const absolute = name => path.resolve(folder, name);
-const write = self.stdout.write.bind(self.stdout);
-self.stdout.write = self.stderr.write.bind(self.stderr);
+const absolute = name => path.resolve(folder, name);${OWN_OUTPUT}
 (async () => {
   const { PROMPTRUN_RUN: _, ...env } = self.env;
   const cwd = work ? absolute(work) : fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'promptrun-agent-'));
@@ -197,6 +183,6 @@ for line in runs:
         reply = 'fault ' + json.dumps(str(result['error'])) if result.get('error') else 'answer ' + json.dumps(result, default=str)
     except Exception:
         reply = 'fault ' + json.dumps(traceback.format_exc())
-    # A separate line, whatever the code has printed past this.
-    out.write('\\n' + run['runId'] + ' ' + reply + '\\n')
+    # Begins a new line, whatever a program has printed meanwhile.
+    out.write('\\n' + run['id'] + ' ' + reply + '\\n')
     out.flush()`;

@@ -1,3 +1,4 @@
+import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
 import { nodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON } from '../../python.ts';
 import { PYTHON_MODULE } from './python-module.ts';
@@ -17,9 +18,7 @@ export function testsProgram(
 const NODE_TESTS = `
 const self = require('node:process');
 const [folder, file, name, config] = self.argv.slice(1);
-self.chdir(folder);${nodeLoader()}
-const write = self.stdout.write.bind(self.stdout);
-self.stdout.write = self.stderr.write.bind(self.stderr);
+self.chdir(folder);${nodeLoader()}${OWN_OUTPUT}
 (async () => {
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;

@@ -266,6 +266,27 @@ def call_api(prompt, options, context):
     },
   );
 
+  it('loads a check that imports something a few times for many answers, whatever these hold', async () => {
+    const answers = [...Array.from({ length: 12 }, (_, at) => `answer ${at}`), 'x'.repeat(300_000)];
+    const config = {
+      prompts: ['{{a}}'],
+      providers: ['echo'],
+      tests: answers.map(a => ({ vars: { a }, assert: [{ type: 'javascript', value: 'file://check.cjs' }] })),
+    };
+    const files = {
+      'promptfooconfig.json': JSON.stringify(config),
+      'check.cjs': `require('node:fs').appendFileSync('loads.txt', 'x');
+module.exports = (output, { vars }) => {
+  console.log('printed');
+  return output === vars.a;
+};`,
+    };
+    const { project, exitCode, stdout } = await tested(files, '--allow-commands');
+    expect(stdout).toContain('13 passed, 0 failed');
+    expect(exitCode).toBe(0);
+    expect(readFileSync(path.join(project.home, 'loads.txt'), 'utf8').length).toBeLessThanOrEqual(4);
+  });
+
   it('asks each provider and runs each test with the prompts that it names', async () => {
     const config = `prompts:
   - { id: file://say.txt, label: say }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessTree, ProgramEnd } from '../../processes/process-tree.ts';
+import type { ProcessTree, ProgramEnd } from './process-tree.ts';
 
 export interface ProgramOutput {
   /** Standard output, without the final line break. */
@@ -13,7 +13,7 @@ export interface ProgramOutput {
 }
 
 /** The limits of a program. */
-interface ProgramLimits {
+export interface ProgramLimits {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }

@@ -1,0 +1,57 @@
+import { ANSWER_LINES, OWN_OUTPUT } from '../../processes/answer-lines.ts';
+import { nodeLoader } from '../../processes/node-loader.ts';
+import type { JavaScript } from './load-javascript.ts';
+
+/**
+ * Returns the command that lets Node check answers with a script. Each line of its input is a question, and each line of
+ * its output a NodeVerdict. The same command checks all code that comes from no file.
+ */
+export function nodeArgv({ file, exported = '' }: JavaScript): readonly [string, ...string[]] {
+  return file === undefined ? ['node', '-e', CODE_CHECK] : ['node', '-e', fileCheck(), file, exported];
+}
+
+/** Code that defines `answerVerdicts`, which answers each question by the verdict of the function that `find` returns. */
+const VERDICTS = `${OWN_OUTPUT}${ANSWER_LINES}
+const verdictOn = (result, { threshold, isAsPromptfoo }) => {
+  if (typeof result === 'boolean') return { passes: result, reason: 'returns false' };
+  if (typeof result === 'number') {
+    return { passes: threshold === undefined ? result > 0 : result >= threshold, reason: 'returns ' + result };
+  }
+  const { pass, score, reason } = result ?? {};
+  const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
+  if (typeof pass !== 'boolean' || !isWhole) {
+    return { fault: 'it must return true or false, a score, or {pass, score, reason}' };
+  }
+  const isEnough = isAsPromptfoo || threshold === undefined || score === undefined || score >= threshold;
+  return { passes: pass && isEnough, reason: String(reason ?? (pass ? 'returns ' + score : 'returns false')) };
+};
+const answerVerdicts = find => answerLines(async facts => {
+  try {
+    const check = await find(facts.code);
+    return JSON.stringify(verdictOn(await check(facts.output, facts.context, self), facts));
+  } catch (error) {
+    return JSON.stringify({ fault: String(error?.message ?? error) });
+  }
+});`;
+
+const fileCheck = (): string =>
+  `
+const self = require('node:process');
+const [file, name] = self.argv.slice(1);${nodeLoader()}${VERDICTS}
+answerVerdicts(async () => {
+  const loaded = await load(file);
+  const all = loaded.default?.default ?? loaded.default ?? loaded;
+  return name === '' ? all : (loaded[name] ?? all[name]);
+});`.trim();
+
+/** Runs an expression or a function body. As in promptfoo, it sees `process.mainModule.require`. */
+const CODE_CHECK = `
+const self = require('node:process');${VERDICTS}
+self.mainModule = { require, exports: {} };
+for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
+answerVerdicts(code => {
+  const line = code.trim();
+  const declares = !code.includes('\\n') && /^(?:const|let|var)\\s/.test(line);
+  const body = code.includes('\\n') ? code : declares ? 'return eval(' + JSON.stringify(line) + ')' : 'return ' + line;
+  return new Function('output', 'context', 'process', body);
+});`.trim();

@@ -1,0 +1,80 @@
+import PQueue from 'p-queue';
+import { type JsonValue, parseJson } from '../../files/formats/json.ts';
+import { KeptPrograms } from '../../processes/kept-programs.ts';
+import { programEndText } from '../../processes/process-tree.ts';
+import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
+import {
+  type CaseProgram,
+  type CaseProgramOptions,
+  CHECK_COMMAND_LIMIT_MS,
+  type CommandCase,
+  commandNotStarted,
+  startCaseProgram,
+} from './case-program.ts';
+import type { JavaScript, JavaScriptInput } from './load-javascript.ts';
+import { nodeArgv } from './node-check-code.ts';
+
+/** The result of a check by Node. */
+export type NodeVerdict =
+  | { readonly passes: boolean; readonly reason: string }
+  /** The reason why the answer could not be checked. */
+  | { readonly fault: string };
+
+/** An answer to check, and how the result of the script is read. */
+export interface NodeCheckInput extends JavaScriptInput {
+  readonly threshold: number | undefined;
+  readonly isAsPromptfoo: boolean;
+}
+
+/** Maximum number of Nodes that check at a time. */
+const MAX_NODES = 4;
+
+type CheckProgram = CaseProgram & { readonly printed: OutputCollector };
+
+/** Checks answers with scripts that only Node can run. A Node that has loaded a script stays for the next answers. */
+export class NodeChecks {
+  readonly #kept = new KeptPrograms<CheckProgram>();
+  readonly #queue = new PQueue({ concurrency: MAX_NODES });
+
+  /**
+   * Checks an answer.
+   *
+   * @throws {CliError} USAGE_ERROR if Node can't be started
+   */
+  async check(
+    script: JavaScript,
+    input: NodeCheckInput,
+    testCase: CommandCase,
+    options: CaseProgramOptions,
+  ): Promise<NodeVerdict> {
+    const argv = nodeArgv(script);
+    try {
+      const question = {
+        key: JSON.stringify([argv, options.directory]),
+        facts: { ...input, code: script.file === undefined ? script.code : undefined },
+        limits: { signal: options.signal, timeoutMs: CHECK_COMMAND_LIMIT_MS },
+        start: async () => {
+          const program = await startCaseProgram(argv, testCase, options);
+          return { ...program, printed: new OutputCollector(program.tree.child) };
+        },
+        prepare: (program: CheckProgram) => program.describe(testCase),
+      };
+      return readVerdict(await this.#queue.add(() => this.#kept.ask(question)));
+    } catch (error) {
+      options.signal.throwIfAborted();
+      throw commandNotStarted(argv, error);
+    }
+  }
+
+  /** Ends the processes. */
+  close(): Promise<void> {
+    return this.#kept.close();
+  }
+}
+
+function readVerdict({ answer, complaint, end }: ProgramOutput): NodeVerdict {
+  if (end === 'stays') return parseJson(answer) as JsonValue as NodeVerdict;
+  const printed = `${answer}${complaint}`.trim();
+  if (printed !== '') return { fault: printed };
+  return { fault: end ? programEndText(end) : `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s` };
+}
