@@ -26,14 +26,14 @@ const LIMITED = { limited: true, retryAfterMs: undefined };
 const FINE = { limited: false, retryAfterMs: undefined };
 
 describe('the rate', () => {
-  test('five a second are one every 200 ms, the first at once', async () => {
+  test('of five a second gives a turn every 200 ms, the first at once', async () => {
     const { clock, times, ask } = createPace(5);
     ask(6);
     await clock.pass(1000);
     expect(times).toEqual([0, 200, 400, 600, 800, 1000]);
   });
 
-  test('time that nobody asked in is not made up for', async () => {
+  test('does not catch up on time in which nobody asked', async () => {
     const { clock, times, ask } = createPace(5);
     ask(1);
     await clock.pass(10_000);
@@ -42,7 +42,7 @@ describe('the rate', () => {
     expect(times.slice(1).map(time => time - 10_000)).toEqual([0, 200, 400]);
   });
 
-  test('less than one a second', async () => {
+  test('may be less than one a second', async () => {
     const { clock, times, ask } = createPace(0.5);
     ask(3);
     await clock.pass(4000);
@@ -64,7 +64,7 @@ describe('the rate', () => {
     await expect(Promise.race([next, settled().then(() => 'late')])).resolves.toBeUndefined();
   });
 
-  test('0 is not a limit', async () => {
+  test('of 0 is no limit', async () => {
     const { times, ask } = createPace(0);
     ask(50);
     await settled();
@@ -73,7 +73,7 @@ describe('the rate', () => {
 });
 
 describe('429', () => {
-  test('makes everything wait as long as it says', async () => {
+  test('pauses every request for as long as retry-after says', async () => {
     const { clock, pace, times, ask, pauses } = createPace(0);
     pace.answered({ limited: true, retryAfterMs: 7000 });
     ask(2);
@@ -84,7 +84,7 @@ describe('429', () => {
     expect(pauses).toEqual([7000]);
   });
 
-  test('an ask that nobody waits out is a pause as without one', async () => {
+  test('pauses for one second if retry-after is longer than anybody waits', async () => {
     const { clock, pace, times, ask } = createPace(0);
     pace.answered({ limited: true, retryAfterMs: 3_600_000 });
     ask(1);
@@ -92,7 +92,7 @@ describe('429', () => {
     expect(times).toEqual([1000]);
   });
 
-  test('several at once count once, one after the other ever longer', async () => {
+  test('counts once for several answers at once, and pauses longer each time after that', async () => {
     const { clock, pace, times, ask } = createPace(0);
     pace.answered(LIMITED);
     pace.answered(LIMITED);
@@ -105,7 +105,7 @@ describe('429', () => {
     expect(times).toEqual([1000, 3000]);
   });
 
-  test('slows what follows down, until answers have been good for a while', async () => {
+  test('halves the rate until a hundred answers were not limited', async () => {
     const { clock, pace, times, ask } = createPace(10);
     pace.answered(LIMITED);
     ask(3);
