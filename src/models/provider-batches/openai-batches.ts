@@ -5,15 +5,14 @@ import { countAt } from '../providers/answers/model-answer.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { ProviderAccess } from '../providers/provider-access.ts';
 import { requestJsonObject, requestProvider, type TypedBody } from '../providers/request-provider.ts';
+import { resultsIn, streamedBody } from './batch-files.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
   type BatchState,
   listedBatches,
-  resultsIn,
   rethrowExpired,
-  streamedBody,
 } from './batch-provider.ts';
 
 /** The metadata field that holds the key of a batch. */
