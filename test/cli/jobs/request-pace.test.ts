@@ -64,7 +64,7 @@ describe('the rate', () => {
     await expect(Promise.race([next, settled().then(() => 'late')])).resolves.toBeUndefined();
   });
 
-  test('of 0 is no limit', async () => {
+  test('of 0 means unlimited', async () => {
     const { times, ask } = createPace(0);
     ask(50);
     await settled();
