@@ -36,6 +36,9 @@ export function explainMissingModel(missing: MissingModel): string {
   }
   if (name.includes('/')) return explainMissingAtProvider(missing, refusal);
   if (didYouMean(name, models) !== '') return refuseMissingModel(missing);
+  if (/^(?:sonnet|opus|haiku)$/u.test(name)) {
+    return `${refusal}: only Claude Code knows it; give a model with -m, or ${aliasAdvice(name)}`;
+  }
   const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
   const prefixed = prefixes.map(provider => `${provider}/${name}`);
   return [
@@ -43,6 +46,10 @@ export function explainMissingModel(missing: MissingModel): string {
     `with its provider in front, such as ${prefixed.join(', ')}, it needs no entry in models.yaml`,
     'promptrun models discover writes the models of your endpoints to models.yaml',
   ].join('; ');
+}
+
+function aliasAdvice(name: string): string {
+  return `add to models.yaml: modelAliases: {${name}: <model>}`;
 }
 
 /** Explains why `<provider>/<model>` doesn't exist. */
@@ -60,7 +67,7 @@ function explainMissingAtProvider(
     return `${refusal}: after ${prefix}/ comes the name of a model`;
   }
   const meant = nearest(prefix, providers);
-  const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+  const alias = `to run it with another model, ${aliasAdvice(name)}`;
   return withList(
     `${refusal}, and neither does a provider \`${prefix}\``,
     suggest(meant && [meant, ...rest].join('/')),

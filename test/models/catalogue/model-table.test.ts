@@ -83,6 +83,13 @@ describe('the models of the service', () => {
     );
   });
 
+  it("are not Claude Code's shorthands, which no provider takes", async () => {
+    await load();
+    expect(table?.explainMissing('sonnet')).toBe(
+      'the model `sonnet` does not exist: only Claude Code knows it; give a model with -m, or add to models.yaml: modelAliases: {sonnet: <model>}',
+    );
+  });
+
   it('may have their provider before their name, and nothing else', async () => {
     await load();
     expect(table?.get('anthropic/claude-9')).toMatchObject({
