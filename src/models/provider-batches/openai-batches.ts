@@ -17,11 +17,12 @@ import {
 
 /** The metadata field that holds the key of a batch. */
 const BATCH_MARK = 'promptrun';
+const RESPONSES_PATH = '/v1/responses';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** Returns OpenAI's batches, which are created from an uploaded file of requests. */
 export function openAiBatches(access: ProviderAccess): BatchProvider {
-  const endpoint = access.provider.engine === 'openai-responses' ? '/v1/responses' : '/v1/chat/completions';
+  const endpoint = access.provider.engine === 'openai-responses' ? RESPONSES_PATH : '/v1/chat/completions';
   const headers = access.key === undefined ? {} : { authorization: `Bearer ${access.key}` };
   const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
     requestJsonObject({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
@@ -30,6 +31,12 @@ export function openAiBatches(access: ProviderAccess): BatchProvider {
     interface: endpoint,
     limits: { requests: 50_000, bytes: 195_000_000 },
     async create(requests, key, upload, signal) {
+      // A batch has one interface, and only Chat Completions takes tools in its form.
+      if (endpoint === RESPONSES_PATH && requests.some(hasMessages)) {
+        throw new ProviderFault('takes no tools of Chat Completions in a batch', {
+          advice: 'leave out --provider-batch',
+        });
+      }
       if (upload.id === undefined) {
         upload.id = requiredId(await ask('/files', signal, uploadForm(requests, endpoint)));
         await upload.onUploaded(upload.id);
@@ -126,4 +133,9 @@ function batchAnswer({ response, error }: Record<string, unknown>): BatchAnswer 
   const { status_code: status, body } = response;
   if (status === 200 && isJsonObject(body)) return { body };
   return { fault: `it answered ${String(status)} ${reasonInBody(body) ?? reasonInBody(error) ?? ''}`.trim() };
+}
+
+/** Returns true for a request to Chat Completions. Within a text, the quotes would be escaped. */
+function hasMessages({ parameters }: BatchRequest): boolean {
+  return Buffer.from(parameters).includes('"messages":[{"role"');
 }

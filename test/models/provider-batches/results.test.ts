@@ -192,3 +192,26 @@ it('a list of batches that never ends settles nothing', async () => {
   await expect(read()).rejects.toThrow('does not end');
   expect(pages).toBe(10_000);
 });
+
+it('no batch of Responses is created for requests to Chat Completions', async () => {
+  const double = await FakeProvider.start();
+  onTestFinished(() => double.close());
+  const { baseUrl } = double;
+  const provider: Provider = {
+    name: 'it',
+    engine: 'openai-responses',
+    baseUrl,
+    keyVariables: [],
+    needsKey: false,
+  };
+  const parameters = Buffer.from('{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[]}');
+  const upload = { id: undefined, onUploaded: () => Promise.resolve() };
+  const created = openAiBatches({ provider, key: undefined, env: {} }).create(
+    [{ customId: '1', parameters }],
+    'key',
+    upload,
+    AbortSignal.timeout(60_000),
+  );
+  await expect(created).rejects.toThrow('takes no tools of Chat Completions in a batch');
+  expect(double.requests).toEqual([]);
+});
