@@ -14,7 +14,7 @@ const png = {
 let service: ScriptedService;
 let client: TestClient;
 
-async function scripted(...script: readonly Exchange[]): Promise<string> {
+async function startScript(...script: readonly Exchange[]): Promise<string> {
   ({ service, client } = await scriptedClient(script, { cliAgent: () => 'hash' }));
   return `${service.origin}/media/a.png?signature=secret`;
 }
@@ -32,7 +32,7 @@ function redirect(location: string): Exchange {
 describe('a download', () => {
   it('comes with its type and length, without the key or anything of the service', async () => {
     const headers = { authorization: null, 'cli-agent': null, cookie: null };
-    const url = await scripted({
+    const url = await startScript({
       expect: { method: 'GET', path: '/media/a.png', query: { signature: 'secret' }, headers },
       answer: png,
     });
@@ -46,7 +46,7 @@ describe('a download', () => {
   it('is encoded only if the server will have it so', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'image/png' };
     const expect_ = { headers: { 'accept-encoding': 'identity' } };
-    const url = await scripted({ expect: expect_, answer: { headers, body: gzipSync(picture) } });
+    const url = await startScript({ expect: expect_, answer: { headers, body: gzipSync(picture) } });
     const { length, body } = await client.download(url);
     expect(length).toBeUndefined();
     for await (const piece of body) expect(Buffer.from(piece)).toEqual(picture);
@@ -54,7 +54,7 @@ describe('a download', () => {
 
   it('is not kept in memory', async () => {
     const size = 32 * 1024 * 1024;
-    const url = await scripted({ answer: { body: Buffer.alloc(size) } });
+    const url = await startScript({ answer: { body: Buffer.alloc(size) } });
     let largest = 0;
     let bytes = 0;
     for await (const piece of (await client.download(url)).body) {
@@ -67,7 +67,7 @@ describe('a download', () => {
 
   it('can be abandoned, and closes its connection', async () => {
     const answer = { ...png, stayOpen: true, headers: { 'content-length': '1000' } };
-    const url = await scripted({ answer, times: 2 });
+    const url = await startScript({ answer, times: 2 });
     for await (const piece of (await client.download(url)).body) if (piece.byteLength > 0) break;
     await expect.poll(() => service.openConnections()).toBe(0);
     await (await client.download(url)).body[Symbol.asyncIterator]().return?.();
@@ -78,7 +78,7 @@ describe('a download', () => {
     ['with a length', png],
     ['in chunks', { body: picture, headers: { 'transfer-encoding': 'chunked' } }],
   ])('cut short (%s) is a fault of the network', async (_, answer) => {
-    const url = await scripted({ answer: { ...answer, cutAfter: 5 } });
+    const url = await startScript({ answer: { ...answer, cutAfter: 5 } });
     const error = await rejection(saved(url), NetworkError);
     expect(error.nothingSent).toBe(false);
   });
@@ -86,7 +86,7 @@ describe('a download', () => {
   it.each([4, 6])(
     'of %i bytes instead of 5 is incomplete, even if the transport reports no fault',
     async size => {
-      await scripted();
+      await startScript();
       const transport = new OneAnswer({ 'content-length': '5' }, Buffer.alloc(size));
       client = testClient(service.baseUrl, { transport });
       const error = await rejection(saved(`${service.origin}/media/a.png`), NetworkError);
@@ -95,7 +95,7 @@ describe('a download', () => {
   );
 
   it.each([403, 404, 410])('answered with HTTP %i says how long such URLs live', async status => {
-    const url = await scripted({
+    const url = await startScript({
       answer: { status, headers: { 'content-type': 'image/png' }, body: 'gone' },
     });
     const error = await rejection(client.download(url), NotFoundError);
@@ -105,13 +105,13 @@ describe('a download', () => {
   });
 
   it.each([204, 206, 304, 400, 401])('answered with HTTP %i is refused', async status => {
-    const url = await scripted({ answer: { status } });
+    const url = await startScript({ answer: { status } });
     const error = await rejection(client.download(url), ProtocolError);
     expect(error.httpStatus).toBe(status);
   });
 
   it('is retried if that may help', async () => {
-    const url = await scripted(
+    const url = await startScript(
       { answer: 'reset-after-body' },
       { answer: { status: 503 } },
       { answer: { status: 429, headers: { 'retry-after': '3' } } },
@@ -122,12 +122,14 @@ describe('a download', () => {
   });
 
   it('is tried four times at most', async () => {
-    const url = await scripted({ answer: { status: 429 }, times: 4 });
+    const url = await startScript({ answer: { status: 429 }, times: 4 });
     await rejection(client.download(url), RateLimitError);
   });
 
   it('is ended by its signal, also while it comes in', async () => {
-    const url = await scripted({ answer: { ...png, stayOpen: true, headers: { 'content-length': '1000' } } });
+    const url = await startScript({
+      answer: { ...png, stayOpen: true, headers: { 'content-length': '1000' } },
+    });
     const controller = new AbortController();
     const reason = new Error('enough');
     const { body } = await client.download(url, { signal: controller.signal });
@@ -143,19 +145,19 @@ describe('redirects of a download', () => {
     const other = await startScriptedService([
       { expect: { path: '/b.png', headers: { authorization: null, 'cli-agent': null } }, answer: png },
     ]);
-    const url = await scripted(redirect('/media/next.png'), redirect(`${other.origin}/b.png`));
+    const url = await startScript(redirect('/media/next.png'), redirect(`${other.origin}/b.png`));
     expect(await saved(url)).toEqual(picture);
     await other.close();
     other.verify();
   });
 
   it('are followed five times', async () => {
-    const url = await scripted({ ...redirect('/again'), times: 5 }, { answer: png });
+    const url = await startScript({ ...redirect('/again'), times: 5 }, { answer: png });
     expect(await saved(url)).toEqual(picture);
   });
 
   it('are not followed a sixth time', async () => {
-    const url = await scripted({ ...redirect('/again'), times: 6 });
+    const url = await startScript({ ...redirect('/again'), times: 6 });
     await rejection(client.download(url), ProtocolError);
   });
 
@@ -165,13 +167,13 @@ describe('redirects of a download', () => {
     'http://169.254.169.254/latest/meta-data',
     'http://[',
   ])('to %s are refused', async location => {
-    const url = await scripted(redirect(location));
+    const url = await startScript(redirect(location));
     await rejection(client.download(url), ProtocolError);
     expect(client.slept).toEqual([]);
   });
 
   it('without a target are refused', async () => {
-    const url = await scripted({ answer: { status: 302 } });
+    const url = await startScript({ answer: { status: 302 } });
     await rejection(client.download(url), ProtocolError);
   });
 });

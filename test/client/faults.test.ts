@@ -22,7 +22,7 @@ const cut = { ...success(run), cutAfter: 10 };
 let service: ScriptedService;
 let client: TestClient;
 
-async function scripted(...script: readonly Exchange[]): Promise<void> {
+async function startScript(...script: readonly Exchange[]): Promise<void> {
   ({ service, client } = await scriptedClient(script));
 }
 
@@ -39,7 +39,7 @@ describe('a GET', () => {
     ['429', limited],
     ['429 without an envelope', html(429)],
   ])('survives %s', async (_, fault) => {
-    await scripted({ answer: fault }, { answer: fault }, { answer: fault }, { answer: success(run) });
+    await startScript({ answer: fault }, { answer: fault }, { answer: fault }, { answer: success(run) });
     await expect(client.runs.get('r')).resolves.toEqual(run);
     expect(client.slept).toEqual([500, 1000, 2000]);
   });
@@ -51,7 +51,7 @@ describe('a GET', () => {
     ['502 pages', html(502), ProtocolError],
     ['429', limited, RateLimitError],
   ])('gives up after four requests that ended in %s', async (_, fault, type) => {
-    await scripted({ answer: fault, times: 4 });
+    await startScript({ answer: fault, times: 4 });
     await rejection<Error>(client.runs.get('r'), type);
   });
 
@@ -61,23 +61,23 @@ describe('a GET', () => {
     ['404', failure(404, 'NOT_FOUND_ERROR', 'x')],
     ['200 without success', failure(200, 'SERVER_ODD', 'x')],
   ])('is not repeated after %s', async (_, answer) => {
-    await scripted({ answer });
+    await startScript({ answer });
     await rejection(client.runs.get('r'), Error);
     expect(client.slept).toEqual([]);
   });
 
   it('takes an answer that comes drop by drop', async () => {
-    await scripted({ answer: { ...success(run), dripBytes: 1 } });
+    await startScript({ answer: { ...success(run), dripBytes: 1 } });
     await expect(client.runs.get('r')).resolves.toEqual(run);
   });
 
   it('is not repeated if retries are off', async () => {
-    await scripted({ answer: limited });
+    await startScript({ answer: limited });
     await rejection(client.runs.get('r', { retries: 0 }), RateLimitError);
   });
 
   it('bounds each try', async () => {
-    await scripted();
+    await startScript();
     const transport = new SilentTransport();
     client = testClient(service.baseUrl, { transport });
     const error = await rejection(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
@@ -98,7 +98,7 @@ describe('a POST', () => {
     ['an error page with 504', html(504)],
     ['truncated JSON', { body: '{"status":' }],
   ])('is never sent again after %s', async (_, fault) => {
-    await scripted({ answer: fault });
+    await startScript({ answer: fault });
     const error = await rejection(client.runs.create(POST), Error);
     if (error instanceof NetworkError) expect(error.nothingSent).toBe(false);
     expect(client.slept).toEqual([]);
@@ -106,13 +106,13 @@ describe('a POST', () => {
 
   it('is repeated on 429, after the time that the answer names', async () => {
     const answer = { ...limited, headers: { 'retry-after': '7' } };
-    await scripted({ answer, times: 3 }, { expect: { body: POST }, answer: success(run) });
+    await startScript({ answer, times: 3 }, { expect: { body: POST }, answer: success(run) });
     await expect(client.runs.create(POST)).resolves.toEqual(run);
     expect(client.slept).toEqual([7000, 7000, 7000]);
   });
 
   it('sends a streamed body again from its start', async () => {
-    await scripted({ answer: limited }, { expect: { body: POST }, answer: success(run) });
+    await startScript({ answer: limited }, { expect: { body: POST }, answer: success(run) });
     const text = JSON.stringify(POST);
     const body = { length: text.length, chunks: () => letters(text) };
     await expect(client.runs.create({ promptVersionId: 'v', body })).resolves.toEqual(run);
@@ -121,7 +121,7 @@ describe('a POST', () => {
 
 describe('a port on which nothing listens', () => {
   it.each(['GET', 'POST'])('a %s is tried four times, since nothing was sent', async method => {
-    await scripted();
+    await startScript();
     client = testClient(await deadBaseUrl());
     let sent = 0;
     const onSent = (): number => sent++;
@@ -138,14 +138,14 @@ describe('a port on which nothing listens', () => {
 describe('Retry-After', () => {
   it('may be a date, read by the clock of the service', async () => {
     const headers = { date: 'Fri, 02 Jan 2026 03:04:05 GMT', 'retry-after': 'Fri, 02 Jan 2026 03:04:47 GMT' };
-    await scripted({ answer: { ...limited, headers } }, { answer: success(run) });
+    await startScript({ answer: { ...limited, headers } }, { answer: success(run) });
     await client.runs.get('r');
     expect(client.slept).toEqual([42_000]);
   });
 
   it('counts on 503 and without an envelope as well', async () => {
     const headers = { 'retry-after': '9' };
-    await scripted(
+    await startScript(
       { answer: { ...html(503), headers } },
       { answer: { ...html(429), headers } },
       { answer: success(run) },
@@ -155,7 +155,7 @@ describe('Retry-After', () => {
   });
 
   it.each(['GET', 'POST'])('of more than a minute ends a %s at once', async method => {
-    await scripted({ answer: { ...limited, headers: { 'retry-after': '61' } } });
+    await startScript({ answer: { ...limited, headers: { 'retry-after': '61' } } });
     const error = await rejection(client.request(method, '/runs'), RateLimitError);
     expect(error.retryAfterMs).toBe(61_000);
     expect(client.slept).toEqual([]);
@@ -166,7 +166,7 @@ describe('an aborted signal', () => {
   const reason = new Error('enough');
 
   it('ends a request before it is sent', async () => {
-    await scripted();
+    await startScript();
     await expect(client.runs.get('r', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
@@ -175,7 +175,7 @@ describe('an aborted signal', () => {
     ['is half answered', { headers: { 'content-length': '100' }, body: '{', stayOpen: true }],
   ])('ends a request that %s', async (_, answer) => {
     const controller = new AbortController();
-    await scripted({
+    await startScript({
       answer: () => {
         setImmediate(() => controller.abort(reason));
         return answer as Exclude<ScriptedAnswer, (...args: never[]) => unknown>;
@@ -185,7 +185,7 @@ describe('an aborted signal', () => {
   });
 
   it('is not waited out as a fault would be, whatever its reason', async () => {
-    await scripted({ answer: 'silence', times: 'any' });
+    await startScript({ answer: 'silence', times: 'any' });
     const controller = new AbortController();
     const fault = new NetworkError('as if', { nothingSent: true });
     const options = { signal: controller.signal, onSent: () => controller.abort(fault) };
@@ -194,7 +194,7 @@ describe('an aborted signal', () => {
   });
 
   it('ends the wait before the next try', async () => {
-    await scripted({ answer: serverError });
+    await startScript({ answer: serverError });
     const controller = new AbortController();
     const options: Partial<ClientOptions> = {
       onEvent: ({ kind }) => {
@@ -210,7 +210,7 @@ describe('an aborted signal', () => {
     const note = (warning: Error): unknown => warnings.push(warning);
     process.on('warning', note);
     const url = '/media/a.png';
-    await scripted({ expect: { path: url }, answer: success({}), times: 30 });
+    await startScript({ expect: { path: url }, answer: success({}), times: 30 });
     const { signal } = new AbortController();
     const calls = Array.from({ length: 15 }, () => [
       client.request('GET', url, { signal }),
@@ -223,7 +223,7 @@ describe('an aborted signal', () => {
   });
 
   it('leaves no listener behind', async () => {
-    await scripted({ answer: success(run), times: 3 });
+    await startScript({ answer: success(run), times: 3 });
     const signal = new CountingSignal();
     for (let i = 0; i < 3; i++) await client.runs.get('r', { signal: signal.signal });
     expect(signal.listeners).toBe(0);
@@ -232,7 +232,7 @@ describe('an aborted signal', () => {
 
 describe('events', () => {
   it('report each attempt with its duration, and each wait', async () => {
-    await scripted({ answer: 'reset-after-body' }, { answer: serverError }, { answer: success(run) });
+    await startScript({ answer: 'reset-after-body' }, { answer: serverError }, { answer: success(run) });
     await client.runs.get('r');
     const url = `${service.baseUrl}/runs/r`;
     const ms = expect.any(Number) as number;

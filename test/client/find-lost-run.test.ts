@@ -25,7 +25,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 let client: TestClient;
 
-async function scripted(...script: readonly Exchange[]): Promise<void> {
+async function startScript(...script: readonly Exchange[]): Promise<void> {
   ({ client } = await scriptedClient(script, { now: () => LOCAL }));
 }
 
@@ -59,7 +59,7 @@ describe('findLostRun', () => {
     const before = page([]);
     const since = seconds(SERVICE - 700);
     const mine = row('mine', SERVICE + 400);
-    await scripted(
+    await startScript(
       { answer: before },
       {
         expect: { path: '/runs', query: { since, until: seconds(SERVICE - 700 + WINDOW), limit: '50' } },
@@ -72,7 +72,7 @@ describe('findLostRun', () => {
 
   it('learns the time from the search itself if the service is behind', async () => {
     const mine = row('mine', SERVICE + 1000);
-    await scripted(
+    await startScript(
       { expect: { query: { since: seconds(LOCAL - MARGIN) } }, answer: page([]) },
       { expect: { query: { since: seconds(SERVICE - 700) } }, answer: page([mine]) },
     );
@@ -83,7 +83,7 @@ describe('findLostRun', () => {
     const at = LOCAL + HOUR;
     const mine = row('mine', at);
     const older = row('older', at - 60_000);
-    await scripted({
+    await startScript({
       expect: { query: { since: seconds(LOCAL - MARGIN) } },
       answer: page([mine, older], { at }),
     });
@@ -94,37 +94,37 @@ describe('findLostRun', () => {
     const at = LOCAL - 1000;
     const mine = row('mine', at);
     const older = row('older', at - 1000);
-    await scripted({ answer: page([mine, older], { at }) });
+    await startScript({ answer: page([mine, older], { at }) });
     await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
   it('allows for the second of the creation', async () => {
     const mine = row('mine', Math.floor(LOCAL / 1000) * 1000);
-    await scripted({ answer: page([mine], { at: LOCAL }) });
+    await startScript({ answer: page([mine], { at: LOCAL }) });
     await expect(find()).resolves.toMatchObject({ candidates: [mine] });
   });
 
   it('leaves out runs that are known', async () => {
     const mine = row('mine', LOCAL);
-    await scripted({ answer: page([row('known', LOCAL), mine], { at: LOCAL }) });
+    await startScript({ answer: page([row('known', LOCAL), mine], { at: LOCAL }) });
     await expect(find(new Set(['known']))).resolves.toMatchObject({ candidates: [mine] });
   });
 
   it('names every run that fits, newest first', async () => {
     const rows = [row('b', LOCAL + 1000), row('a', LOCAL)];
-    await scripted({ answer: page(rows, { at: LOCAL }) });
+    await startScript({ answer: page(rows, { at: LOCAL }) });
     await expect(find()).resolves.toEqual({ candidates: rows, complete: true });
   });
 
   it('finds nothing if nothing matches', async () => {
-    await scripted({ answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }) });
+    await startScript({ answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }) });
     await expect(find()).resolves.toEqual({ candidates: [], complete: true });
   });
 
   it('requests only the minutes around the creation if many runs came since', async () => {
     const mine = row('mine', LOCAL);
     const window = { since: seconds(LOCAL), until: seconds(LOCAL + WINDOW) };
-    await scripted(
+    await startScript(
       {
         expect: { query: { until: null } },
         answer: page([row('x', LOCAL)], { at: LOCAL, hasMore: true }),
@@ -143,7 +143,7 @@ describe('findLostRun', () => {
 
   it('leaves out runs that were created more than ten minutes later', async () => {
     const rows = [row('later', LOCAL + WINDOW + 1000), row('mine', LOCAL)];
-    await scripted({ answer: page(rows, { at: LOCAL }) });
+    await startScript({ answer: page(rows, { at: LOCAL }) });
     await expect(find()).resolves.toMatchObject({ candidates: [rows[1]] });
   });
 
@@ -151,7 +151,7 @@ describe('findLostRun', () => {
     const pages = ['a', 'b', 'c'].map(id => ({
       answer: page([row(id, LOCAL)], { at: LOCAL, hasMore: true }),
     }));
-    await scripted(...pages);
+    await startScript(...pages);
     const lost = { promptVersionId: 'v', sentAt: LOCAL, knownRunIds: new Set(['b']), maxPages: 3 };
     const found = await findLostRun(client, lost);
     expect(found).toEqual({ candidates: [row('c', LOCAL)], complete: false });
@@ -159,7 +159,7 @@ describe('findLostRun', () => {
 
   it('goes by the offset of the clock that was noted at the time, whatever the clocks say now', async () => {
     const mine = row('mine', SERVICE);
-    await scripted({
+    await startScript({
       expect: { query: { since: seconds(SERVICE - 700) } },
       answer: page([mine, row('older', SERVICE - 60_000)], { at: LOCAL + HOUR }),
     });
@@ -170,7 +170,7 @@ describe('findLostRun', () => {
 
   it('does without a clock of the service', async () => {
     const mine = row('mine', LOCAL);
-    await scripted({ answer: success({ rows: [mine], hasMore: false }, { date: 'no date' }) });
+    await startScript({ answer: success({ rows: [mine], hasMore: false }, { date: 'no date' }) });
     await expect(find()).resolves.toMatchObject({ candidates: [mine] });
   });
 });
@@ -178,7 +178,7 @@ describe('findLostRun', () => {
 describe('findLostRuns', () => {
   it('looks for many creations with one pass over the list', async () => {
     const [first, second] = [row('first', LOCAL, 'v'), row('second', LOCAL + 60_000, 'w')];
-    await scripted({ answer: page([second, first], { at: LOCAL }) });
+    await startScript({ answer: page([second, first], { at: LOCAL }) });
     const creations = [
       { promptVersionId: 'w', sentAt: LOCAL + 60_000 },
       { promptVersionId: 'v', sentAt: LOCAL + 60_000 },
@@ -190,7 +190,7 @@ describe('findLostRuns', () => {
 
   it('leaves out the time in between if creations lie far apart', async () => {
     const old = LOCAL - 50 * HOUR;
-    await scripted(
+    await startScript(
       { answer: page([], { at: LOCAL }) },
       {
         expect: { query: { since: seconds(LOCAL - 700), until: seconds(LOCAL + 60_000 - 700 + WINDOW) } },
@@ -212,7 +212,10 @@ describe('findLostRuns', () => {
   });
 
   it('marks all as incomplete if the pages did not suffice for one', async () => {
-    await scripted({ answer: page([], { at: LOCAL }) }, { answer: page([row('new', LOCAL)], { at: LOCAL }) });
+    await startScript(
+      { answer: page([], { at: LOCAL }) },
+      { answer: page([row('new', LOCAL)], { at: LOCAL }) },
+    );
     await client.runs.list();
     const creations = [LOCAL, LOCAL - 50 * HOUR].map(sentAt => ({ promptVersionId: 'v', sentAt }));
     const found = await findLostRuns(client, creations, { knownRunIds: NONE, maxPages: 1 });
@@ -220,7 +223,7 @@ describe('findLostRuns', () => {
   });
 
   it('sends nothing if there is nothing to find', async () => {
-    await scripted();
+    await startScript();
     await expect(findLostRuns(client, [], { knownRunIds: NONE })).resolves.toEqual([]);
   });
 });

@@ -10,14 +10,14 @@ const me = { username: null, displayName: null, userFlags: 0 };
 
 let client: TestClient;
 
-async function scripted(...script: readonly Exchange[]): Promise<void> {
+async function startScript(...script: readonly Exchange[]): Promise<void> {
   ({ client } = await scriptedClient(script));
 }
 
 describe('the key of a creation', () => {
   it('is sent with it, the same at every try', async () => {
     const headers = { 'idempotency-key': 'journal-1' };
-    await scripted(
+    await startScript(
       { expect: { headers }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
       { expect: { headers }, answer: success(run) },
     );
@@ -25,7 +25,7 @@ describe('the key of a creation', () => {
   });
 
   it('is sent only if the caller has one', async () => {
-    await scripted({ expect: { headers: { 'idempotency-key': null } }, answer: success(run) });
+    await startScript({ expect: { headers: { 'idempotency-key': null } }, answer: success(run) });
     await client.runs.create(request);
   });
 
@@ -34,14 +34,14 @@ describe('the key of a creation', () => {
     { ...failure(500, 'SERVER_ERROR', 'x'), headers: supported },
     { ...html(502), headers: supported },
   ])('never makes the client send a creation again by itself', async answer => {
-    await scripted({ answer });
+    await startScript({ answer });
     await expect(client.runs.create(request, { idempotencyKey: 'journal-1' })).rejects.toThrow();
   });
 });
 
 describe('a service that announces that it keeps keys', () => {
   it('is not known before it has answered', async () => {
-    await scripted({ answer: 'reset-after-body' });
+    await startScript({ answer: 'reset-after-body' });
     expect(client.keepsIdempotencyKeys).toBeUndefined();
     await rejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBeUndefined();
@@ -53,20 +53,20 @@ describe('a service that announces that it keeps keys', () => {
     ['none', false],
     [undefined, false],
   ])('is what any answer says: %s', async (idempotency, kept) => {
-    await scripted({ answer: success(me, idempotency === undefined ? {} : { idempotency }) });
+    await startScript({ answer: success(me, idempotency === undefined ? {} : { idempotency }) });
     await client.account.get();
     expect(client.keepsIdempotencyKeys).toBe(kept);
   });
 
   it('is known from the headers of an answer that breaks off', async () => {
-    await scripted({ answer: { ...success(run, supported), cutAfter: 4 } });
+    await startScript({ answer: { ...success(run, supported), cutAfter: 4 } });
     await rejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 
   it('is not unlearned from an intermediary, nor from an answer that does not know who asks', async () => {
     const options = { retries: 0 };
-    await scripted(
+    await startScript(
       { answer: success(me, supported) },
       { answer: html(502) },
       { answer: failure(503, 'UNAVAILABLE', 'x') },
@@ -80,7 +80,7 @@ describe('a service that announces that it keeps keys', () => {
   });
 
   it('is unlearned from an answer of a service that no longer does', async () => {
-    await scripted({ answer: success(me, supported) }, { answer: success(me) });
+    await startScript({ answer: success(me, supported) }, { answer: success(me) });
     await client.account.get();
     await client.account.get();
     expect(client.keepsIdempotencyKeys).toBe(false);

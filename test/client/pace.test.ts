@@ -25,34 +25,34 @@ let service: ScriptedService;
 let client: TestClient;
 let pace: CountingPace;
 
-async function scripted(...script: readonly Exchange[]): Promise<void> {
+async function startScript(...script: readonly Exchange[]): Promise<void> {
   ({ service, client } = await scriptedClient(script));
   pace = new CountingPace();
 }
 
 describe('a pace', () => {
   it('is asked before each try of a request, and hears how it ended', async () => {
-    await scripted({ answer: limited }, { answer: 'close' }, { answer: success(run) });
+    await startScript({ answer: limited }, { answer: 'close' }, { answer: success(run) });
     await client.runs.get('r', { pace });
     expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
   });
 
   it('is asked before each try of a download', async () => {
-    await scripted({ answer: limited }, { answer: html(503) }, { answer: html(200, 'picture') });
+    await startScript({ answer: limited }, { answer: html(503) }, { answer: html(200, 'picture') });
     const { body } = await client.download(`${service.origin}/a.png`, { pace });
     await body[Symbol.asyncIterator]().return?.();
     expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
   });
 
   it('is asked before each poll', async () => {
-    await scripted({ answer: success({ ...run, runStatus: 'running' }) }, { answer: success(run) });
+    await startScript({ answer: success({ ...run, runStatus: 'running' }) }, { answer: success(run) });
     await client.waitForRun('r', { pace });
     expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
   });
 
   it('may be that of a whole client, which shares all else with the one it was made of', async () => {
     const headers = { idempotency: 'supported' };
-    await scripted(
+    await startScript(
       { answer: success(run, headers) },
       { answer: html(200, 'picture') },
       { answer: success(run) },
@@ -69,7 +69,7 @@ describe('a pace', () => {
   });
 
   it('stops waiting when a signal for what is not sent yet aborts', async () => {
-    await scripted({ answer: limited }, { answer: success(run) });
+    await startScript({ answer: limited }, { answer: success(run) });
     const stopping = new AbortController();
     const waiting: Pace = { turn: async signal => signal?.throwIfAborted(), answered: () => {} };
     const request = client.request('GET', '/runs/r', { pace: waiting, unsentSignal: stopping.signal });
@@ -81,7 +81,7 @@ describe('a pace', () => {
   });
 
   it('sends nothing once its turn was refused', async () => {
-    await scripted();
+    await startScript();
     const refusing = { turn: () => Promise.reject(new Error('enough')), answered: () => {} };
     await expect(client.runs.get('r', { pace: refusing })).rejects.toThrow('enough');
     await expect(client.download(`${service.origin}/a.png`, { pace: refusing })).rejects.toThrow('enough');

@@ -16,13 +16,13 @@ const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
 let client: TestClient;
 
-async function scripted(...script: readonly Exchange[]): Promise<void> {
+async function startScript(...script: readonly Exchange[]): Promise<void> {
   ({ client } = await scriptedClient(script, { random: () => 0 }));
 }
 
 describe('waitForRun', () => {
   it('is a method of the client as well, with the same options', async () => {
-    await scripted(
+    await startScript(
       { expect: { method: 'GET', path: '/runs/r' }, answer: running },
       { expect: { method: 'GET', path: '/runs/r' }, answer: success(done) },
     );
@@ -35,7 +35,7 @@ describe('waitForRun', () => {
   it.each(['succeeded', 'failed'])('returns the run once it has %s', async runStatus => {
     const run = { ...done, runStatus };
     const expect_ = { method: 'GET', path: '/runs/r' };
-    await scripted(
+    await startScript(
       { expect: expect_, answer: queued },
       { expect: expect_, answer: running },
       { expect: expect_, answer: success(run) },
@@ -44,19 +44,19 @@ describe('waitForRun', () => {
   });
 
   it('asks at once, then from every second up to every ten', async () => {
-    await scripted({ answer: running, times: 9 }, { answer: success(done) });
+    await startScript({ answer: running, times: 9 }, { answer: success(done) });
     await waitForRun(client, 'r');
     expect(client.slept.map(Math.round)).toEqual([1000, 1500, 2250, 3375, 5063, 7594, 9000, 9000, 9000]);
   });
 
   it('can let one interval pass first', async () => {
-    await scripted({ answer: success(done) });
+    await startScript({ answer: success(done) });
     await waitForRun(client, 'r', { delayFirst: true });
     expect(client.slept).toEqual([1000]);
   });
 
   it('spreads its intervals', async () => {
-    await scripted({ answer: running }, { answer: running }, { answer: success(done) });
+    await startScript({ answer: running }, { answer: running }, { answer: success(done) });
     const chances = [0, 1];
     await waitForRun(client, 'r', { random: () => chances.shift() ?? 0 });
     expect(client.slept.map(Math.round)).toEqual([1000, 1650]);
@@ -72,7 +72,7 @@ describe('waitForRun', () => {
       'close',
       { ...running, cutAfter: 4 },
     ];
-    await scripted(...faults.map(answer => ({ answer })), { answer: success(done) });
+    await startScript(...faults.map(answer => ({ answer })), { answer: success(done) });
     const events: PollEvent[] = [];
     await expect(waitForRun(client, 'r', { onPoll: event => events.push(event) })).resolves.toEqual(done);
     expect(events.map(({ polls }) => polls)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -81,7 +81,7 @@ describe('waitForRun', () => {
   });
 
   it('waits as long as a 429 asks for, at most a minute', async () => {
-    await scripted(
+    await startScript(
       { answer: { ...limited, headers: { 'retry-after': '30' } } },
       { answer: { ...limited, headers: { 'retry-after': '3600' } } },
       { answer: success(done) },
@@ -91,7 +91,7 @@ describe('waitForRun', () => {
   });
 
   it('ends at once if a 429 asks to wait longer than the time left', async () => {
-    await scripted({ answer: { ...limited, headers: { 'retry-after': '30' } } });
+    await startScript({ answer: { ...limited, headers: { 'retry-after': '30' } } });
     await rejection(waitForRun(client, 'r', { timeoutMs: 20_000 }), WaitTimeoutError);
     expect(client.slept).toEqual([]);
   });
@@ -102,12 +102,12 @@ describe('waitForRun', () => {
     [html(200), ProtocolError],
     [{ status: 302, headers: { location: 'https://elsewhere.example/' } }, ProtocolError],
   ])('is ended by a fault that does not pass', async (answer, type) => {
-    await scripted({ answer: running }, { answer });
+    await startScript({ answer: running }, { answer });
     await rejection(waitForRun(client, 'r'), type);
   });
 
   it('says since when no poll was answered, and why', async () => {
-    await scripted(
+    await startScript(
       { answer: running },
       { answer: html(502) },
       { answer: 'close' },
@@ -126,7 +126,7 @@ describe('waitForRun', () => {
 
   it('asks for a minute for a run that is missing though the service itself gave its id', async () => {
     const missing = failure(404, 'NOT_FOUND_ERROR', 'no such run');
-    await scripted(
+    await startScript(
       { answer: missing, times: 4 },
       { answer: html(502) },
       { answer: missing },
@@ -136,7 +136,7 @@ describe('waitForRun', () => {
   });
 
   it('gives up on a run that is missing for more than a minute', async () => {
-    await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'), times: 'any' });
+    await startScript({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'), times: 'any' });
     await rejection(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
     const waited = client.slept.reduce((sum, ms) => sum + ms);
     expect(waited).toBeGreaterThan(55_000);
@@ -145,7 +145,7 @@ describe('waitForRun', () => {
 
   it('counts the minute anew when the run was there in between', async () => {
     const missing = failure(404, 'NOT_FOUND_ERROR', 'no such run');
-    await scripted(
+    await startScript(
       { answer: missing, times: 8 },
       { answer: running },
       { answer: missing, times: 4 },
@@ -155,12 +155,12 @@ describe('waitForRun', () => {
   });
 
   it('is ended at once by a 401 in the midst of faults that pass', async () => {
-    await scripted({ answer: html(502), times: 2 }, { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') });
+    await startScript({ answer: html(502), times: 2 }, { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') });
     await rejection(waitForRun(client, 'r', { idFromService: true }), UnauthorizedError);
   });
 
   it('gives up in the midst of a poll that is not answered', async () => {
-    await scripted({ answer: running }, { answer: 'silence', times: 'any' });
+    await startScript({ answer: running }, { answer: 'silence', times: 'any' });
     let now = 0;
     const onPoll = (): void => {
       now = now === 0 ? 60_000 : 60_020;
@@ -170,7 +170,7 @@ describe('waitForRun', () => {
   });
 
   it('gives up when its time is over, naming the run', async () => {
-    await scripted({ answer: running, times: 3 });
+    await startScript({ answer: running, times: 3 });
     const error = await rejection(waitForRun(client, 'r', { timeoutMs: 3000 }), WaitTimeoutError);
     expect(error.runId).toBe('r');
     const waited = client.slept.reduce((sum, ms) => sum + ms);
@@ -178,7 +178,7 @@ describe('waitForRun', () => {
   });
 
   it('is ended at once by its signal', async () => {
-    await scripted({ answer: running, times: 2 });
+    await startScript({ answer: running, times: 2 });
     const controller = new AbortController();
     const reason = new Error('enough');
     const onPoll = ({ polls }: PollEvent): void => {

@@ -46,7 +46,7 @@ async function listing({
   });
 }
 
-async function shown(options: Options): Promise<string> {
+async function pagedText(options: Options): Promise<string> {
   const terminal = await listing(options);
   expect(await terminal.exit()).toBe(0);
   return terminal.text();
@@ -55,28 +55,28 @@ async function shown(options: Options): Promise<string> {
 describe('the pager', () => {
   it('is $PAGER, for what is longer than the screen', async () => {
     const home = temporaryDirectory();
-    expect(await shown({ pager: MARKING, home })).toContain('paged: model-99 $(touch pwned)');
+    expect(await pagedText({ pager: MARKING, home })).toContain('paged: model-99 $(touch pwned)');
     expect(existsSync(path.join(home, 'pwned'))).toBe(false);
-    expect(await shown({ pager: MARKING, count: 5 })).not.toContain('paged:');
+    expect(await pagedText({ pager: MARKING, count: 5 })).not.toContain('paged:');
   });
 
   it('is what the setting says before $PAGER, and nothing with --no-pager or cat', async () => {
-    expect(await shown({ pager: 'false', setting: MARKING })).toContain('paged: model-99');
-    expect(await shown({ pager: MARKING, setting: 'false' })).toMatch(/^model-99/mu);
-    expect(await shown({ pager: MARKING, flags: ['--no-pager'] })).toMatch(/^model-99/mu);
-    expect(await shown({ pager: '' })).toMatch(/^model-99/mu);
+    expect(await pagedText({ pager: 'false', setting: MARKING })).toContain('paged: model-99');
+    expect(await pagedText({ pager: MARKING, setting: 'false' })).toMatch(/^model-99/mu);
+    expect(await pagedText({ pager: MARKING, flags: ['--no-pager'] })).toMatch(/^model-99/mu);
+    expect(await pagedText({ pager: '' })).toMatch(/^model-99/mu);
   });
 
   it('is never between a program and JSON', async () => {
-    expect(await shown({ pager: MARKING, flags: ['--json'] })).not.toContain('paged:');
+    expect(await pagedText({ pager: MARKING, flags: ['--json'] })).not.toContain('paged:');
   });
 
   it('may quit before it has read everything', async () => {
-    expect(await shown({ pager: 'head -n 2', count: 3000 })).toMatch(/^MODEL .*\nmodel-0 .*text$/u);
+    expect(await pagedText({ pager: 'head -n 2', count: 3000 })).toMatch(/^MODEL .*\nmodel-0 .*text$/u);
   });
 
   it('that cannot be run leaves the text to the terminal', async () => {
-    expect(await shown({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
+    expect(await pagedText({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
   });
 
   it.runIf(isPosix)('gets Ctrl-C instead of the command', async () => {

@@ -525,12 +525,12 @@ test.each([
     'rows.jsonl': '{"name":"Ada"}\n{"nmae":"Bo"}\n{"name":"Eve"}\n',
   });
   const command = ['echo.prompt', '--from', 'rows.jsonl', ...flags];
-  const ended = async (...more: string[]): Promise<readonly (number | undefined)[]> => {
+  const rowsOfLines = async (...more: string[]): Promise<readonly (number | undefined)[]> => {
     const { stdout } = await runBatchCommand([...command, ...more], { home, env: {}, local: embedded });
     return (flags[1] === 'results.jsonl' ? resultLines(home) : parseLines(stdout)).map(({ row }) => row);
   };
-  if (flags.length === 0) expect((await ended())[0]).toBe(2);
-  expect(await ended('--sorted')).toEqual([1, 2, 3]);
+  if (flags.length === 0) expect((await rowsOfLines())[0]).toBe(2);
+  expect(await rowsOfLines('--sorted')).toEqual([1, 2, 3]);
 });
 
 test('a file without rows is a success that says so', async () => {

@@ -597,14 +597,14 @@ describe('several creations at a time', () => {
 
   test('if two answers were lost and one run is found, neither row gets it', async () => {
     const arrive = together(2);
-    const lost = async (): Promise<Fault> => {
+    const lostCreation = async (): Promise<Fault> => {
       await arrive();
       return 'reset-after-body';
     };
     const { exitCode, home, stderr } = await batchAgainst(
       [
-        creation('Ada', lost),
-        creation('Bo', lost),
+        creation('Ada', lostCreation),
+        creation('Bo', lostCreation),
         {
           expect: { method: 'GET', path: '/runs' },
           answer: success({ rows: [listedRun(randomUUID())], hasMore: false }),

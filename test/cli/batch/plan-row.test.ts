@@ -29,49 +29,54 @@ const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: J
     ...more,
   },
 });
-const doubt = (settlement?: RowHistory['settlement']): Partial<RowHistory> => ({
+const inDoubt = (settlement?: RowHistory['settlement']): Partial<RowHistory> => ({
   ...state('creating'),
   ...(settlement && { settlement }),
 });
 const GONE = 'no such run (NOT_FOUND_ERROR)';
 const CREATE = { kind: 'create' };
 const WAIT = { kind: 'wait', runId: 'r', recovered: false };
-const leave = (because: string): object => ({ kind: 'leave', because });
+const leftBecause = (because: string): object => ({ kind: 'leave', because });
 const BOTH = { retryFailed: true, retryUnknown: true };
 
 describe('what --resume does with a row', () => {
   test.each<[string, Partial<RowHistory>, object, object]>([
     ['nothing is known of it', {}, {}, CREATE],
-    ['it succeeded', result('succeeded', 'r'), {}, leave('succeeded')],
-    ['it succeeded, all is retried', result('succeeded', 'r'), BOTH, leave('succeeded')],
-    ['its files are missing, none are wanted', result('succeeded', 'r', 'x'), {}, leave('succeeded')],
+    ['it succeeded', result('succeeded', 'r'), {}, leftBecause('succeeded')],
+    ['it succeeded, all is retried', result('succeeded', 'r'), BOTH, leftBecause('succeeded')],
+    ['its files are missing, none are wanted', result('succeeded', 'r', 'x'), {}, leftBecause('succeeded')],
     ['its files are missing', result('succeeded', 'r', 'x'), { saves: true }, WAIT],
-    ['it failed', result('failed', 'r', 'x'), {}, leave('failed')],
+    ['it failed', result('failed', 'r', 'x'), {}, leftBecause('failed')],
     ['it failed, failed ones are retried', result('failed', 'r', 'x'), { retryFailed: true }, CREATE],
     ['the service had lost its run', result('failed', 'r', GONE), { retryFailed: true }, WAIT],
-    ['its creation is in doubt', doubt(), { retryFailed: true }, leave('in doubt')],
-    ['its creation is in doubt, those are retried', doubt(), { retryUnknown: true }, CREATE],
-    ['its creation can be sent again', doubt({ kind: 'repeat' }), BOTH, { kind: 'repeat', entry: ENTRY }],
+    ['its creation is in doubt', inDoubt(), { retryFailed: true }, leftBecause('in doubt')],
+    ['its creation is in doubt, those are retried', inDoubt(), { retryUnknown: true }, CREATE],
+    ['its creation can be sent again', inDoubt({ kind: 'repeat' }), BOTH, { kind: 'repeat', entry: ENTRY }],
     [
       'its run was found in the list',
-      doubt({ kind: 'wait', runId: 'r' }),
+      inDoubt({ kind: 'wait', runId: 'r' }),
       BOTH,
       { kind: 'wait', runId: 'r', recovered: true },
     ],
     [
       'its creation made no run',
-      doubt({ kind: 'none' }),
+      inDoubt({ kind: 'none' }),
       {},
       { kind: 'write line', error: expect.any(String), mayHaveRun: false },
     ],
-    ['it may have one of several runs', doubt({ kind: 'in doubt', candidates: [] }), {}, leave('in doubt')],
+    [
+      'it may have one of several runs',
+      inDoubt({ kind: 'in doubt', candidates: [] }),
+      {},
+      leftBecause('in doubt'),
+    ],
     ['its creation was refused for now', state('waiting'), {}, CREATE],
     ['its run is known', state('running', { runId: 'r' }), BOTH, WAIT],
     [
       'it failed before, and is in doubt since it was retried',
-      { ...doubt(), ...result('failed', 'r', 'x') },
+      { ...inDoubt(), ...result('failed', 'r', 'x') },
       {},
-      leave('in doubt'),
+      leftBecause('in doubt'),
     ],
     ['it has ended, only its line is missing', state('succeeded', { runId: 'r' }), {}, WAIT],
     [
@@ -84,7 +89,7 @@ describe('what --resume does with a row', () => {
       'it has ended, and has its line',
       { ...state('succeeded', { runId: 'r' }), ...result('succeeded', 'r') },
       {},
-      leave('succeeded'),
+      leftBecause('succeeded'),
     ],
     [
       'it has failed without a run, only its line is missing',

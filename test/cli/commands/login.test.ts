@@ -13,7 +13,7 @@ const ASKED: Exchange = {
   answer: success(RESOURCES),
 };
 
-function kept(home: string, file: string): unknown {
+function readConfigFile(home: string, file: string): unknown {
   return JSON.parse(readFileSync(path.join(home, 'config', file), 'utf8')) as unknown;
 }
 
@@ -29,11 +29,13 @@ describe('login', () => {
     expect([exitCode, stdout()]).toEqual([0, '']);
     expect(stderr()).toContain(`Logged in to ${baseUrl} as profile default`);
     expect(stderr()).not.toContain('the-key');
-    expect(kept(home, 'config.json')).toMatchObject({
+    expect(readConfigFile(home, 'config.json')).toMatchObject({
       activeProfile: 'default',
       profiles: { default: { baseUrl } },
     });
-    expect(kept(home, 'credentials.json')).toEqual({ keys: { default: { origin, key: 'the-key' } } });
+    expect(readConfigFile(home, 'credentials.json')).toEqual({
+      keys: { default: { origin, key: 'the-key' } },
+    });
     const list = await runInProcess(['profile', 'list', '--json'], { home });
     expect(JSON.parse(list.stdout())).toEqual([{ name: 'default', baseUrl, key: 'file', active: true }]);
   });
@@ -135,14 +137,14 @@ describe('login', () => {
     const args = ['login', '--profile', 'play', '--base-url', origin, '--no-keychain', '--json'];
     const { stdout } = await runInProcess(args, { home, stdin: 'the-key' });
     expect(JSON.parse(stdout())).toEqual({ profile: 'play', baseUrl, keptIn: 'file', active: false });
-    expect(kept(home, 'config.json')).toMatchObject({ activeProfile: 'work' });
+    expect(readConfigFile(home, 'config.json')).toMatchObject({ activeProfile: 'work' });
   });
 
   it('logs in to the active profile again without a base URL', async () => {
     const { origin } = await scriptedServiceForTest(ASKED);
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', origin]);
     await runInProcess(['login', '--no-keychain'], { home, stdin: 'the-key' });
-    expect(kept(home, 'credentials.json')).toMatchObject({ keys: { work: { origin } } });
+    expect(readConfigFile(home, 'credentials.json')).toMatchObject({ keys: { work: { origin } } });
   });
 
   it('never turns a profile elsewhere unless it is named', async () => {
@@ -198,7 +200,7 @@ describe('logout', () => {
     });
     const out = await runInProcess(['logout', '--json'], { home });
     expect(JSON.parse(out.stdout())).toEqual({ profile: 'default', forgotten: true });
-    expect(kept(home, 'credentials.json')).toEqual({ keys: {} });
+    expect(readConfigFile(home, 'credentials.json')).toEqual({ keys: {} });
     const again = await runInProcess(['logout'], { home });
     expect([again.exitCode, again.stderr()]).toEqual([0, 'Profile default has no key stored.\n']);
   });

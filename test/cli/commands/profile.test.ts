@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 
 /** Runs each line in one home and gives what the last one came to. */
-async function after(...lines: string[]) {
+async function runLines(...lines: string[]) {
   const home = temporaryDirectory();
   let last = await runInProcess(['profile', 'list'], { home });
   for (const line of lines) last = await runInProcess(line.split(' '), { home });
@@ -12,9 +12,9 @@ async function after(...lines: string[]) {
 const ADD = 'profile add work --base-url https://a.test';
 
 it('makes the first profile the active one, and others when they are chosen', async () => {
-  const list = await after(ADD, 'profile add play --base-url http://127.0.0.1:9/v1', 'profile list');
+  const list = await runLines(ADD, 'profile add play --base-url http://127.0.0.1:9/v1', 'profile list');
   expect(list.stdout()).toBe('play\thttp://127.0.0.1:9/v1\tnone\t\nwork\thttps://a.test/v1\tnone\tactive\n');
-  const used = await after(
+  const used = await runLines(
     ADD,
     'profile add play --base-url https://b.test',
     'profile use play',
@@ -27,7 +27,7 @@ it('makes the first profile the active one, and others when they are chosen', as
 });
 
 it('changes the base URL of a profile', async () => {
-  const { stdout } = await after(
+  const { stdout } = await runLines(
     ADD,
     'profile add work --base-url https://b.test',
     'profile list --query [].baseUrl',
@@ -36,12 +36,12 @@ it('changes the base URL of a profile', async () => {
 });
 
 it('forgets a profile, active or not', async () => {
-  const { stdout, exitCode } = await after(ADD, 'profile remove work', 'profile list --json');
+  const { stdout, exitCode } = await runLines(ADD, 'profile remove work', 'profile list --json');
   expect([JSON.parse(stdout()), exitCode]).toEqual([[], 0]);
 });
 
 it('shows the embedded service only when it is the one in use', async () => {
-  const { stdout } = await after(ADD, 'profile use local', 'profile list');
+  const { stdout } = await runLines(ADD, 'profile use local', 'profile list');
   expect(stdout()).toBe('work\thttps://a.test/v1\tnone\t\nlocal\tbuilt in\tnone\tactive\n');
 });
 
@@ -64,7 +64,7 @@ it.each([
   ['profile add __proto__ --base-url https://b.test', "'__proto__' can't be the name of a profile", ''],
   ['profile add ../x --base-url https://b.test', "'../x' can't be the name of a profile", ''],
 ])('%s is a usage error', async (line, what, hint) => {
-  const { exitCode, stderr } = await after(ADD, line);
+  const { exitCode, stderr } = await runLines(ADD, line);
   expect(stderr()).toMatch(/^error: .* \(USAGE_ERROR\)\n/);
   expect(stderr()).toContain(what);
   expect(stderr()).toContain(hint);
@@ -72,6 +72,6 @@ it.each([
 });
 
 it('refuses a profile that would send a key in the clear', async () => {
-  const { exitCode, stderr } = await after('profile add x --base-url http://a.test');
+  const { exitCode, stderr } = await runLines('profile add x --base-url http://a.test');
   expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('plain http')]);
 });

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, startInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 
-async function serving(args: string[], options: TestOptions = {}) {
+async function startServe(args: string[], options: TestOptions = {}) {
   const started = startInProcess(['serve', '--port', '0', '--grace', '0s', ...args], {
     local: localService,
     ...options,
@@ -23,24 +23,24 @@ async function serving(args: string[], options: TestOptions = {}) {
 describe('serve', () => {
   it('prints its address first, then a key on the first start only, and exits 0 on a signal', async () => {
     const home = temporaryDirectory();
-    const first = await serving([], { home });
+    const first = await startServe([], { home });
     expect(first.stdout()).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/v1\n/);
     expect(await first.stop('SIGINT')).toBe(0);
     expect(first.stdout()).toMatch(/^listening on .*\nkey: pr_\S+\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
-    const second = await serving([], { home });
+    const second = await startServe([], { home });
     expect(await second.stop('SIGTERM')).toBe(0);
     expect(second.stdout()).toMatch(/^listening on .*\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
     expect(second.stderr()).toContain('To create another: promptrun keys create\n');
   });
 
   it('names the public URL for login, if it has one', async () => {
-    const server = await serving(['--public-url', 'https://prompts.example/team/']);
+    const server = await startServe(['--public-url', 'https://prompts.example/team/']);
     await server.stop('SIGTERM');
     expect(server.stderr()).toContain('promptrun login --base-url https://prompts.example/team\n');
   });
 
   it('accepts the key that it printed', async () => {
-    const server = await serving([]);
+    const server = await startServe([]);
     const key = await new Promise<string>(resolve => {
       const look = () => {
         const found = /^key: (\S+)$/m.exec(server.stdout());
@@ -70,7 +70,7 @@ describe('serve', () => {
   it('publishes the prompts of a directory', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'mine.prompt'), '---\nmodel: echo\n---\nHello.\n');
-    const { stderr, baseUrl, stop } = await serving(['--prompts', '.'], { home });
+    const { stderr, baseUrl, stop } = await startServe(['--prompts', '.'], { home });
     const key = (await runInProcess(['keys', 'create'], { home, local: localService })).stdout().trim();
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
     const found = await runInProcess(['prompts', 'search', 'mine', '--query', '[0].slug'], { env });
@@ -85,7 +85,7 @@ describe('serve', () => {
       .stdout()
       .trim();
     const serveAndReadLog = async (...flags: string[]): Promise<string[]> => {
-      const { stderr, baseUrl, stop } = await serving(flags, { home });
+      const { stderr, baseUrl, stop } = await startServe(flags, { home });
       const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
       const run = await runInProcess(['run', 'postcard', '-i', 'place=Oslo', '--save'], { env });
       expect(run.exitCode).toBe(0);
@@ -113,7 +113,7 @@ describe('serve', () => {
   it('begins media URLs with --public-url and takes requests under its name', async () => {
     const home = temporaryDirectory();
     const key = (await runInProcess(['keys', 'create'], { home, local: localService })).stdout().trim();
-    const { baseUrl } = await serving(['--public-url', 'https://prompts.example/team/'], { home });
+    const { baseUrl } = await startServe(['--public-url', 'https://prompts.example/team/'], { home });
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
     const { stdout } = await runInProcess(['run', 'postcard', '-i', 'place=Oslo'], { env });
     expect(stdout()).toMatch(
@@ -122,7 +122,7 @@ describe('serve', () => {
   });
 
   it('warns if other machines can reach it', async () => {
-    const { stderr, stop } = await serving(['--host', '0.0.0.0', '--quiet']);
+    const { stderr, stop } = await startServe(['--host', '0.0.0.0', '--quiet']);
     await stop();
     expect(stderr()).toMatch(/^warning: 0\.0\.0\.0 .*--public-url/);
   });

@@ -156,12 +156,12 @@ describe('values', () => {
       models(resourceScope(BASE, 'key-b'), 'of-b'),
     ];
     const at = home({ 'config/resources.json': { services } });
-    const as = (key: string): TestOptions => ({
+    const withKey = (key: string): TestOptions => ({
       home: at,
       env: { PROMPTRUN_BASE_URL: BASE, PROMPTRUN_API_KEY: key },
     });
-    expect(await complete(['models', '--model', ''], as('key-b'))).toEqual(['of-b']);
-    expect(await complete(['models', '--model', ''], as('key-c'))).toEqual([]);
+    expect(await complete(['models', '--model', ''], withKey('key-b'))).toEqual(['of-b']);
+    expect(await complete(['models', '--model', ''], withKey('key-c'))).toEqual([]);
   });
 
   it('completes runs of this service from the journal, newest first', async () => {
@@ -261,7 +261,7 @@ describe('completion', () => {
 
   it('of another service are offered by a slug that was only run, and without one in one version', async () => {
     const config = { textInputs: [] };
-    const cached = (slugs: readonly object[]): object => ({
+    const cacheOfSlugs = (slugs: readonly object[]): object => ({
       versions: ['a', 'b'].map(letter => ({
         service: BASE,
         version: {
@@ -276,7 +276,7 @@ describe('completion', () => {
     });
     const env = { PROMPTRUN_BASE_URL: BASE };
     const slug = { service: BASE, promptId: OTHER_VERSION, slug: 'just-run' };
-    const directory = home({ 'config/prompts.json': cached([slug]) });
+    const directory = home({ 'config/prompts.json': cacheOfSlugs([slug]) });
     expect(
       (await complete(['run', ''], { home: directory, env })).filter(word => word !== 'config/'),
     ).toEqual([VERSION.replace('0', 'a'), 'just-run']);

@@ -12,7 +12,7 @@ import { collectGarbage } from '../../support/system.ts';
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 /** Returns a generator of the same numbers on every machine. */
-function seeded(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -30,7 +30,7 @@ class Ledger {
   pages = 0;
 
   constructor(seed: number, estimate?: () => number | null) {
-    this.random = seeded(seed);
+    this.random = seededRandom(seed);
     this.estimate = estimate ?? (() => Math.floor(this.random() * 100));
   }
 
@@ -330,11 +330,11 @@ describe('a budget', () => {
   it('keeps no request that is reserved for, such as all those of a provider batch', async () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const connection = new Ledger(1, () => 0).connection();
-    const reserved = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
+    const reserveWeakly = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
       const own = { ...request };
       return [await budget.reserve(connection, own), new WeakRef(own)];
     };
-    const [reservation, kept] = await reserved();
+    const [reservation, kept] = await reserveWeakly();
     await turn();
     collectGarbage();
     expect(kept.deref()).toBeUndefined();

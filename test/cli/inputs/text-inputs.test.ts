@@ -116,8 +116,8 @@ describe('--inputs', () => {
   });
 
   it('is not drowned by aliases of aliases', async () => {
-    const many = (text: string): string => `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
-    const bomb = `a: &a ${many('x')}\nb: &b ${many('*a')}\nc: &c ${many('*b')}\nd: ${many('*c')}\n`;
+    const listOfMany = (text: string): string => `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
+    const bomb = `a: &a ${listOfMany('x')}\nb: &b ${listOfMany('*a')}\nc: &c ${listOfMany('*b')}\nd: ${listOfMany('*c')}\n`;
     await expect(parseTexts(bomb)).rejects.toThrow('has too many parts');
   });
 });

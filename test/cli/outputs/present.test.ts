@@ -4,7 +4,7 @@ import { testContext } from '../../support/context.ts';
 
 const FORMS = { terminal: () => 'for people', plain: () => 'for\tprograms\n' };
 
-async function shown(options: Parameters<typeof testContext>[0]): Promise<string> {
+async function presentedText(options: Parameters<typeof testContext>[0]): Promise<string> {
   const { ctx, stdout } = await testContext(options);
   await present(ctx, { n: 1 }, FORMS);
   return stdout();
@@ -12,12 +12,14 @@ async function shown(options: Parameters<typeof testContext>[0]): Promise<string
 
 describe('present', () => {
   it('lets the reader choose the form', async () => {
-    expect(await shown({ terminal: { stdout: true } })).toBe('for people\n');
-    expect(await shown({})).toBe('for\tprograms\n');
+    expect(await presentedText({ terminal: { stdout: true } })).toBe('for people\n');
+    expect(await presentedText({})).toBe('for\tprograms\n');
   });
 
   it('prints JSON whenever it is requested', async () => {
-    expect(await shown({ globals: { json: true }, terminal: { stdout: true } })).toBe('{\n  "n": 1\n}\n');
-    expect(await shown({ globals: { json: true, query: 'n' } })).toBe('1\n');
+    expect(await presentedText({ globals: { json: true }, terminal: { stdout: true } })).toBe(
+      '{\n  "n": 1\n}\n',
+    );
+    expect(await presentedText({ globals: { json: true, query: 'n' } })).toBe('1\n');
   });
 });

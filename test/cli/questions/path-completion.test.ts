@@ -22,7 +22,7 @@ afterEach(() => rm(cwd, { recursive: true }));
 
 const complete = (typed: string) =>
   completePath(typed, { cwd, home: path.join(cwd, 'pictures'), proposes: name => name.endsWith('.png') });
-const meant = (typed: string) => resolveTypedPath(typed, { cwd, home: '/home/ada' });
+const resolvePath = (typed: string) => resolveTypedPath(typed, { cwd, home: '/home/ada' });
 
 describe('completing a path', () => {
   it('completes as far as there is only one way', () => {
@@ -57,24 +57,24 @@ describe('completing a path', () => {
 
 describe('the path of an answer', () => {
   it('expands the home directory', async () => {
-    expect(meant('~/x.png')).toBe('/home/ada/x.png');
-    expect(meant('~x.png')).toBe('~x.png');
+    expect(resolvePath('~/x.png')).toBe('/home/ada/x.png');
+    expect(resolvePath('~x.png')).toBe('~x.png');
   });
 
   it('takes off what a file dropped on the terminal comes with', async () => {
-    expect(meant("'pictures/one more.png' ")).toBe('pictures/one more.png');
-    expect(meant(String.raw`pictures/one\ more.png`)).toBe('pictures/one more.png');
-    expect(meant("it's.png")).toBe("it's.png");
+    expect(resolvePath("'pictures/one more.png' ")).toBe('pictures/one more.png');
+    expect(resolvePath(String.raw`pictures/one\ more.png`)).toBe('pictures/one more.png');
+    expect(resolvePath("it's.png")).toBe("it's.png");
   });
 
   it('takes a file of that very name first', async () => {
     const name = String.raw`a\ b.png`;
     await writeFile(path.join(cwd, name), '');
-    expect(meant(name)).toBe(name);
+    expect(resolvePath(name)).toBe(name);
   });
 
   it('leaves what does not exist, and URLs', async () => {
-    expect(meant('none.png')).toBe('none.png');
-    expect(meant(' https://example.com/x.png')).toBe('https://example.com/x.png');
+    expect(resolvePath('none.png')).toBe('none.png');
+    expect(resolvePath(' https://example.com/x.png')).toBe('https://example.com/x.png');
   });
 });

@@ -39,7 +39,7 @@ function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' });
 }
 
-async function* endless(): AsyncGenerator<Uint8Array> {
+async function* endlessBytes(): AsyncGenerator<Uint8Array> {
   for (;;) yield new Uint8Array(1000);
 }
 
@@ -471,7 +471,7 @@ describe('recordings', () => {
 
   it('keep no medium that is too big', async () => {
     const kept = new RecordingDirectory(path.join(new Project({}).home, 'rec'));
-    await expect(kept.writeMedia(endless(), 10_000)).rejects.toThrow('it is larger than');
+    await expect(kept.writeMedia(endlessBytes(), 10_000)).rejects.toThrow('it is larger than');
     expect(filesBelow(kept.directory)).toEqual(['media']);
   });
 

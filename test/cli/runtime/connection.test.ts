@@ -90,12 +90,12 @@ describe('a proxy', () => {
   it('is used unless the host is excepted; the small letters win', async () => {
     const env = await serviceEnvFor({ ...me(), times: 2 });
     const dead = (await deadBaseUrl()).replace('/v1', '');
-    const code = async (more: Record<string, string>) =>
+    const exitCodeWith = async (more: Record<string, string>) =>
       (await runInProcess(['api', 'GET', '/me'], { env: { ...env, ...more } })).exitCode;
-    expect(await code({ HTTP_PROXY: dead })).toBe(1);
-    expect(await code({ http_proxy: dead, HTTP_PROXY: '' })).toBe(1);
-    expect(await code({ HTTP_PROXY: dead, NO_PROXY: '127.0.0.1' })).toBe(0);
-    expect(await code({ HTTP_PROXY: dead, REQUEST_METHOD: 'GET' })).toBe(0);
+    expect(await exitCodeWith({ HTTP_PROXY: dead })).toBe(1);
+    expect(await exitCodeWith({ http_proxy: dead, HTTP_PROXY: '' })).toBe(1);
+    expect(await exitCodeWith({ HTTP_PROXY: dead, NO_PROXY: '127.0.0.1' })).toBe(0);
+    expect(await exitCodeWith({ HTTP_PROXY: dead, REQUEST_METHOD: 'GET' })).toBe(0);
   });
 });
 

@@ -24,12 +24,12 @@ const prompt = {
 };
 const missing = failure(404, 'NOT_FOUND_ERROR', 'not here');
 
-function answering(path: string, data: unknown): Exchange {
+function exchange(path: string, data: unknown): Exchange {
   return { expect: { path }, answer: success(data) };
 }
 
-const search = answering('/prompts/publish', { rows: [found] });
-const versions = answering(`/prompts/${PROMPT}/versions`, {
+const search = exchange('/prompts/publish', { rows: [found] });
+const versions = exchange(`/prompts/${PROMPT}/versions`, {
   promptId: PROMPT,
   title: 'Haiku',
   versions: [{ promptVersionId: VERSION }, { promptVersionId: OLDER }],
@@ -41,7 +41,7 @@ const ofVersion = (versionId: string, data: object): Exchange => ({
 
 describe('a prompt', () => {
   it('is found by its slug', async () => {
-    const script = [search, answering(`/prompts/${PROMPT}`, prompt)];
+    const script = [search, exchange(`/prompts/${PROMPT}`, prompt)];
     const { stdout, exitCode } = await runWithScript(script, ['prompts', 'get', 'haiku', '--query', 'title']);
     expect([stdout, exitCode]).toEqual(['Haiku\n', 0]);
   });
@@ -80,7 +80,7 @@ describe('a prompt', () => {
   it('may be the id of a version, whose prompt is looked up', async () => {
     const script = [
       { expect: { path: `/prompts/${VERSION}/versions` }, answer: missing },
-      answering(`/prompt-versions/${VERSION}`, prompt),
+      exchange(`/prompt-versions/${VERSION}`, prompt),
       versions,
     ];
     const { stdout } = await runWithScript(script, [
@@ -272,13 +272,10 @@ describe('a prompt file', () => {
 
 describe('a run', () => {
   const run = { runId: RUN, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }], tokens: 1 };
-  const list = answering('/runs', { rows: [run, { ...run, runId: OTHER_RUN }], hasMore: false });
+  const list = exchange('/runs', { rows: [run, { ...run, runId: OTHER_RUN }], hasMore: false });
 
   it('is found by a beginning of its id that no other of the newest has', async () => {
-    const { stdout } = await runWithScript(
-      [list, answering(`/runs/${RUN}`, run)],
-      ['runs', 'get', '5f0c8f0'],
-    );
+    const { stdout } = await runWithScript([list, exchange(`/runs/${RUN}`, run)], ['runs', 'get', '5f0c8f0']);
     expect(stdout).toBe('hi\n');
   });
 

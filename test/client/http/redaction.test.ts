@@ -16,7 +16,7 @@ const once = { retries: 0 };
 let service: ScriptedService;
 let client: TestClient;
 
-async function scripted(...script: readonly Exchange[]): Promise<void> {
+async function startScript(...script: readonly Exchange[]): Promise<void> {
   ({ service, client } = await scriptedClient(script));
 }
 
@@ -42,14 +42,14 @@ describe('the key that a server repeats', () => {
     ['broken JSON', { status: 200, body: `{"key": "${KEY}"` }],
     ['JSON without an envelope', { status: 200, body: [KEY] }],
   ])('is masked in an error for %s', async (_, answer) => {
-    await scripted({ answer });
+    await startScript({ answer });
     const error = await rejection(client.request('GET', '/me', once), Error);
     expect(shown(error)).not.toContain(KEY);
     expect(shown(error)).toContain('[key]');
   });
 
   it('is masked in what asks for something by a path of it, and in every event', async () => {
-    await scripted({ answer: html(404) });
+    await startScript({ answer: html(404) });
     const error = await rejection(
       client.request('GET', `/x/${KEY}`, { ...once, query: { key: KEY } }),
       ProtocolError,
@@ -60,7 +60,7 @@ describe('the key that a server repeats', () => {
 
   it('is masked in the text, the headers and the envelope of an error that is passed on as it came', async () => {
     const answer = failure(400, 'BAD_REQUEST_ERROR', `Bearer ${KEY}`, null, { 'x-echo': KEY });
-    await scripted({ answer });
+    await startScript({ answer });
     const raw = await client.raw('GET', '/me', once);
     expect(JSON.stringify(raw)).not.toContain(KEY);
     expect(JSON.parse(raw.text)).toEqual({
@@ -73,19 +73,19 @@ describe('the key that a server repeats', () => {
   it('is masked in a success, but not in the outputs of a run', async () => {
     const outputs = [{ type: 'text', data: `my key is ${KEY}` }];
     const row = { runId: 'r', runStatus: 'succeeded', outputs, runName: KEY };
-    await scripted({ answer: success({ rows: [row], hasMore: false }) });
+    await startScript({ answer: success({ rows: [row], hasMore: false }) });
     const { rows } = await client.runs.list();
     expect(rows).toEqual([{ ...row, runName: '[key]' }]);
   });
 
   it('leaves the text of an answer that does not hold it as it came', async () => {
     const text = '{ "status":"SUCCESS",  "data": {"a":1.0} }';
-    await scripted({ answer: { body: text } });
+    await startScript({ answer: { body: text } });
     await expect(client.raw('GET', '/me')).resolves.toMatchObject({ text });
   });
 
   it('is masked in the name of a picture that cannot be fetched, and in its content type', async () => {
-    await scripted(
+    await startScript(
       { answer: { status: 404 } },
       { answer: { status: 200, headers: { 'content-type': `image/${KEY}` }, body: 'x' } },
     );

@@ -7,7 +7,7 @@ import { type Exchange, failure, type ScriptedService, success } from '../../sup
 let service: ScriptedService;
 let client: TestClient;
 
-async function scripted(...script: readonly Exchange[]): Promise<void> {
+async function startScript(...script: readonly Exchange[]): Promise<void> {
   ({ service, client } = await scriptedClient(script));
 }
 
@@ -29,7 +29,7 @@ const named = (count: number): string[] => rows(1, count).map(({ runId }) => run
 describe('the list of runs', () => {
   it('is asked as the query says, and nothing more', async () => {
     const query = { limit: 3, startingAfter: 'a', status: 'failed', since: 1, until: 2 } as const;
-    await scripted(
+    await startScript(
       {
         expect: {
           path: '/runs',
@@ -44,7 +44,7 @@ describe('the list of runs', () => {
   });
 
   it('continues page by page to its end', async () => {
-    await scripted(
+    await startScript(
       {
         expect: { query: { limit: '50', startingAfter: null, status: 'failed' } },
         answer: page(1, 50, true),
@@ -62,7 +62,7 @@ describe('the list of runs', () => {
   });
 
   it('asks for no more rows than are wanted', async () => {
-    await scripted(
+    await startScript(
       { expect: { query: { limit: '50', startingAfter: 'x' } }, answer: page(1, 50, true) },
       { expect: { query: { limit: '10', startingAfter: 'r50' } }, answer: page(51, 10, true) },
     );
@@ -70,17 +70,17 @@ describe('the list of runs', () => {
   });
 
   it('yields no more rows than requested, whatever the service sends', async () => {
-    await scripted({ answer: page(1, 50, true) });
+    await startScript({ answer: page(1, 50, true) });
     expect(await ids(client.runs.all({ limit: 2 }))).toEqual(named(2));
   });
 
   it('asks for a page only when it is wanted', async () => {
-    await scripted({ answer: page(1, 50, true) });
+    await startScript({ answer: page(1, 50, true) });
     for await (const { runId } of client.runs.all()) if (runId === 'r50') break;
   });
 
   it('pages backwards, still newest first', async () => {
-    await scripted(
+    await startScript(
       { expect: { query: { limit: '50', endingBefore: 'x' } }, answer: page(21, 50, true) },
       { expect: { query: { limit: '20', endingBefore: 'r21' } }, answer: page(1, 20, true) },
     );
@@ -88,12 +88,12 @@ describe('the list of runs', () => {
   });
 
   it('backwards, keeps the rows next to the cursor', async () => {
-    await scripted({ answer: page(1, 5, true) });
+    await startScript({ answer: page(1, 5, true) });
     expect(await ids(client.runs.all({ limit: 2, endingBefore: 'x' }))).toEqual(['r4', 'r5']);
   });
 
   it('ends at an empty page, and at one that comes again', async () => {
-    await scripted({ answer: page(1, 0, true) }, { answer: page(1, 2, true), times: 2 });
+    await startScript({ answer: page(1, 0, true) }, { answer: page(1, 2, true), times: 2 });
     expect(await ids(client.runs.all())).toEqual([]);
     const error = await rejection(ids(client.runs.all()), ProtocolError);
     expect(error.message).toContain('again');
@@ -102,7 +102,7 @@ describe('the list of runs', () => {
   it('ends if the pages repeat', async () => {
     const pages = [page(1, 2, true), page(3, 2, true), page(5, 2, true)];
     let asked = 0;
-    await scripted({ answer: () => pages[asked++ % pages.length] ?? page(1, 0, false), times: 4 });
+    await startScript({ answer: () => pages[asked++ % pages.length] ?? page(1, 0, false), times: 4 });
     const error = await rejection(ids(client.runs.all()), ProtocolError);
     expect(error.message).toContain('again');
   });
@@ -116,7 +116,7 @@ describe('the list of prompts', () => {
   });
 
   it('continues page by page, by the ids of prompts', async () => {
-    await scripted(
+    await startScript(
       {
         expect: { path: '/prompts', query: { limit: '50', startingAfter: null } },
         answer: success({ rows: [prompt(1), prompt(2)], hasMore: true }),
@@ -132,7 +132,7 @@ describe('the list of prompts', () => {
   });
 
   it('is not found if the service is not the local one', async () => {
-    await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such route') });
+    await startScript({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such route') });
     await rejection(client.prompts.list({ limit: 1 }), NotFoundError);
   });
 });
@@ -147,7 +147,7 @@ describe('requests', () => {
       'content-type': null,
       'user-agent': 'promptrun',
     };
-    await scripted(
+    await startScript(
       {
         expect: { method: 'GET', path: '/prompts/p', query: { versionId: null }, headers },
         answer: success(prompt),
@@ -179,7 +179,7 @@ describe('requests', () => {
       'content-type': 'application/json',
       'content-length': String(JSON.stringify(body).length + 1),
     };
-    await scripted({
+    await startScript({
       expect: { method: 'POST', path: '/runs', headers, body },
       answer: success({ ...rows(1, 1)[0], outputs: [] }),
     });
@@ -187,26 +187,26 @@ describe('requests', () => {
   });
 
   it.each(['', '   ', 'x'.repeat(201)])('for a search of %j are refused', async words => {
-    await scripted();
+    await startScript();
     await rejection(client.prompts.search(words), InvalidRequestError);
   });
 
   it.each(['..', 'a/../b', ''])('for an id %j are refused', async id => {
-    await scripted();
+    await startScript();
     await rejection(client.runs.get(id), InvalidRequestError);
     await rejection(client.prompts.get(id), InvalidRequestError);
     await rejection(client.request('GET', `/runs/../${id}`), InvalidRequestError);
   });
 
   it('with an invalid method are refused', async () => {
-    await scripted();
+    await startScript();
     await rejection(client.request('GE T', '/runs'), InvalidRequestError);
   });
 });
 
 describe('the resources hash', () => {
   it('is sent once it is held, asked at each request', async () => {
-    await scripted(
+    await startScript(
       { expect: { headers: { 'cli-agent': null } }, answer: success({}), times: 2 },
       { expect: { headers: { 'cli-agent': 'hash' } }, answer: success({}) },
     );
@@ -221,7 +221,7 @@ describe('the resources hash', () => {
 
   it('is out of date when any answer says so, except that to the resources themselves', async () => {
     const stale = { 'action-require': '' };
-    await scripted(
+    await startScript(
       { answer: success({}) },
       { answer: success({}, stale) },
       { answer: { status: 404, headers: stale, body: { status: 'NOT_FOUND_ERROR' } } },
@@ -246,7 +246,7 @@ describe('running a prompt', () => {
   const row = { promptId: 'p', promptVersionId: version, slug: 'hello' };
 
   it('creates it, waits for it and reports progress', async () => {
-    await scripted(
+    await startScript(
       { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
       {
         expect: { method: 'POST', path: '/runs', body: { promptVersionId: version, inputs } },
@@ -263,7 +263,7 @@ describe('running a prompt', () => {
 
   it('takes an id for a version first, then for a prompt', async () => {
     const prompt = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
-    await scripted(
+    await startScript(
       { expect: { method: 'POST', path: '/runs' }, answer: failure(404, 'NOT_FOUND_ERROR', 'none') },
       { expect: { path: `/prompts/${prompt}` }, answer: success(row) },
       {
@@ -275,7 +275,7 @@ describe('running a prompt', () => {
   });
 
   it('ends with its signal', async () => {
-    await scripted();
+    await startScript();
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(client.run(version, inputs, { signal })).rejects.toThrow('enough');
   });

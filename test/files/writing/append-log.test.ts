@@ -57,7 +57,7 @@ describe('a file of lines', () => {
 
 describe('a log that is opened to append to it', () => {
   const whole = '{"n":1}\n';
-  const opened = async (content: string): Promise<string> => {
+  const appendAndRead = async (content: string): Promise<string> => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, content);
     const lines = new AppendLog(() => openForAppend(fileIn(file)));
@@ -72,11 +72,11 @@ describe('a log that is opened to append to it', () => {
     ['a tail of NULs', `${whole}${'\0'.repeat(5000)}`],
     ['a torn line longer than is read at a time', `${whole}${'x'.repeat(600_000)}`],
   ])('has %s cut off', async (_, content) => {
-    expect(await opened(content)).toBe(`${whole}{"n":2}\n`);
+    expect(await appendAndRead(content)).toBe(`${whole}{"n":2}\n`);
   });
 
   it('that holds nothing but a torn line is begun anew', async () => {
-    expect(await opened('{"n')).toBe('{"n":2}\n');
+    expect(await appendAndRead('{"n')).toBe('{"n":2}\n');
   });
 
   it('loses no line of processes that open and write it at the same time', async () => {

@@ -51,7 +51,7 @@ describe('the progress of a batch', () => {
 });
 
 describe('progress while a batch runs', () => {
-  async function shown(
+  async function printDuring(
     options: Parameters<typeof testContext>[0],
     during: (clock: HandClock, tally: Tally) => Promise<void>,
   ): Promise<string> {
@@ -65,7 +65,7 @@ describe('progress while a batch runs', () => {
   }
 
   test('is a line every ten seconds off a terminal', async () => {
-    const text = await shown({}, async (clock, tally) => {
+    const text = await printDuring({}, async (clock, tally) => {
       await clock.pass(9999);
       tally.now.succeeded += 1;
       await clock.pass(10_001);
@@ -79,12 +79,12 @@ describe('progress while a batch runs', () => {
     ['--no-spinner', { globals: { spinner: false } }],
     ['ACCESSIBLE', { env: { ACCESSIBLE: '1' } }],
   ])('lines instead of a bar with %s', async (_, options) => {
-    const text = await shown({ terminal: { stderr: true }, ...options }, clock => clock.pass(10_000));
+    const text = await printDuring({ terminal: { stderr: true }, ...options }, clock => clock.pass(10_000));
     expect(text).toBe('1 of 4 done, 0 failed, 6.0/min, 30 s left\n');
   });
 
   test('nothing with --quiet', async () => {
-    const text = await shown({ terminal: { stderr: true }, globals: { quiet: true } }, async clock => {
+    const text = await printDuring({ terminal: { stderr: true }, globals: { quiet: true } }, async clock => {
       await clock.pass(60_000);
       await settled();
     });

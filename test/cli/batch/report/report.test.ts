@@ -221,10 +221,10 @@ describe('a saved picture of a page', () => {
     const saved = ['in/a.png', '../private.png', 'link.png', 'linked/private.png', 'gone.png'];
     const project = new Project({
       'work/results.jsonl': saved
-        .map((savedTo, at) => ({
+        .map((savedTo, pathInHome) => ({
           ...LINES[0],
-          row: at + 1,
-          id: String(at),
+          row: pathInHome + 1,
+          id: String(pathInHome),
           outputs: [{ type: 'image', data: 'https://example.com/x', savedTo }],
         }))
         .map(line => `${JSON.stringify(line)}\n`)

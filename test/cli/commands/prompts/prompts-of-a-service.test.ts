@@ -34,13 +34,13 @@ image 1  required                         a stamp
 Run it: promptrun run ${VERSION} -i 'place=…' --image photo.png
 `;
 
-function answering(pathname: string, data: unknown, query: Record<string, string | null> = {}): Exchange {
+function exchange(pathname: string, data: unknown, query: Record<string, string | null> = {}): Exchange {
   return { expect: { method: 'GET', path: pathname, query }, answer: success(data) };
 }
 
 describe('prompts get', () => {
   it('shows the inputs a prompt expects and how to run it', async () => {
-    const script = [answering(`/prompts/${PROMPT}`, POSTCARD, { versionId: null })];
+    const script = [exchange(`/prompts/${PROMPT}`, POSTCARD, { versionId: null })];
     const { stdout, exitCode } = await runWithScript(script, ['prompts', 'get', PROMPT], {
       ...ON_TERMINAL,
       columns: 100,
@@ -50,13 +50,13 @@ describe('prompts get', () => {
   });
 
   it('shows the version that is asked for', async () => {
-    const script = [answering(`/prompts/${PROMPT}`, POSTCARD, { versionId: VERSION })];
+    const script = [exchange(`/prompts/${PROMPT}`, POSTCARD, { versionId: VERSION })];
     await runWithScript(script, ['prompt', 'get', PROMPT, '--version-id', VERSION]);
   });
 
   it('prints a line for each fact and each input for programs', async () => {
     const { stdout } = await runWithScript(
-      [answering(`/prompts/${PROMPT}`, POSTCARD)],
+      [exchange(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT],
     );
     expect(stdout.split('\n')).toEqual([
@@ -73,7 +73,7 @@ describe('prompts get', () => {
 
   it('prints the JSON unchanged', async () => {
     const { stdout } = await runWithScript(
-      [answering(`/prompts/${PROMPT}`, POSTCARD)],
+      [exchange(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT, '--json'],
     );
     expect(JSON.parse(stdout)).toEqual(POSTCARD);
@@ -81,7 +81,7 @@ describe('prompts get', () => {
 
   it('keeps the config, so that it needs no second request', async () => {
     const { home } = await runWithScript(
-      [answering(`/prompts/${PROMPT}`, POSTCARD)],
+      [exchange(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT],
     );
     expect(readFileSync(path.join(home, 'config/prompts.json'), 'utf8')).toContain('where it comes from');
@@ -92,7 +92,7 @@ describe('prompts get', () => {
     [{ textInputs: {}, imageInputs: [] }, 'It takes no inputs.'],
     [null, 'not described in a known form'],
   ])('describes the config %j with the facts that are known', async (config, words) => {
-    const script = [answering(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
+    const script = [exchange(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
     const { stdout } = await runWithScript(script, ['prompts', 'get', PROMPT], ON_TERMINAL);
     expect(stdout).toContain(words);
     expect(stdout).toContain(`Run it: promptrun run ${VERSION}\n`);
@@ -105,7 +105,7 @@ describe('prompts get', () => {
     };
     const odd = { ...POSTCARD, title: '\u001b]0;t\u0007', config: { textInputs } };
     const { stdout } = await runWithScript(
-      [answering(`/prompts/${PROMPT}`, odd)],
+      [exchange(`/prompts/${PROMPT}`, odd)],
       ['prompts', 'get', PROMPT],
       {
         ...ON_TERMINAL,
@@ -137,7 +137,7 @@ describe('versions', () => {
     { promptVersionId: PROMPT, publishedAt: '2025-01-02T03:04:05.000Z' },
   ];
   const script = [
-    answering(`/prompts/${PROMPT}/versions`, { promptId: PROMPT, title: 'Postcard', versions: entries }),
+    exchange(`/prompts/${PROMPT}/versions`, { promptId: PROMPT, title: 'Postcard', versions: entries }),
   ];
 
   it('are a table on a terminal', async () => {
@@ -162,7 +162,7 @@ describe('versions', () => {
   });
 
   it('show their inputs one by one', async () => {
-    const one = [answering(`/prompt-versions/${VERSION}`, POSTCARD)];
+    const one = [exchange(`/prompt-versions/${VERSION}`, POSTCARD)];
     const { stdout } = await runWithScript(one, ['versions', 'get', VERSION], {
       ...ON_TERMINAL,
       columns: 100,
@@ -196,7 +196,7 @@ describe('prompts search', () => {
     configs: {},
   };
   const found = (...rows: unknown[]): Exchange[] => [
-    answering('/prompts/publish', { rows }, { q: 'post card' }),
+    exchange('/prompts/publish', { rows }, { q: 'post card' }),
   ];
 
   it('sends the words as one query', async () => {
@@ -229,6 +229,6 @@ describe('prompts search', () => {
 
   it('takes 200 characters, however many bytes', async () => {
     const q = 'ü'.repeat(200);
-    await runWithScript([answering('/prompts/publish', { rows: [] }, { q })], ['prompts', 'search', q]);
+    await runWithScript([exchange('/prompts/publish', { rows: [] }, { q })], ['prompts', 'search', q]);
   });
 });

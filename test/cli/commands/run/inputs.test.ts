@@ -11,12 +11,16 @@ import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provid
 import { type Exchange, scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
 import { creation, PROMPT, runAgainst, startAgainst, succeededRun, VERSION } from './run-against-service.ts';
 
-const sent = (inputs: object, more: object = {}): object => ({ promptVersionId: VERSION, inputs, ...more });
+const creationBody = (inputs: object, more: object = {}): object => ({
+  promptVersionId: VERSION,
+  inputs,
+  ...more,
+});
 
 describe('what `run` sends', () => {
   it('sends one request for a version id', async () => {
     const service = await scriptedServiceForTest(
-      creation(succeededRun(), sent({ textInputs: { name: 'Ada' } })),
+      creation(succeededRun(), creationBody({ textInputs: { name: 'Ada' } })),
     );
     const { exitCode, stdout, stderr } = await runAgainst(service, ['run', VERSION, '-i', 'name=Ada']);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
@@ -41,7 +45,7 @@ describe('what `run` sends', () => {
         const argv = ['run', VERSION, '-i', `a=@@${argument}`, '-i', 'b=@value', '-i', 'c=@-', '--json'];
         const { stdout } = await runAgainst(service, argv, { home, stdin });
         const textInputs = { a: `@${argument}`, b: fileText(file), c: stdin };
-        expect(JSON.parse(stdout())).toMatchObject({ echo: sent({ textInputs }) });
+        expect(JSON.parse(stdout())).toMatchObject({ echo: creationBody({ textInputs }) });
       }),
       { numRuns: 40 },
     );
@@ -51,7 +55,7 @@ describe('what `run` sends', () => {
     const home = temporaryDirectory();
     const windowsText = '\uFEFFDear Ada,\r\n\r\nyours\r\n';
     const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
-    const service = await scriptedServiceForTest(creation(succeededRun(), sent({ textInputs })));
+    const service = await scriptedServiceForTest(creation(succeededRun(), creationBody({ textInputs })));
     writeFileSync(path.join(home, 'letter.txt'), windowsText);
     const argv = ['run', VERSION, '-i', `a=@${path.join(home, 'letter.txt')}`, '-i', 'b=@-'];
     expect((await runAgainst(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
@@ -67,7 +71,7 @@ describe('what `run` sends', () => {
     const service = await scriptedServiceForTest(
       creation(
         succeededRun(),
-        sent(
+        creationBody(
           {
             textInputs: { a: '1.0', b: 'from flag' },
             imageInputs: [
@@ -99,8 +103,8 @@ describe('what `run` sends', () => {
   it('reads an image and the inputs from standard input', async () => {
     const image = { type: 'base64', base64: png(3, 3).toString('base64') };
     const service = await scriptedServiceForTest(
-      creation(succeededRun(), sent({ imageInputs: [image] })),
-      creation(succeededRun(), sent({ textInputs: { ['__proto__']: '1' } })),
+      creation(succeededRun(), creationBody({ imageInputs: [image] })),
+      creation(succeededRun(), creationBody({ textInputs: { ['__proto__']: '1' } })),
     );
     expect((await runAgainst(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode).toBe(
       0,
@@ -113,7 +117,7 @@ describe('what `run` sends', () => {
 describe('a target', () => {
   it('may be an alias of anything else', async () => {
     const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(creation(succeededRun(), sent({})));
+    const service = await scriptedServiceForTest(creation(succeededRun(), creationBody({})));
     await runAgainst(service, ['alias', 'set', 'greet', VERSION], { home });
     expect((await runAgainst(service, ['run', 'greet'], { home })).exitCode).toBe(0);
   });

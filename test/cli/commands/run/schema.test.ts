@@ -19,19 +19,19 @@ function schemaFile(schema: unknown): string {
   return file;
 }
 
-async function checked(data: string, schema: unknown, ...more: string[]): Promise<CommandResult> {
+async function runWithSchema(data: string, schema: unknown, ...more: string[]): Promise<CommandResult> {
   const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [textOutput(data)] })));
   return runAgainst(service, ['run', VERSION, '--schema', schemaFile(schema), ...more]);
 }
 
 describe('--schema', () => {
   it('accepts an output that matches', async () => {
-    const { exitCode, stdout, stderr } = await checked('{"items":[{"price":1}]}', SCHEMA);
+    const { exitCode, stdout, stderr } = await runWithSchema('{"items":[{"price":1}]}', SCHEMA);
     expect([exitCode, stdout(), stderr()]).toEqual([0, '{"items":[{"price":1}]}\n', '']);
   });
 
   it('names the first mismatch, still prints the output, and exits with 5', async () => {
-    const { exitCode, stdout, stderr } = await checked('{"items":[{"price":1},{"price":"2"}]}', SCHEMA);
+    const { exitCode, stdout, stderr } = await runWithSchema('{"items":[{"price":1},{"price":"2"}]}', SCHEMA);
     expect(exitCode).toBe(5);
     expect(stdout()).toBe('{"items":[{"price":1},{"price":"2"}]}\n');
     expect(stderr()).toBe(
@@ -41,18 +41,18 @@ describe('--schema', () => {
 
   it('says that an answer is nested too deeply to be checked', async () => {
     const data = '['.repeat(10_000) + ']'.repeat(10_000);
-    const { exitCode, stderr } = await checked(data, true);
+    const { exitCode, stderr } = await runWithSchema(data, true);
     expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('it has more than 500 levels')]);
   });
 
   it.each(['Here it is: {}', '```json\n{"items":[]}\n```', ''])('says that %j is not JSON', async data => {
-    const { exitCode, stderr } = await checked(data, SCHEMA);
+    const { exitCode, stderr } = await runWithSchema(data, SCHEMA);
     expect(exitCode).toBe(5);
     expect(stderr()).toContain('does not match the schema at "": it is not JSON');
   });
 
   it('reports the mismatch in one JSON line with --json', async () => {
-    const { exitCode, stdout, stderr } = await checked('{}', SCHEMA, '--json');
+    const { exitCode, stdout, stderr } = await runWithSchema('{}', SCHEMA, '--json');
     expect(exitCode).toBe(5);
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN });
     expect(JSON.parse(stderr())).toMatchObject({
@@ -83,7 +83,7 @@ describe('--schema', () => {
 
   it('knows draft-07 as well as 2020-12', async () => {
     const tuple = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
-    expect((await checked('[1]', tuple)).exitCode).toBe(5);
-    expect((await checked('[1]', { prefixItems: [{ type: 'string' }] })).exitCode).toBe(5);
+    expect((await runWithSchema('[1]', tuple)).exitCode).toBe(5);
+    expect((await runWithSchema('[1]', { prefixItems: [{ type: 'string' }] })).exitCode).toBe(5);
   });
 });

@@ -52,7 +52,7 @@ const unanswered = (answer: Exchange['answer']): Exchange => ({
 });
 
 /** Returns an answer of a service whose clock shows this time. */
-const at = (time: number, answer: PlainAnswer): PlainAnswer => ({
+const answerDated = (time: number, answer: PlainAnswer): PlainAnswer => ({
   ...answer,
   headers: { ...answer.headers, date: new Date(time).toUTCString() },
 });
@@ -73,7 +73,7 @@ const row = (runId: string, more: object = {}): object => ({
 });
 const list = (...rows: object[]): Exchange => ({
   expect: { method: 'GET', path: '/runs' },
-  answer: at(TEST_NOW, success({ rows, hasMore: false })),
+  answer: answerDated(TEST_NOW, success({ rows, hasMore: false })),
 });
 
 const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
@@ -224,10 +224,10 @@ describe('a creation that is not answered', () => {
   it.each<[string, Exchange['answer']]>([
     ['a broken connection', 'reset-after-body'],
     ['a closed connection', 'close'],
-    ['an answer cut short', at(TEST_NOW, { ...success(succeededRun()), cutAfter: 20 })],
-    ["an intermediary's 502, whose clock is another", at(TEST_NOW + 3_600_000, html(502))],
-    ["an intermediary's 504, whose clock is another", at(TEST_NOW - 3_600_000, html(504))],
-    ['a 504 without a run id', at(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
+    ['an answer cut short', answerDated(TEST_NOW, { ...success(succeededRun()), cutAfter: 20 })],
+    ["an intermediary's 502, whose clock is another", answerDated(TEST_NOW + 3_600_000, html(502))],
+    ["an intermediary's 504, whose clock is another", answerDated(TEST_NOW - 3_600_000, html(504))],
+    ['a 504 without a run id', answerDated(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
   ])('after %s is looked for, never sent again, and the run that fits is only named', async (_, answer) => {
     const home = temporaryDirectory();
     const fitting = list(row(RUN), row(OTHER_RUN, { promptVersionId: PROMPT }));
@@ -306,7 +306,7 @@ describe('a creation that is not answered', () => {
     ["the service's own 500", supported(failure(500, 'SERVER_ERROR', 'oops'))],
   ])('is sent again under its key after %s if the service keeps such keys', async (_, answer) => {
     const keys: unknown[] = [];
-    const sent = (call: { headers: Record<string, unknown> }): void => {
+    const noteKey = (call: { headers: Record<string, unknown> }): void => {
       keys.push(call.headers['idempotency-key']);
     };
     const home = temporaryDirectory();
@@ -315,14 +315,14 @@ describe('a creation that is not answered', () => {
       {
         expect: { method: 'POST', path: '/runs' },
         answer: call => {
-          sent(call);
+          noteKey(call);
           return answer as PlainAnswer;
         },
       },
       {
         expect: { method: 'POST', path: '/runs' },
         answer: call => {
-          sent(call);
+          noteKey(call);
           return supported(success(succeededRun()));
         },
       },
@@ -371,7 +371,7 @@ describe('a creation that is not answered', () => {
   it('leaves runs out that the journal knows', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
-      { ...creation(), answer: at(TEST_NOW, success(succeededRun({ runId: OTHER_RUN }))) },
+      { ...creation(), answer: answerDated(TEST_NOW, success(succeededRun({ runId: OTHER_RUN }))) },
       unanswered('reset-after-body'),
       list(row(RUN), row(OTHER_RUN)),
       poll({}),
@@ -382,10 +382,10 @@ describe('a creation that is not answered', () => {
 
   it('goes by the clock of the service', async () => {
     const service = await scriptedServiceForTest(
-      unanswered(at(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
+      unanswered(answerDated(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
       {
         expect: { method: 'GET', path: '/runs', query: { since: String((TEST_NOW - 3_600_000) / 1000) } },
-        answer: at(
+        answer: answerDated(
           TEST_NOW - 3_600_000,
           success({
             rows: [row(RUN, { createdAt: new Date(TEST_NOW - 3_599_000).toISOString() })],
@@ -476,7 +476,7 @@ describe('a creation that is not answered', () => {
   it('is asked for by its key if the service keeps it, which settles the journal', async () => {
     const home = temporaryDirectory();
     const id = (): string => (readJournal(home)[0] as { id: string }).id;
-    const keyed = (rows: () => object[]): Exchange => ({
+    const listByKey = (rows: () => object[]): Exchange => ({
       expect: { path: '/runs' },
       answer: call => {
         expect(call.query['idempotencyKey']).toBe(id());
@@ -489,8 +489,8 @@ describe('a creation that is not answered', () => {
         running.raise('SIGINT');
         return 'silence';
       }),
-      keyed(() => []),
-      keyed(() => [{ ...row(OTHER_RUN), idempotencyKey: id() }]),
+      listByKey(() => []),
+      listByKey(() => [{ ...row(OTHER_RUN), idempotencyKey: id() }]),
       { ...poll({ runId: OTHER_RUN }), expect: { path: `/runs/${OTHER_RUN}` }, times: 2 },
     );
     const running = startAgainst(service, RUN_IT, { home });
@@ -512,7 +512,7 @@ describe('a creation that is not answered', () => {
     ['no word of idempotency', false],
   ])('is only named if an answer to its key has %s', async (_, says) => {
     const home = temporaryDirectory();
-    const page = at(TEST_NOW, success({ rows: [row(RUN)], hasMore: false }));
+    const page = answerDated(TEST_NOW, success({ rows: [row(RUN)], hasMore: false }));
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       list(),

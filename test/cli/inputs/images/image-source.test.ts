@@ -10,7 +10,7 @@ import { isPosix } from '../../../support/system.ts';
 
 type Bytes = Extract<ImageSource, { kind: 'bytes' }>;
 
-async function opened(content: Buffer): Promise<{ file: string; image: Bytes }> {
+async function writeAndOpen(content: Buffer): Promise<{ file: string; image: Bytes }> {
   const { ctx, home } = await testContext();
   const file = path.join(home, 'picture');
   writeFileSync(file, content);
@@ -21,7 +21,7 @@ describe('an image in a file', () => {
   const large = Buffer.concat([png(1, 1), Buffer.alloc(700_001, 'x')]);
 
   it('has the bytes that were checked each time it is sent', async () => {
-    const { image } = await opened(large);
+    const { image } = await writeAndOpen(large);
     expect(image).toMatchObject({
       size: large.length,
       sha256: createHash('sha256').update(large).digest('hex'),
@@ -35,13 +35,13 @@ describe('an image in a file', () => {
     ['shrinks', file => writeFileSync(file, large.subarray(0, 1000))],
     ['changes', file => writeFileSync(file, Buffer.from(large).fill('y', 700_000))],
   ])('that %s meanwhile is not sent to its end', async (_, change) => {
-    const { file, image } = await opened(large);
+    const { file, image } = await writeAndOpen(large);
     change(file);
     await expect(imageBytes(image)).rejects.toThrow('image picture changed while it was being sent');
   });
 
   it('that is gone meanwhile is missed', async () => {
-    const { file, image } = await opened(large);
+    const { file, image } = await writeAndOpen(large);
     rmSync(file);
     await expect(imageBytes(image)).rejects.toThrow('picture does not exist');
   });

@@ -21,7 +21,7 @@ async function settings(active: string | undefined = 'work') {
 
 type Flags = Pick<Partial<GlobalOptions>, 'profile' | 'baseUrl' | 'insecureHttp'>;
 
-async function resolved(flags: Flags, env: Env, of = settings()): Promise<unknown> {
+async function resolveToText(flags: Flags, env: Env, of = settings()): Promise<unknown> {
   const asked = { globals: { insecureHttp: false, ...flags }, env, settings: await of };
   try {
     const address = resolveAddress(asked);
@@ -33,7 +33,7 @@ async function resolved(flags: Flags, env: Env, of = settings()): Promise<unknow
   }
 }
 
-const none = () => Promise.resolve(new Settings(temporaryDirectory(), testClock()));
+const noSettings = () => Promise.resolve(new Settings(temporaryDirectory(), testClock()));
 const BASE = 'PROMPTRUN_BASE_URL';
 const KEY = 'PROMPTRUN_API_KEY';
 
@@ -119,7 +119,7 @@ describe('the address and the key of requests', () => {
       "2: PROMPTRUN_API_KEY: the key contains characters that keys can't have",
     ],
   ])('%s: %j %j', async (_, flags, env, expected) => {
-    expect(await resolved(flags, env)).toEqual(expected);
+    expect(await resolveToText(flags, env)).toEqual(expected);
   });
 
   it.each<[string, Flags, Env, unknown]>([
@@ -133,7 +133,7 @@ describe('the address and the key of requests', () => {
     ],
     ['both', {}, { [BASE]: OTHER, [KEY]: 'k' }, [OTHER, 'k']],
   ])('with nothing configured, %s', async (_, flags, env, expected) => {
-    expect(await resolved(flags, env, none())).toEqual(expected);
+    expect(await resolveToText(flags, env, noSettings())).toEqual(expected);
   });
 
   it('never falls back to the embedded service while there are profiles', async () => {
@@ -141,7 +141,7 @@ describe('the address and the key of requests', () => {
       await opened.update(document => delete document.activeProfile);
       return opened;
     });
-    expect(await resolved({}, {}, of)).toBe('2: there are profiles, but none is active');
+    expect(await resolveToText({}, {}, of)).toBe('2: there are profiles, but none is active');
   });
 });
 
@@ -155,7 +155,7 @@ describe('a base URL', () => {
     ['http://127.1.2.3', 'http://127.1.2.3/v1'],
     ['http://[::1]:80', 'http://[::1]/v1'],
   ])('%s is used as %s', async (baseUrl, expected) => {
-    expect(await resolved({ baseUrl }, { [KEY]: 'k' })).toEqual([expected, 'k']);
+    expect(await resolveToText({ baseUrl }, { [KEY]: 'k' })).toEqual([expected, 'k']);
   });
 
   it.each([
@@ -165,10 +165,13 @@ describe('a base URL', () => {
     'http://192.168.0.1',
     'http://0x7f000001.a.test',
   ])('%s is refused: the key would travel in the clear', async baseUrl => {
-    expect(await resolved({ baseUrl }, { [KEY]: 'k' })).toMatch(
+    expect(await resolveToText({ baseUrl }, { [KEY]: 'k' })).toMatch(
       /^2: --base-url: plain http to .* in the clear$/,
     );
-    expect(await resolved({ baseUrl, insecureHttp: true }, { [KEY]: 'k' })).toEqual([`${baseUrl}/v1`, 'k']);
+    expect(await resolveToText({ baseUrl, insecureHttp: true }, { [KEY]: 'k' })).toEqual([
+      `${baseUrl}/v1`,
+      'k',
+    ]);
   });
 
   it.each([
@@ -179,7 +182,7 @@ describe('a base URL', () => {
     'https://a.test/#x',
     'file:///v1',
   ])('%s is refused', async baseUrl => {
-    const told = await resolved({}, { [KEY]: 'k', [BASE]: baseUrl });
+    const told = await resolveToText({}, { [KEY]: 'k', [BASE]: baseUrl });
     expect(told).toMatch(/^2: PROMPTRUN_BASE_URL: /);
     expect(told).not.toContain('hunter2');
   });

@@ -22,7 +22,7 @@ const NOW = Date.parse('2026-01-02T03:04:05.678Z');
 
 let directory: string;
 let journal: Journal;
-const begun = async (of: Journal, start = START): Promise<JournalEntry> => {
+const beginEntry = async (of: Journal, start = START): Promise<JournalEntry> => {
   const entry = of.entry(start);
   await of.begin(entry);
   return entry;
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 describe('the journal', () => {
   it.runIf(isPosix)('keeps a creation and what became of it, readable by its owner only', async () => {
-    const entry = await begun(journal);
+    const entry = await beginEntry(journal);
     expect(await readEntries(journal)).toEqual([entry]);
     await journal.outcome(entry.id, { outcome: 'created', runId: 'r1' });
     await journal.outcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
@@ -65,32 +65,34 @@ describe('the journal', () => {
   });
 
   it('loses only the line a crash tore', async () => {
-    const first = await begun(journal);
+    const first = await beginEntry(journal);
     await appendFile(journal.file, '{"id":"torn","time":"2026-01-');
     const other = new Journal(directory, { now: () => NOW });
-    const second = await begun(other);
+    const second = await beginEntry(other);
     await other.close();
     expect(await journal.read()).toEqual({ entries: [second, first], damaged: 0 });
   });
 
   it('keeps what another process wrote at the same time', async () => {
     const other = new Journal(directory, { now: () => NOW });
-    const started = await Promise.all(Array.from({ length: 20 }, (_, at) => begun(at % 2 ? journal : other)));
+    const started = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => beginEntry(at % 2 ? journal : other)),
+    );
     await other.close();
     const ids = (await readEntries(journal)).map(({ id }) => id);
     expect(ids.toSorted()).toEqual(started.map(({ id }) => id).toSorted());
   });
 
   it('takes the last creation of a service that may have made a run', async () => {
-    const one = await begun(journal);
+    const one = await beginEntry(journal);
     await journal.outcome(one.id, { outcome: 'created', runId: 'r1' });
-    const refused = await begun(journal);
+    const refused = await beginEntry(journal);
     await journal.outcome(refused.id, { outcome: 'refused' });
-    await begun(journal, { ...START, service: 'local' });
+    await beginEntry(journal, { ...START, service: 'local' });
     expect(await journal.last(SERVICE)).toMatchObject({ id: one.id, runId: 'r1' });
     expect(await journal.find(SERVICE, 'r1')).toMatchObject({ id: one.id });
     expect(await journal.find(SERVICE, 'r2')).toBeUndefined();
-    const lost = await begun(journal);
+    const lost = await beginEntry(journal);
     await journal.outcome(lost.id, { outcome: 'lost' });
     expect((await journal.last(SERVICE))?.id).toBe(lost.id);
     expect((await readEntries(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
@@ -104,17 +106,17 @@ describe('the journal', () => {
         expect(entries.every(entry => typeof entry.id === 'string')).toBe(true);
       }),
     );
-    await begun(journal);
+    await beginEntry(journal);
     await writeFile(journal.file, Buffer.from([0xff, 0xfe, 0x00, 0x0a]), { flag: 'a' });
     expect((await journal.read()).damaged).toBe(1);
   });
 
   it('lists the creations that may have made a run, and the runs that it names', async () => {
     const [ended, refused, lost, open] = [
-      await begun(journal),
-      await begun(journal),
-      await begun(journal),
-      await begun(journal),
+      await beginEntry(journal),
+      await beginEntry(journal),
+      await beginEntry(journal),
+      await beginEntry(journal),
     ];
     await journal.outcome(ended.id, { outcome: 'ended', runId: 'r1' });
     await journal.outcome(refused.id, { outcome: 'refused' });
@@ -127,17 +129,17 @@ describe('the journal', () => {
   });
 
   it('is put aside once it is large, and read on from there', async () => {
-    const first = await begun(journal);
+    const first = await beginEntry(journal);
     await journal.close();
     await appendFile(journal.file, `${'x'.repeat(5 * 1024 * 1024)}\n`);
-    const second = await begun(journal);
+    const second = await beginEntry(journal);
     expect((await stat(journal.file)).size).toBeLessThan(1000);
     expect((await readEntries(journal)).map(({ id }) => id)).toEqual([second.id, first.id]);
     expect((await readdir(directory)).length).toBe(2);
   });
 
   it('never holds an input', async () => {
-    await begun(journal);
+    await beginEntry(journal);
     expect(Object.keys(JSON.parse(await readFile(journal.file, 'utf8')) as object)).toEqual([
       'id',
       'time',

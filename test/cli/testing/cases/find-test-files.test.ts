@@ -219,7 +219,7 @@ it.runIf(hasLinks)(
 );
 
 describe('completion', () => {
-  async function completed(home: string, words: string[]): Promise<string[]> {
+  async function completions(home: string, words: string[]): Promise<string[]> {
     const { stdout, stderr } = await new Project({}).run(['__complete', 'fish', '--', ...words], {
       home,
     });
@@ -243,8 +243,8 @@ describe('completion', () => {
         if (isPosix) symlinkSync('/dev/zero', path.join(home, `e-${name}`));
         if (isPosix) execFileSync('mkfifo', [path.join(home, `f-${name}`)]);
       }
-      expect(await completed(home, ['prompts', 'check', ''])).toEqual(['a-x.prompt', 'b-x.prompt']);
-      expect(await completed(home, ['test', ''])).toEqual(['a-x.test.yaml', 'b-x.test.yaml']);
+      expect(await completions(home, ['prompts', 'check', ''])).toEqual(['a-x.prompt', 'b-x.prompt']);
+      expect(await completions(home, ['test', ''])).toEqual(['a-x.test.yaml', 'b-x.test.yaml']);
     },
   );
 
@@ -253,7 +253,7 @@ describe('completion', () => {
     const outside = temporaryDirectory();
     writeFileSync(path.join(outside, 'x.prompt'), '');
     symlinkSync(outside, path.join(home, 'linked'));
-    expect(await completed(home, ['prompts', 'check', ''])).toEqual(['linked/']);
-    expect(await completed(home, ['prompts', 'check', 'linked/'])).toEqual(['linked/x.prompt']);
+    expect(await completions(home, ['prompts', 'check', ''])).toEqual(['linked/']);
+    expect(await completions(home, ['prompts', 'check', 'linked/'])).toEqual(['linked/x.prompt']);
   });
 });

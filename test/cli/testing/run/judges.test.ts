@@ -42,7 +42,7 @@ const ASSERTION = ", provider: 'openai:of-assertion'";
 const TEST = "    options: { provider: 'anthropic:messages:of-test' }\n";
 const DEFAULT = "defaultTest:\n  options: { provider: 'mistral:of-default' }\n";
 
-function configured(...without: readonly string[]): Project {
+function projectWithout(...without: readonly string[]): Project {
   return new Project({
     'promptfooconfig.yaml': without.reduce((text, part) => text.replace(part, ''), CONFIG),
   });
@@ -55,12 +55,12 @@ describe('the judge of a configuration of promptfoo', () => {
     ['defaultTest', [ASSERTION, TEST], 'mistral'],
     ['--judge', [ASSERTION, TEST, DEFAULT], 'groq'],
   ])('is the one of %s before those that follow', async (_, without, provider) => {
-    const { exitCode, stderr } = await configured(...without).run(['test', '--judge', 'groq/of-flag']);
+    const { exitCode, stderr } = await projectWithout(...without).run(['test', '--judge', 'groq/of-flag']);
     expect([exitCode, stderr()]).toEqual([3, expect.stringContaining(`no key for ${provider}:`)]);
   });
 
   it('is the setting if nothing else names one, and not a default for a key', async () => {
-    const project = configured(ASSERTION, TEST, DEFAULT);
+    const project = projectWithout(ASSERTION, TEST, DEFAULT);
     await project.run(['config', 'set', 'judge', 'groq/of-setting']);
     const options = { home: project.home, local: localService, env: { OPENAI_API_KEY: 'sk-test' } };
     const { exitCode, stderr } = await runInProcess(['test'], options);
@@ -71,7 +71,7 @@ describe('the judge of a configuration of promptfoo', () => {
     ['OPENAI_API_KEY', 'openai/gpt-5.5-2026-04-23'],
     ['ANTHROPIC_API_KEY', 'anthropic/claude-sonnet-4-6'],
   ])("is promptfoo's own default for %s, which a note names", async (variable, model) => {
-    const project = configured(ASSERTION, TEST, DEFAULT);
+    const project = projectWithout(ASSERTION, TEST, DEFAULT);
     const env = { [variable]: 'sk-test' };
     const { exitCode, stderr } = await runInProcess(['test', '--dry-run'], {
       home: project.home,
@@ -92,7 +92,7 @@ describe('the judge of a configuration of promptfoo', () => {
   });
 
   it('is missing if nothing names one and no key is set', async () => {
-    const { exitCode, stderr } = await configured(ASSERTION, TEST, DEFAULT).run(['test']);
+    const { exitCode, stderr } = await projectWithout(ASSERTION, TEST, DEFAULT).run(['test']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('a rubric needs a judge')]);
   });
 });

@@ -39,7 +39,7 @@ class Answering extends Project {
 }
 
 const caseWith = (more: string): string => `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
-const asked = (): number => provider.requests.length;
+const requestCount = (): number => provider.requests.length;
 
 describe('a repeated case', () => {
   it('is reported with how many of its runs passed, the interval of its rate, and that it is flaky', async () => {
@@ -101,13 +101,13 @@ describe('a repeated case', () => {
   it('runs as often as requested', async () => {
     const project = new Answering(`${caseWith('repeat: 2')}${caseWith('pass: 3')}`, 'y');
     const { exitCode } = await project.test('--repeat', '5');
-    expect([exitCode, asked()]).toEqual([0, 10]);
+    expect([exitCode, requestCount()]).toEqual([0, 10]);
   });
 
   it.each(['0', '1001', 'x', '1.5'])('is not run %s times', async repeat => {
     const { exitCode, stderr } = await new Answering(caseWith('repeat: 2'), 'y').test('--repeat', repeat);
     expect(stderr()).toContain(`--repeat takes a whole number from 1 to 1000, not "${repeat}"`);
-    expect([exitCode, asked()]).toEqual([2, 0]);
+    expect([exitCode, requestCount()]).toEqual([2, 0]);
   });
 
   it('has its own answers in a replay', async () => {
@@ -116,7 +116,7 @@ describe('a repeated case', () => {
     const { cases: replayed } = await project.report('--replay', 'recorded');
     expect(replayed).toMatchObject([{ passed: 3, runs: 5, flaky: true }]);
     expect(live).toMatchObject([{ passed: 3, runs: 5, flaky: true }]);
-    expect(asked()).toBe(5);
+    expect(requestCount()).toBe(5);
   });
 });
 
@@ -145,14 +145,14 @@ describe('how often a case must pass', () => {
   it.each(['101%', '-1%', '80 %', '%', 'most', '0', '1.5', '80%!'])('is not %s', async pass => {
     const { exitCode, stderr } = await new Answering(caseWith(`repeat: 5\n    pass: "${pass}"`), 'y').test();
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass must be a/u);
-    expect([exitCode, asked()]).toEqual([2, 0]);
+    expect([exitCode, requestCount()]).toEqual([2, 0]);
   });
 
   it('is at most as often as it runs', async () => {
     const project = new Answering(caseWith('repeat: 5\n    pass: 4'), 'y');
     const { exitCode, stderr } = await project.test('--repeat', '3');
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass \(4\) is more than repeat \(3\)/u);
-    expect([exitCode, asked()]).toEqual([2, 0]);
+    expect([exitCode, requestCount()]).toEqual([2, 0]);
   });
 });
 
@@ -165,24 +165,24 @@ describe('test --sure', () => {
     expect(cases).toMatchObject([
       { status: 'passed', passed: 8, runs: 8, interval: [expect.any(Number), 1] },
     ]);
-    expect(asked()).toBe(8);
+    expect(requestCount()).toBe(8);
   });
 
   it('fails a case whose rate is too low', async () => {
     const { exitCode } = await new Answering(required('90%'), 'n').test('--sure');
-    expect([exitCode, asked()]).toEqual([5, 2]);
+    expect([exitCode, requestCount()]).toEqual([5, 2]);
   });
 
   it('fails a case that must always pass at its first bad answer', async () => {
     const { cases } = await new Answering(required('100%'), 'yyyn').report('--sure');
     expect(cases).toMatchObject([{ status: 'failed', passed: 3, runs: 4 }]);
-    expect(asked()).toBe(4);
+    expect(requestCount()).toBe(4);
   });
 
   it('needs only one answer if none has to pass', async () => {
     const { cases } = await new Answering(required('0%'), 'n').report('--sure', '--concurrency', '8');
     expect(cases).toMatchObject([{ status: 'passed', runs: 1 }]);
-    expect(asked()).toBe(1);
+    expect(requestCount()).toBe(1);
   });
 
   it('reports a case that stays undecided as a separate kind of failure', async () => {
@@ -195,11 +195,11 @@ describe('test --sure', () => {
       '80 % needed; not enough runs to say: more than 10,000 more would probably decide',
     );
     expect(stdout()).toContain('0 passed, 0 failed, 1 undecided');
-    expect([exitCode, asked()]).toEqual([5, 10]);
+    expect([exitCode, requestCount()]).toEqual([5, 10]);
     const junit = await project.test(...flags, '--reporter', 'junit', '--resume');
     expect(junit.stdout()).toContain('failures="1" errors="0"');
     expect(junit.stdout()).toContain('<failure message="not enough runs to say');
-    expect(asked()).toBe(10);
+    expect(requestCount()).toBe(10);
   });
 
   it('says how many more runs would probably decide', async () => {
@@ -218,7 +218,7 @@ describe('test --sure', () => {
       "note: a rate of 95 % can't be shown: 100 good answers reach 92.6 %; it needs 158",
     );
     expect(stderr()).not.toContain('80 %');
-    expect(asked()).toBe(0);
+    expect(requestCount()).toBe(0);
   });
 
   it('leaves cases without a rate as they are', async () => {
@@ -231,12 +231,12 @@ describe('test --sure', () => {
     const refused = { status: 401, body: { error: { message: 'no such key', code: 'invalid_api_key' } } };
     provider.reset(chatAnswer('yes'), chatAnswer('yes'), chatAnswer('no'), refused);
     const first = await project.test('--sure');
-    expect([first.exitCode, asked()]).toEqual([3, 4]);
+    expect([first.exitCode, requestCount()]).toEqual([3, 4]);
     provider.reset(chatAnswer('yes'));
     const { cases } = await project.report('--sure', '--resume');
     // One half is ruled out by eleven of twelve answers, and not yet by ten of eleven.
     expect(cases).toMatchObject([{ status: 'passed', passed: 11, runs: 12 }]);
-    expect(asked()).toBe(9);
+    expect(requestCount()).toBe(9);
   });
 
   it('counts no answer that comes after the decision', async () => {

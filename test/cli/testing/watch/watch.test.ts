@@ -6,7 +6,7 @@ import { startInProcess } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
 /** Writes two prompts into one folder with a case each, one of which reads a file, and a third elsewhere. */
-function project(): Project {
+function threePromptProject(): Project {
   const testExpectingOwn = (text: string): string =>
     `cases:\n  - { name: says ${text}, inputs: { text: "${text}" }, expect: [{ equals: own }] }\n`;
   return new Project({
@@ -21,7 +21,7 @@ function project(): Project {
 }
 
 /** Starts a command that keeps running, and returns its output since the last look at it. */
-function watching(own: Project, argv: readonly string[] = []) {
+function startWatching(own: Project, argv: readonly string[] = []) {
   const started = startInProcess(['test', '--watch', ...argv], { home: own.home, local: localService });
   let [shown, told] = [0, 0];
   const next = async (until: string): Promise<string> => {
@@ -35,8 +35,8 @@ function watching(own: Project, argv: readonly string[] = []) {
 
 describe('test --watch', () => {
   it('runs all once, then the cases that each change concerns, and says which and why', async () => {
-    const own = project();
-    const { stderr, raise, ended, next, round } = watching(own);
+    const own = threePromptProject();
+    const { stderr, raise, ended, next, round } = startWatching(own);
     expect(await round()).toContain('3 passed, 0 failed');
     own.write('a/text.txt', 'other');
     expect(await round()).toMatch(
@@ -74,7 +74,7 @@ describe('test --watch', () => {
       own.write('echo.test.yaml', `${head}cases:\n${cases.join('')}`);
     };
     write('', 'one', 'two');
-    const { stdout, stderr, next, round, raise, ended } = watching(own);
+    const { stdout, stderr, next, round, raise, ended } = startWatching(own);
     expect(await round()).toContain('2 passed, 0 failed');
     write('# a remark\n', 'one', 'three', 'four');
     const changed = await round();
@@ -98,7 +98,7 @@ describe('test --watch', () => {
       `target: sandbox\ncases:\n  - { name: slow, options: { delaySeconds: ${delay} } }\n`;
     const own = new Project({ 'slow.test.yaml': slow(130), 'echo.prompt': ECHO });
     own.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
-    const { stdout, round, raise, ended } = watching(own);
+    const { stdout, round, raise, ended } = startWatching(own);
     await vi.waitFor(() => expect(readRunJournal(own)).toContain('ended'), { timeout: 60_000 });
     expect(stdout()).toBe('');
     own.write('slow.test.yaml', slow(0));
