@@ -3,7 +3,6 @@ import type { BrowserService } from './browser-service.ts';
 export interface ViewContext {
   readonly service: BrowserService;
   readonly main: HTMLElement;
-  /** Sets the title of the view. */
   setTitle(title: string): void;
   /** Aborted as soon as the user leaves the view or signs out. */
   readonly signal: AbortSignal;

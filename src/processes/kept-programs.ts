@@ -15,7 +15,6 @@ export interface StartedProgram {
   end(): Promise<void>;
 }
 
-/** A question to a program. */
 export interface ProgramQuestion<P extends StartedProgram> {
   /** Questions with the same key are for the same program. */
   readonly key: string;
@@ -23,7 +22,6 @@ export interface ProgramQuestion<P extends StartedProgram> {
   readonly limits: ProgramLimits;
   /** Starts the program. @throws if it can't be started */
   start(): Promise<P>;
-  /** Prepares the program for this question. */
   prepare(program: P): Promise<void>;
 }
 

@@ -12,7 +12,6 @@ export interface ProgramEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Returns the end of a program in words. */
 export function programEndText({ code, signal }: ProgramEnd): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
 }

@@ -12,7 +12,6 @@ export interface ProgramOutput {
   readonly end: ProgramEnd | 'stays' | undefined;
 }
 
-/** The limits of a program. */
 export interface ProgramLimits {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;

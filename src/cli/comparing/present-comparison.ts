@@ -18,7 +18,6 @@ import { comparisonGrid, type FinishedComparison } from './comparison-grid.ts';
 import type { Variant } from './create-variants.ts';
 import { type ExpectedCases, unjudgedText, type VariantVerdict, verdictTexts } from './judge-rows.ts';
 
-/** A comparison with its verdicts. */
 export interface ShownComparison extends FinishedComparison {
   /** The cases that judge the answers; undefined without `--expect`. */
   readonly expected: ExpectedCases | undefined;

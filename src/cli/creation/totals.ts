@@ -8,7 +8,6 @@ export interface RunSpend {
   readonly credits?: Credits | undefined;
   /** Set only by the embedded service. */
   readonly cost?: Money | undefined;
-  /** The service tokens. */
   readonly tokens?: number | undefined;
   /** The cost as the embedded service counts it. */
   readonly counted?: RunCost | undefined;
@@ -56,7 +55,6 @@ export function addUp(amounts: readonly (number | undefined)[]): number | undefi
   return sum;
 }
 
-/** Returns the known totals of runs. */
 export function totalSpend(runs: readonly RunSpend[]): Totals {
   const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();
   const tokens = runs.flatMap(run => run.tokens ?? []);

@@ -16,7 +16,6 @@ export interface QuestionAnswers {
   readonly images: readonly string[];
 }
 
-/** Asks for each input that was not given, by its type. */
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,

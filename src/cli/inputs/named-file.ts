@@ -23,7 +23,6 @@ export interface NamingFolder {
   readonly onNamed?: (file: string) => void;
 }
 
-/** Maximum size of a named file, in bytes. */
 const MAX_NAMED_FILE_BYTES = 20 * 1024 * 1024;
 
 /**

@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** Maximum length of an expression, in bytes. */
 const MAX_EXPRESSION_BYTES = 16 * 1024;
 
 /**

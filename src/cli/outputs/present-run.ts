@@ -232,7 +232,6 @@ async function printJson(ctx: Context, { advise }: Connection, run: Run): Promis
   }
 }
 
-/** Saves the outputs of a run if that is planned. */
 export async function saveAsPlanned(
   ctx: Context,
   connection: Connection,

@@ -42,7 +42,6 @@ export interface Choice<T> {
 }
 
 export interface ChoiceQuestion<T> extends Question {
-  /** The choices, at least one. */
   readonly choices: readonly Choice<T>[];
   /** The initially selected choice. */
   readonly default?: T | undefined;

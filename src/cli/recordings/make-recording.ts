@@ -23,7 +23,6 @@ export interface RecordOptions {
   readonly baseUrl: string;
   /** Fetches generated media without the key. */
   readonly download: (url: string, limits: { readonly signal: AbortSignal }) => Promise<Download>;
-  /** Aborts downloads. */
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
   /** Explains why a run failed before a model answered, which its answer doesn't say. */

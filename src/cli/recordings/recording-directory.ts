@@ -16,7 +16,6 @@ import { answerFault, recordingFault } from './recording-fault.ts';
 
 export interface RecordedAnswer {
   readonly httpStatus: number;
-  /** The envelope. */
   readonly body: UncheckedObject;
 }
 

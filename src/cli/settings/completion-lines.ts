@@ -15,7 +15,6 @@ const FISH = 'if type -q promptrun; promptrun completion fish | source; end';
 const POWERSHELL_LINE =
   'if (Get-Command promptrun -ErrorAction Ignore) { promptrun completion powershell | Out-String | Invoke-Expression }';
 
-/** The completion lines, one for each shell. */
 export const COMPLETION_LINES = [
   {
     shell: 'bash',

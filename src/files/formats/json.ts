@@ -15,7 +15,6 @@ export function ownValue(value: JsonValue | undefined, name: string): JsonValue 
   return (value as JsonObject)[name];
 }
 
-/** Returns the fields of an object that are not undefined. */
 export function withoutUndefined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -13,7 +13,6 @@ export interface MissingModel {
   readonly isUnreadable: boolean;
   /** All models files together. */
   readonly described: ModelsFile;
-  /** The file that the user named. */
   readonly named: ModelsFile;
 }
 

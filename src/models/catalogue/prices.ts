@@ -15,7 +15,6 @@ export interface Pricing {
 }
 
 export interface PricingOptions {
-  /** True for a provider batch. */
   readonly providerBatch?: boolean | undefined;
   /** The options of the prompt and the run. */
   readonly runOptions?: Readonly<Record<string, unknown>>;

@@ -20,7 +20,6 @@ export interface ProgramOptions {
   readonly directory: string;
 }
 
-/** The started program of a run. */
 export interface RunProgram extends StartedProgram {
   readonly folder: RunFolder;
   /** The text for its standard input, if it takes no placeholder for it. */

@@ -93,7 +93,6 @@ function operatorAdvice(
   return `it requires a key: ${remedy}`;
 }
 
-/** Returns true if the provider does not know the model. */
 function isUnknownModel({ what, more: { status, param = 'model' } }: ProviderFault): boolean {
   const namesModel = param === 'model' && /\bmodel\b/i.test(what);
   return status === 404 || (status === 400 && namesModel && /\b(?:not|unknown|invalid|exist)/i.test(what));

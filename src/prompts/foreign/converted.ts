@@ -139,7 +139,6 @@ export interface TestFileParts {
 
 export interface TestCaseText {
   readonly name: string;
-  /** Inputs as literal texts. */
   readonly inputs: Readonly<Record<string, string>>;
   /** Variables that only expectations see. */
   readonly vars?: Readonly<Record<string, JsonValue>>;

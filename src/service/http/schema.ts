@@ -65,7 +65,6 @@ export function literal<const T extends string | boolean>(value: T): Schema<T> {
   return { type: typeof value, const: value };
 }
 
-/** Returns the schema of one of these texts. */
 export function oneOf<const T extends string>(values: readonly T[]): Schema<T> {
   return { type: 'string', enum: values };
 }

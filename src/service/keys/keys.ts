@@ -19,7 +19,6 @@ export function keyHash(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** Returns a new random key. */
 export function newKeyText(): string {
   return `pr_${randomBytes(32).toString('base64url')}`;
 }

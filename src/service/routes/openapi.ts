@@ -157,7 +157,6 @@ function headerObjects(headers: Readonly<Record<string, Schema>>): Record<string
   return Object.fromEntries(entries) as Record<string, object>;
 }
 
-/** Returns the schema of a success with this payload. */
 function successSchema(data: Schema): Schema {
   return object({ status: { type: 'string', const: 'SUCCESS' }, data });
 }

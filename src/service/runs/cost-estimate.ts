@@ -39,7 +39,6 @@ export interface CostEstimate {
   readonly images: number;
   /** True if the price comes from the bundled price table. */
   readonly estimated: boolean;
-  /** The date of that table. */
   readonly tableDate?: string;
 }
 

@@ -19,7 +19,6 @@ interface Tokens {
   readonly cached: number;
 }
 
-/** The cost of an ended run. */
 export interface RunCost {
   readonly model: string;
   /** 0 for a free run. */

@@ -68,7 +68,6 @@ export async function readUnfinished(
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };
 }
 
-/** Returns the progress as text. */
 export function unfinishedText({ done, of }: Unfinished): string {
   return of === undefined
     ? `${counted(done, 'row')} done so far; the batch has not ended`

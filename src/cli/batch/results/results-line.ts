@@ -95,7 +95,6 @@ function spentOn(
   };
 }
 
-/** Returns the inputs of a request for `--with-inputs`. */
 export function lineInputs({ text, images }: RunRequest): LineInputs {
   return { textInputs: Object.fromEntries(text), imageInputs: images.map(({ name }) => name) };
 }
@@ -185,7 +184,6 @@ export function isTornLine(text: string): boolean {
 export interface ResultsFile {
   /** The states of rows from earlier results, by row id. */
   readonly states: ReadonlyMap<string, ResultState>;
-  /** True if the file existed before. */
   readonly existed: boolean;
   /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
   recognise?(row: SourceRow): void;

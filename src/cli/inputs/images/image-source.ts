@@ -13,7 +13,6 @@ export type ImageSource =
   | { readonly kind: 'url'; readonly url: string; readonly name: string }
   | {
       readonly kind: 'bytes';
-      /** The name of the source, for messages. */
       readonly name: string;
       /** The absolute path; undefined for bytes that could be read only once. */
       readonly file?: string;

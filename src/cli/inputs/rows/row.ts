@@ -12,7 +12,6 @@ export interface RowPlace {
 }
 
 export interface ReadableRow extends RowPlace {
-  /** True if the row has its own id. */
   readonly named: boolean;
   readonly inputs: CollectedInputs;
 }

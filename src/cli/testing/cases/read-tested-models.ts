@@ -5,7 +5,6 @@ import { readTransform } from './shared-fields.ts';
 import type { TestedModel } from './test-case.ts';
 import { faultIn, readMapFields, textIn } from './test-values.ts';
 
-/** Reads `model` or `models`. */
 export async function readTestedModels(
   ctx: ReadingContext,
   fields: YamlEntries,

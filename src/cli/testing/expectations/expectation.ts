@@ -15,12 +15,10 @@ export interface Expectation {
   readonly at: number;
   /** Returns the part that was not met; undefined if all was met. */
   readonly unmet: (answer: CheckedAnswer) => Promise<Unmet | undefined>;
-  /** The expectations inside it. */
   readonly parts?: readonly Expectation[];
   /** The judge, unless another is named for all. */
   readonly model?: string | undefined;
   readonly rank?: JudgeRank | undefined;
-  /** The config of that judge. */
   readonly judgeConfig?: JsonObject | undefined;
   /** True if it runs one of the user's programs. */
   readonly isProgram?: boolean;
@@ -109,7 +107,6 @@ export interface ModelQuestion {
   /** The model to ask without `--judge`. */
   readonly model?: string | undefined;
   readonly rank?: JudgeRank | undefined;
-  /** The config of that model. */
   readonly judgeConfig?: JsonObject | undefined;
 }
 

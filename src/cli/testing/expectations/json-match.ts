@@ -16,7 +16,6 @@ export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
 }
 
 export interface JsonDifference {
-  /** A JSON Pointer. */
   readonly pointer: string;
   readonly message: string;
 }

@@ -5,7 +5,6 @@ import type { TestFile } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
-/** A case, perhaps with a model. */
 type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry, 'model' | 'tested'>>;
 
 /** Returns the chosen cases, and those before them whose answers they take. */

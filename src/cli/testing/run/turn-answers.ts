@@ -48,7 +48,6 @@ function compareLists(one: readonly number[], other: readonly number[]): number 
   return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** A turn to ask. */
 interface NextTurn extends Required<Pick<Job, 'creates'>> {
   readonly prepared: PreparedEntry;
   /** Called with the answer of the case, before and after its transforms. */

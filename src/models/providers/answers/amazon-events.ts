@@ -3,7 +3,6 @@ import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { isJsonObject, textAt } from '../../../utils/bounded-json.ts';
 import { TooLong } from '../../outgoing/read-body.ts';
 
-/** Maximum length of an event, in bytes. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 /** Minimum length of an event, in bytes: lengths and checksums alone take this much. */
 const MIN_EVENT_BYTES = 16;

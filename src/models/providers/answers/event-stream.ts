@@ -1,6 +1,5 @@
 import { TooLong } from '../../outgoing/read-body.ts';
 
-/** Maximum length of a line, in bytes. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**

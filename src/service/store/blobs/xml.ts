@@ -3,7 +3,6 @@ export function elementText(xml: string, name: string): string | undefined {
   return elementTexts(xml, name)[0];
 }
 
-/** Returns the texts of all elements with this name. */
 export function elementTexts(xml: string, name: string): string[] {
   const pieces = xml.split(`<${name}>`).slice(1);
   return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));

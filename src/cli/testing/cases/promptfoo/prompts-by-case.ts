@@ -7,7 +7,6 @@ import { programTexts } from './program-output.ts';
 
 /** A prompt that was made for some cases. */
 interface CasePrompt {
-  /** The text of a prompt file. */
   readonly prompt: string;
   readonly only: ReadonlySet<number>;
   /** The index of the model that it was made for, if it is for one model only. */

@@ -5,7 +5,6 @@ import { splitNunjucks } from '../template.ts';
 import type { Combination } from '../tests/combinations.ts';
 import type { Assertion } from './assertion.ts';
 
-/** The variables of a case, as texts and as values. */
 export type CaseVariables = Pick<Combination, 'texts' | 'values'>;
 
 /** The value of an assertion, or the reason that promptfoo can't render it; unknown until Nunjucks has run. */

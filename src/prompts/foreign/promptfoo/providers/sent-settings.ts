@@ -17,7 +17,6 @@ export const AZURE_THINKS =
 /** Matches reasoning models that promptfoo sends a temperature, but no `max_tokens`. */
 const THINKS_WITH_TEMPERATURE =
   /^(?:groq:(?!responses:).*(?:gpt-oss|qwen)|xai:grok-(?:3-mini|(?:4|build|code-fast|latest)(?!.*non-reasoning)))/u;
-/** The defaults of promptfoo for Mistral. */
 const MISTRAL_DEFAULTS: JsonObject = { topP: 1, maxOutputTokens: 1024 };
 /** The defaults of promptfoo for reasoning deployments of Azure in Chat Completions. */
 const AZURE_REASONING: JsonObject = { reasoningEffort: 'medium', maxOutputTokens: 1024 };

@@ -41,7 +41,6 @@ function renderWithNunjucks(
   return { text: renderText(environment, template, renderedVars(environment, vars)), vars };
 }
 
-/** Renders each text in a value of JSON. */
 function renderTexts(
   environment: nunjucks.Environment,
   value: JsonValue,

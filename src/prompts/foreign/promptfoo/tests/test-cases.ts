@@ -118,7 +118,6 @@ class InputSize {
   }
 }
 
-/** A case that may be left out. */
 type PossibleCase = Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean };
 
 function* casesOfTest(

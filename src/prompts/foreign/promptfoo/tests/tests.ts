@@ -164,7 +164,6 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
   return combined;
 }
 
-/** Returns the variables that have a value of a kind. */
 export function variablesWith({ all }: ConfiguredTests, isOfKind: (value: JsonValue) => boolean): string[] {
   const vars = all.flatMap(test => [...test.vars]);
   return vars.filter(([, values]) => values.some(({ json }) => isOfKind(json))).map(([name]) => name);
