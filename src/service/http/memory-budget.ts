@@ -11,7 +11,7 @@ const RETRY_S = 1;
 const COUNTED_ANSWER_BYTES = 64 * 1024;
 
 /** The memory that a request reserves until it is answered. */
-export interface RequestRoom extends RequestMemory {
+export interface RequestReservation extends RequestMemory {
   /** Releases everything after the answer was sent; nothing is counted afterwards. */
   close(): void;
 }
@@ -24,7 +24,7 @@ export class MemoryBudget {
   constructor(private readonly most: number = DEFAULT_BODY_MEMORY_BYTES) {}
 
   /** Returns the reservation of one request of a user. */
-  room(userId: number): RequestRoom {
+  reserveFor(userId: number): RequestReservation {
     const request = this.#share(userId);
     const answer = this.#share(userId);
     return {

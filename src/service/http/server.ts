@@ -9,7 +9,7 @@ import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
 import { hostCheck, isWildcard } from './host-check.ts';
 import { serverOrigin } from './listen.ts';
 import { envelopeRefusals } from './malformed.ts';
-import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
+import { MemoryBudget, type RequestReservation } from './memory-budget.ts';
 import { discardRest, readRequestBody } from './request-body.ts';
 import type { ApiAnswer } from './route.ts';
 import { cutOffStalled, sendAnswer } from './send-answer.ts';
@@ -141,18 +141,18 @@ async function answer(
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();
-  let room: RequestRoom | undefined;
-  response.once('close', () => room?.close());
+  let reservation: RequestReservation | undefined;
+  response.once('close', () => reservation?.close());
   const memoryFor = (userId: number): RequestMemory => {
-    room = budget.room(userId);
-    if (response.closed) room.close();
-    return room;
+    reservation = budget.reserveFor(userId);
+    if (response.closed) reservation.close();
+    return reservation;
   };
   const readBody = (memory: RequestMemory): Promise<Buffer> => readRequestBody(request, memory);
   const result = isMisdirected
     ? misdirected()
     : await api({ method, target, headers, origin, memoryFor, readBody });
-  room?.free();
+  reservation?.free();
   if (closing.aborted) {
     response.setHeader('connection', 'close');
     await discardRest(request);

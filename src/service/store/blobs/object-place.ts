@@ -28,6 +28,29 @@ const DEFAULT_REGION = 'us-east-1';
  * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no value of a variable
  */
 export function readMediaUrl(text: string, env: Env): ObjectPlace {
+  const { bucket, path } = readBucket(text);
+  const region = env['AWS_REGION'] || undefined;
+  const endpoint = endpointIn(env);
+  if (endpoint === undefined && region === undefined) {
+    throw new MediaUrlError(
+      '--media needs AWS_REGION, or AWS_ENDPOINT_URL_S3 for a store that is not at AWS; set one',
+    );
+  }
+  const credentials = readCredentials(env);
+  const bucketUrl =
+    endpoint === undefined ? awsBucketUrl(bucket, region ?? DEFAULT_REGION) : `${endpoint}/${bucket}`;
+  return {
+    name: `s3://${bucket}${path}`,
+    bucketUrl,
+    prefix: path === '' ? '' : `${path.slice(1)}/`,
+    region: region ?? DEFAULT_REGION,
+    ...credentials,
+    proxy: outgoingProxy(new URL(bucketUrl), env),
+  };
+}
+
+/** Returns the bucket of `s3://bucket/prefix`, and the path after it. */
+function readBucket(text: string): { readonly bucket: string; readonly path: string } {
   const [, bucket, path = ''] = BUCKET_URL.exec(text) ?? [];
   if (bucket === undefined || /\.\.|\/\.(?:\/|$)/.test(`${bucket}${path}`)) {
     throw new MediaUrlError(
@@ -39,31 +62,18 @@ export function readMediaUrl(text: string, env: Env): ObjectPlace {
       `--media: the name of the bucket, ${bucket}, is too short; it has at least 3 characters`,
     );
   }
-  const region = env['AWS_REGION'] || undefined;
-  const endpoint = endpointIn(env);
-  if (endpoint === undefined && region === undefined) {
-    throw new MediaUrlError(
-      '--media needs AWS_REGION, or AWS_ENDPOINT_URL_S3 for a store that is not at AWS; set one',
-    );
-  }
-  const [accessKeyId, secretAccessKey] = [env['AWS_ACCESS_KEY_ID'], env['AWS_SECRET_ACCESS_KEY']];
+  return { bucket, path };
+}
+
+function readCredentials(env: Env): Pick<ObjectPlace, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'> {
+  const accessKeyId = env['AWS_ACCESS_KEY_ID'];
+  const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
   if (!accessKeyId || !secretAccessKey) {
     throw new MediaUrlError(
       '--media needs the key of the object store; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
     );
   }
-  const bucketUrl =
-    endpoint === undefined ? awsBucketUrl(bucket, region ?? DEFAULT_REGION) : `${endpoint}/${bucket}`;
-  return {
-    name: `s3://${bucket}${path}`,
-    bucketUrl,
-    prefix: path === '' ? '' : `${path.slice(1)}/`,
-    region: region ?? DEFAULT_REGION,
-    accessKeyId,
-    secretAccessKey,
-    sessionToken: env['AWS_SESSION_TOKEN'] || undefined,
-    proxy: outgoingProxy(new URL(bucketUrl), env),
-  };
+  return { accessKeyId, secretAccessKey, sessionToken: env['AWS_SESSION_TOKEN'] || undefined };
 }
 
 /** Returns the URL of a bucket at AWS. A dotted name goes into the path, because the certificate covers one label only. */
