@@ -24,8 +24,9 @@ export function addEngineGlobals(): void {
     const copy = emptyCopy(value);
     copies.set(value, copy);
     if (value instanceof Map) {
-      for (const [key, one] of value)
+      for (const [key, one] of value) {
         (copy as typeof value).set(deepCopy(key, copies), deepCopy(one, copies));
+      }
     } else if (value instanceof Set) {
       for (const one of value) (copy as typeof value).add(deepCopy(one, copies));
     } else if (!(value instanceof Date || value instanceof RegExp)) {

@@ -55,8 +55,9 @@ export function spentBefore({ states, settlements }: KnownJobs): { runs: Earlier
   for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
     const settlement = settlements.get(id);
     const adopted = settlement?.kind === 'wait' ? [settlement.runId] : [];
-    for (const runId of [...runIds, ...adopted])
+    for (const runId of [...runIds, ...adopted]) {
       runs.push({ runId, promptVersionId: entry?.promptVersionId });
+    }
     const isInDoubt = step === 'creating' && settlement?.kind !== 'wait' && settlement?.kind !== 'none';
     if (isInDoubt || (mayHaveRun && step === 'failed')) lost.push(entry?.id ?? id);
   }

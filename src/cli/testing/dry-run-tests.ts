@@ -27,8 +27,9 @@ export async function dryRunTests(
     for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
       await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
       // The question's final text needs an answer that does not exist yet.
-      for (const { text, model, rank, judgeConfig } of judged)
+      for (const { text, model, rank, judgeConfig } of judged) {
         await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
+      }
     }
   };
   const caseFaults: CliError[] = [];

@@ -56,8 +56,9 @@ it('revokes a key by the beginning of its id, if no other begins so', async () =
   expect(await revoke('')).toBe(2);
   expect(await revoke(id.slice(0, 8))).toBe(0);
   for (let key = 0; key < 10; key += 1) await runInProcess(['keys', 'create'], within);
-  for (let user = 0; user < 7; user += 1)
+  for (let user = 0; user < 7; user += 1) {
     await runInProcess(['keys', 'create', '--user', `u${user}`], within);
+  }
   const ids = JSON.parse(
     (await runInProcess(['keys', 'list', '--query', '[].id'], within)).stdout(),
   ) as string[];

@@ -195,8 +195,9 @@ export class VersionHandover {
     const isWhole = ['completed', 'ended'].includes(ended.state);
     const fault =
       ended.fault ?? (isWhole ? 'the batch has no result for the row' : `the batch is ${ended.state}`);
-    for (const [customId, row] of open)
+    for (const [customId, row] of open) {
       yield* this.#takeAnswer(row, { handover, customId, answer: { fault } });
+    }
   }
 
   /** Abandons results that the provider no longer has. They were paid for, so only `--retry-unknown` pays again. */

@@ -87,8 +87,9 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const caseKey = ({ file, name, model }: CaseName): string =>
     JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
   const open = new Map<string, BaselineCase[]>();
-  for (const testCase of cases)
+  for (const testCase of cases) {
     open.set(caseKey(testCase), [...(open.get(caseKey(testCase)) ?? []), testCase]);
+  }
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
   const added: TestEntry[] = [];
   for (const entry of entries) {

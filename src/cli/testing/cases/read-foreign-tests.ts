@@ -26,8 +26,9 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       'Add rows to it, or a test file next to it.',
     );
   }
-  for (const { line, message } of tests.notes)
+  for (const { line, message } of tests.notes) {
     ctx.io.note(`note: ${oneLine(name)}:${line}: ${oneLine(message)}`);
+  }
   const cases = tests.cases.map(
     ({ name, line, inputs, data, expect }): TestCase => ({
       name,

@@ -293,8 +293,9 @@ describe('runs journal', () => {
       { expect: { path: '/runs' }, answer: 'reset-after-body' },
       { expect: { method: 'GET', path: '/runs' }, answer: success({ rows: [], hasMore: false }) },
     );
-    for (let run = 0; run < 3; run += 1)
+    for (let run = 0; run < 3; run += 1) {
       await runAgainst(service, ['run', VERSION, '-i', 'secret=hush'], { home });
+    }
     appendFileSync(path.join(home, 'state', 'journal.jsonl'), '{"id":"torn');
     const plain = await runAgainst(service, ['runs', 'journal'], { home });
     const rows = plain

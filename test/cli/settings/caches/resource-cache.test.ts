@@ -87,8 +87,9 @@ describe('the cached models', () => {
 
   it('is bounded in number', async () => {
     const directory = temporaryDirectory();
-    for (let at = 0; at < 25; at += 1)
+    for (let at = 0; at < 25; at += 1) {
       await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
+    }
     expect(cacheIn(directory, [], 'key24').cache.cliAgent()).toBe('h24');
     expect(cacheIn(directory, [], 'key0').cache.cliAgent()).toBeUndefined();
   });
