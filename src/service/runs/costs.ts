@@ -5,12 +5,7 @@ import type { AccessFault } from '../../models/providers/access-fault.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { UsedRun } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
-import {
-  type CostEstimate,
-  type EstimatedCreation,
-  type EstimateSources,
-  estimateCost,
-} from './cost-estimate.ts';
+import type { CostEstimate, EstimatedCreation, EstimateSources } from './cost-estimate.ts';
 
 interface Tokens {
   /** Tokens of the prompt, cached ones included. */
@@ -62,7 +57,10 @@ export function createCosts(sources: EstimateSources) {
       return ended;
     },
     /** See `estimateCost`. */
-    estimate: (creation: EstimatedCreation): Promise<CostEstimate> => estimateCost(sources, creation),
+    async estimate(creation: EstimatedCreation): Promise<CostEstimate> {
+      const { estimateCost } = await import('./cost-estimate.ts');
+      return await estimateCost(sources, creation);
+    },
   };
 }
 
