@@ -3,7 +3,7 @@ import { postgresPrograms } from './test/support/databases/postgres.ts';
 import { SlowFirst } from './test/support/slow-first.ts';
 
 /** What holds for either kind of store is tested on both. */
-const ON_BOTH_STORES = ['test/service/contract/**/*.test.ts'];
+const ON_BOTH_STORES = ['test/contract/**/*.test.ts'];
 
 /** Options of each project. `maxWorkers` is not among them: that of a project would outweigh `--maxWorkers`. */
 const SHARED = {

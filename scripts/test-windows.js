@@ -73,7 +73,7 @@ const TESTS = [
   'test/prompts/render',
   'test/prompts/schemas',
   'test/prompts/template',
-  'test/service/contract',
+  'test/contract',
   'test/service/dying.test.ts',
   'test/service/embedded.test.ts',
   'test/service/faults.test.ts',

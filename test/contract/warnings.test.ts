@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { storeRuns } from '../../support/databases/stored-runs.ts';
-import { TestService } from '../../support/local-service.ts';
+import { storeRuns } from '../support/databases/stored-runs.ts';
+import { TestService } from '../support/local-service.ts';
 
 const WARNING = 'gpt-5.6 does not take temperature: left out';
 

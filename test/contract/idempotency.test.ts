@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Run, RunPage, RunReference } from '../../../src/wire/index.ts';
-import { HandClock } from '../../support/hand-clock.ts';
-import { createKeyIn, openStoreIn, type ServiceAnswer, TestService } from '../../support/local-service.ts';
-import { png } from '../../support/pictures.ts';
+import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { createKeyIn, openStoreIn, type ServiceAnswer, TestService } from '../support/local-service.ts';
+import { png } from '../support/pictures.ts';
 
 const WINDOW = 120_000;
 const DAY = 24 * 60 * 60 * 1000;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunPage, RunRow } from '../../../src/wire/index.ts';
-import { storeRuns } from '../../support/databases/stored-runs.ts';
-import { HandClock } from '../../support/hand-clock.ts';
-import { createKeyIn, TestService } from '../../support/local-service.ts';
+import type { RunPage, RunRow } from '../../src/wire/index.ts';
+import { storeRuns } from '../support/databases/stored-runs.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 const COUNT = 60;

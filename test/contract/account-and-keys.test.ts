@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Resources } from '../../../src/wire/index.ts';
-import { HandClock } from '../../support/hand-clock.ts';
-import { createKeyIn, openStoreIn, TestService, temporaryDataDir } from '../../support/local-service.ts';
+import type { Resources } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { createKeyIn, openStoreIn, TestService, temporaryDataDir } from '../support/local-service.ts';
 
 let service: TestService;
 beforeAll(async () => {

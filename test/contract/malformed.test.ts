@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_BODY_BYTES, MAX_BODY_VALUES, type Run } from '../../../src/wire/index.ts';
-import { TestService } from '../../support/local-service.ts';
+import { MAX_BODY_BYTES, MAX_BODY_VALUES, type Run } from '../../src/wire/index.ts';
+import { TestService } from '../support/local-service.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestService } from '../../support/local-service.ts';
+import { TestService } from '../support/local-service.ts';
 
 const REFUSED = {
   http: 421,

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type {
-  PromptSearchResult,
-  PromptVersion,
-  PromptVersionList,
-  RunPage,
-} from '../../../src/wire/index.ts';
-import { HandClock } from '../../support/hand-clock.ts';
-import { openStoreIn, publishPromptFile, TestService } from '../../support/local-service.ts';
+import type { PromptSearchResult, PromptVersion, PromptVersionList, RunPage } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { openStoreIn, publishPromptFile, TestService } from '../support/local-service.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 

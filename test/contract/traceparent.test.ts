@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ServedRequest } from '../../../src/service/http/server.ts';
-import type { Run } from '../../../src/wire/index.ts';
-import { TestService, temporaryDataDir } from '../../support/local-service.ts';
-import { FakeProvider } from '../../support/providers/fake-provider.ts';
+import type { ServedRequest } from '../../src/service/http/server.ts';
+import type { Run } from '../../src/wire/index.ts';
+import { TestService, temporaryDataDir } from '../support/local-service.ts';
+import { FakeProvider } from '../support/providers/fake-provider.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LabelMove, PromptPage, PromptVersionList, Run } from '../../../src/wire/index.ts';
-import { createKeyIn, TestService } from '../../support/local-service.ts';
+import type { LabelMove, PromptPage, PromptVersionList, Run } from '../../src/wire/index.ts';
+import { createKeyIn, TestService } from '../support/local-service.ts';
 
 let service: TestService;
 let ben: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PromptSearchResult, PromptSearchRow } from '../../../src/wire/index.ts';
-import { TestService } from '../../support/local-service.ts';
+import type { PromptSearchResult, PromptSearchRow } from '../../src/wire/index.ts';
+import { TestService } from '../support/local-service.ts';
 
 type Page = PromptSearchResult & { readonly hasMore: boolean };
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Run, RunPage, RunReference } from '../../../src/wire/index.ts';
-import { HandClock } from '../../support/hand-clock.ts';
-import { TestService } from '../../support/local-service.ts';
+import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { TestService } from '../support/local-service.ts';
 
 const WINDOW = 120_000;
 
