@@ -4,7 +4,7 @@ import { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
+import { buildRunBody, type RunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
@@ -29,47 +29,51 @@ export async function dryRunBatch(
   if (providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
   let rows = 0;
   let faults = 0;
-  let others = 0;
+  let unchangedRows = 0;
+  let isPriceChecked = false;
   const forecast = new Forecast();
   const budget = new Budget(ctx, caps);
   for await (const row of readRows(source, ctx.signal)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(shard, row.row)) continue;
     if (!isLeft(row.id)) {
-      others += 1;
+      unchangedRows += 1;
       continue;
     }
     rows += 1;
-    const add = async (request: RunRequest): Promise<void> => {
-      const body = buildRunBody(request);
+    const checked = await checkRow(ctx, batch, row, async body => {
       const { estimatedCredits } = batch;
       await forecast.add(batch.connection, body, { estimatedCredits, providerBatch });
-      if (rows === 1) await budget.checkPrice(batch.connection, body);
-    };
-    const fault = await rowFault(ctx, batch, row, add);
-    if (fault !== undefined) {
+    });
+    if (checked instanceof CliError) {
       faults += 1;
-      reportRow(ctx, source.name, row, { error: fault });
+      reportRow(ctx, source.name, row, { error: checked });
+    } else if (!isPriceChecked) {
+      // All rows ask the same model, so that a missing price refuses the batch and not a row.
+      await budget.checkPrice(batch.connection, checked);
+      isPriceChecked = true;
     }
   }
   if (ctx.globals.json) await printValue(ctx, { rows, faults, ...forecast.data() });
   ctx.io.note(
-    `note: ${counted(rows, 'row')} checked, ${faults} invalid${others > 0 ? `, ${others} more stay as they are` : ''}; nothing was created`,
+    `note: ${counted(rows, 'row')} checked, ${faults} invalid${unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : ''}; nothing was created`,
   );
   ctx.io.note(`note: ${forecast.text(caps)}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }
 
-async function rowFault(
+/** Returns the body of a row's creation after `onBody`, or the row's fault. */
+async function checkRow(
   ctx: Context,
   batch: PreparedBatch,
   row: SourceRow,
-  onRequest: (request: RunRequest) => Promise<void>,
-): Promise<CliError | undefined> {
+  onBody: (body: RunBody) => Promise<void>,
+): Promise<RunBody | CliError> {
   if (isFaulty(row)) return usageError(row.fault);
   try {
-    await onRequest(await prepareRow(ctx, batch, row));
-    return undefined;
+    const body = buildRunBody(await prepareRow(ctx, batch, row));
+    await onBody(body);
+    return body;
   } catch (error) {
     if (error instanceof CliError) return error;
     throw error;

@@ -188,6 +188,16 @@ describe('a program as a model', () => {
     expect(asked()).toEqual([]);
   });
 
+  it('without any price is refused by the cap of a dry run too, even if its first row is faulty', async () => {
+    const { promptrun, home } = machine({ model: 'bot' });
+    writeFileSync(path.join(home, 'odd.jsonl'), '{"nope":"one"}\n{"q":"two"}\n');
+    const batch = ['batch', 'say.prompt', ...MODELS, '--from', 'odd.jsonl', '--dry-run', '--max-cost', '1'];
+    const { exitCode, stderr } = await promptrun(...batch);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('odd.jsonl line 1 (row 1): the prompt has no input "nope"');
+    expect(stderr).toContain('error: the price of the model bot is not known');
+  });
+
   it('that answers without a cost is not started again under a cap', async () => {
     const { promptrun, asked } = machine({ model: 'bot', cost: 'price' });
     expect(await promptrun(...BATCH, '--max-cost', '1')).toMatchObject({ exitCode: 8 });
