@@ -22,7 +22,7 @@ class NotAPicture extends Error {
  * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error, and so
  * is a URL that returns anything but a picture.
  *
- * @param options `limitsCredits`: true under a cap on credits; otherwise the text leaves out those of the embedded service
+ * @param options.limitsCredits true under a cap on credits; otherwise the text leaves out those of the embedded service
  */
 export async function runResult(
   ctx: Context,

@@ -121,7 +121,7 @@ export class YamlValue implements FilePosition {
     return text;
   }
 
-  /** Returns a text that a database can store. @throws {FileFault} if it holds NUL, which YAML writes as `"\\0"` */
+  /** Returns a text that a database can store. @throws {FileFault} if it holds NUL, which YAML writes as `"\0"` */
   storableText(name: string): string {
     const text = this.text(name);
     if (text.includes('\0')) throw faultAt(this, `${name} can't hold the character NUL (U+0000): remove it`);

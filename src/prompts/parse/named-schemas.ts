@@ -15,11 +15,9 @@ const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|
  * @throws {FileFault} for a schema file that is not YAML
  */
 export function withNamedSchemas(text: string, beside: ReadBeside): string {
-  const [head = ''] = FRONT_MATTER.exec(text.replaceAll('\r\n', '\n')) ?? [];
-  if (!SCHEMA_REFERENCE.test(head)) return text;
-  SCHEMA_REFERENCE.lastIndex = 0;
   const whole = text.replaceAll('\r\n', '\n');
-  const inlined = head.replace(SCHEMA_REFERENCE, (written, name: string) => {
+  const [head = ''] = FRONT_MATTER.exec(whole) ?? [];
+  const inlined = head.replaceAll(SCHEMA_REFERENCE, (written, name: string) => {
     const schema = SCALARS.has(name) ? undefined : schemaNamed(name, beside);
     return schema === undefined ? written : `schema: ${JSON.stringify(schema)}`;
   });
