@@ -3,6 +3,7 @@ import path from 'node:path';
 import { isLink } from '../files/writing/write-below.ts';
 import type { Env } from '../utils/env.ts';
 import { errorCode } from '../utils/error-utils.ts';
+import { variableIn } from './program-environment.ts';
 
 /**
  * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`, because the working
@@ -41,35 +42,10 @@ export function isBatchFile(program: string, platform: NodeJS.Platform = process
   return platform === 'win32' && /\.(?:bat|cmd)$/iu.test(program);
 }
 
-/** Returns the full path of a Windows system program, such as `cmd.exe`. */
-export function windowsProgram(name: string, env: Env): string {
-  return path.win32.join(variableIn(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows', 'System32', name);
-}
-
-/** Returns an environment without keys and variables of promptrun. Ignores the case of names, like Windows. */
-export function environmentWithoutKeys(env: Env, keyVariables: Iterable<string>): Record<string, string> {
-  const keys = new Set([...keyVariables].map(name => name.toUpperCase()));
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => {
-      const upper = name.toUpperCase();
-      const isKept = value !== undefined && !upper.startsWith('PROMPTRUN_') && !keys.has(upper);
-      return isKept ? [[name, value] as const] : [];
-    }),
-  );
-}
-
 function absoluteDirectories(env: Env, platform: NodeJS.Platform): string[] {
   const { delimiter, isAbsolute } = platform === 'win32' ? path.win32 : path.posix;
   return (variableIn(env, 'PATH', platform) ?? '').split(delimiter).filter(isAbsolute);
 }
-
-/** Returns the shell for command lines that the user wrote. */
-export function shellProgram(env: Env, platform: NodeJS.Platform = process.platform): string {
-  return platform === 'win32' ? windowsProgram('cmd.exe', env) : '/bin/sh';
-}
-
-/** The variable that keeps cmd.exe from searching the working directory first. */
-export const NO_CURRENT_DIRECTORY = { NoDefaultCurrentDirectoryInExePath: '1' } as const;
 
 /** Extensions that can be started: programs, and batch files by cmd.exe. The others in PATHEXT need other programs. */
 const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];
@@ -84,12 +60,6 @@ function windowsEndings(file: string, env: Env): string[] {
   const preferred = (variableIn(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';')).toLowerCase().split(';');
   const endings = preferred.filter(ending => STARTABLE.includes(ending));
   return STARTABLE.includes(path.extname(file).toLowerCase()) ? ['', ...endings] : endings;
-}
-
-/** Returns an environment variable. Ignores case on Windows, where PATH is usually called `Path`. */
-function variableIn(env: Env, name: string, platform: NodeJS.Platform): string | undefined {
-  if (platform !== 'win32') return env[name];
-  return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
 }
 
 /** Returns true if a file can be started. Programs of the Microsoft Store are links that can't be followed. */

@@ -1,5 +1,6 @@
 import type { Env } from '../utils/env.ts';
-import { isBatchFile, resolveProgram, windowsProgram } from './find-program.ts';
+import { isBatchFile, resolveProgram } from './find-program.ts';
+import { windowsProgram } from './system-programs.ts';
 
 export interface ProgramStart {
   /** The program and its arguments, without a shell. */

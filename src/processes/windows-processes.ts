@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Env } from '../utils/env.ts';
-import { windowsProgram } from './find-program.ts';
+import { windowsProgram } from './system-programs.ts';
 
 /** Maximum time for listing or ending processes, in milliseconds. */
 const PROCESS_LIST_TIMEOUT_MS = 10_000;

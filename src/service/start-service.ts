@@ -37,7 +37,7 @@ const UNLIMITED_RATE = 1000;
  * @throws {InvalidModelsFile} if models.yaml has a fault
  * @throws {ListenError} if the address can't be listened on
  * @throws {MediaUrlError} if `media` doesn't name an object store
- * @throws {MediaUnavailableError} if the object store refuses
+ * @throws {ObjectStoreError} if the object store refuses
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = serviceClock } = options;

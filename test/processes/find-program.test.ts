@@ -1,12 +1,9 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  environmentWithoutKeys,
-  findProgram,
-  resolveProgram,
-  windowsProgram,
-} from '../../src/processes/find-program.ts';
+import { findProgram, resolveProgram } from '../../src/processes/find-program.ts';
+import { environmentWithoutKeys } from '../../src/processes/program-environment.ts';
+import { windowsProgram } from '../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 

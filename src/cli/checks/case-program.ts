@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { environmentWithoutKeys } from '../../processes/find-program.ts';
 import { ProcessTree } from '../../processes/process-tree.ts';
+import { environmentWithoutKeys } from '../../processes/program-environment.ts';
 import type { Env } from '../../utils/env.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { usageError } from '../errors.ts';

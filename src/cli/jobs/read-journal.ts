@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { parseJson } from '../../files/formats/json.ts';
+import { textLines } from '../../files/formats/text-lines.ts';
 import { openForReading } from '../../files/writing/open-for-reading.ts';
 import type { FileBelow } from '../../files/writing/write-below.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { usageError } from '../errors.ts';
-import { textLines } from '../inputs/rows/text-lines.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import {
   type HandoverEvent,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { NO_CURRENT_DIRECTORY, shellProgram, windowsProgram } from '../../processes/find-program.ts';
+import { NO_CURRENT_DIRECTORY, shellProgram, windowsProgram } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

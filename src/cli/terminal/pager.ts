@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { NO_CURRENT_DIRECTORY, resolveProgram, shellProgram } from '../../processes/find-program.ts';
+import { resolveProgram } from '../../processes/find-program.ts';
+import { NO_CURRENT_DIRECTORY, shellProgram } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { environmentWithoutKeys } from '../../processes/find-program.ts';
 import type { StartedProgram } from '../../processes/kept-programs.ts';
 import { ProcessTree } from '../../processes/process-tree.ts';
+import { environmentWithoutKeys } from '../../processes/program-environment.ts';
 import type { ProgramStart } from '../../processes/program-line.ts';
 import { OutputCollector } from '../../processes/program-output.ts';
 import type { DeclaredProgram } from '../declared-model.ts';

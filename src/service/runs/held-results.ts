@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { DatabaseUnavailableError, MediaUnavailableError } from '../store/store-errors.ts';
+import { DatabaseUnavailableError, ObjectStoreError } from '../store/store-errors.ts';
 
 /** Maximum size of all waiting results, in bytes. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
@@ -109,5 +109,5 @@ export class HeldResults {
 /** Returns the store that a fault concerns; undefined for a fault of another kind. */
 function findUnavailableStore(error: unknown): typeof DATABASE | undefined {
   if (error instanceof DatabaseUnavailableError) return DATABASE;
-  return error instanceof MediaUnavailableError ? OBJECTS : undefined;
+  return error instanceof ObjectStoreError ? OBJECTS : undefined;
 }

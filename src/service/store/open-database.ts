@@ -39,7 +39,7 @@ async function openWithoutObjects(options: StoreOptions): Promise<Store> {
  * is only a notice.
  *
  * @throws {DataDirectoryError} if the other instances use another place
- * @throws {MediaUnavailableError} if an object store refuses
+ * @throws {ObjectStoreError} if an object store refuses
  */
 export async function checkMediaPlace(
   store: Store,

@@ -18,7 +18,7 @@ export class MediaUrlError extends Error {
 }
 
 /** The object store of media can't be reached, or refuses. The message contains neither its address nor a key. */
-export class MediaUnavailableError extends Error {
+export class ObjectStoreError extends Error {
   readonly code = 'MEDIA_UNAVAILABLE';
   /** True if the store itself refused, for a lasting reason. */
   readonly isRefusal: boolean;
@@ -46,7 +46,7 @@ export class DiskFullError extends Error {
 
 /** Returns true if the database or the object store is unavailable, which may be temporary. */
 export function isStoreUnavailable(error: unknown): boolean {
-  return error instanceof DatabaseUnavailableError || error instanceof MediaUnavailableError;
+  return error instanceof DatabaseUnavailableError || error instanceof ObjectStoreError;
 }
 
 /** Rethrows an error, unless it means that the store is unavailable. */

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { detectShell, isWritable, readingFrom, shellWord } from '../../../src/cli/terminal/command-line.ts';
-import { windowsProgram } from '../../../src/processes/find-program.ts';
+import { windowsProgram } from '../../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const WINDOWS_POWERSHELL = windowsProgram(String.raw`WindowsPowerShell\v1.0\powershell.exe`, process.env);

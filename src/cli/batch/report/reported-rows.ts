@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
+import { textLines } from '../../../files/formats/text-lines.ts';
 import { fileIn } from '../../../files/writing/write-below.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
@@ -8,7 +9,6 @@ import { Spending } from '../../creation/spending.ts';
 import type { Totals } from '../../creation/totals.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
-import { textLines } from '../../inputs/rows/text-lines.ts';
 import { sumOfSeconds } from '../../jobs/job.ts';
 import { readJournal } from '../../jobs/read-journal.ts';
 import { parseResultsLine, type ResultsLine, resultState } from '../results/results-line.ts';

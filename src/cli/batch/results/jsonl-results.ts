@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
+import { textLines } from '../../../files/formats/text-lines.ts';
 import { AppendLog } from '../../../files/writing/append-log.ts';
 import {
   fileIn,
@@ -16,7 +17,6 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { fileFault } from '../../inputs/read-text.ts';
-import { textLines } from '../../inputs/rows/text-lines.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import {
   isTornLine,

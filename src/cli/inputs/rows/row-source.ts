@@ -6,10 +6,10 @@ import { usageError } from '../../errors.ts';
 import type { InputFields } from '../input-fields.ts';
 import type { NamingFolder } from '../named-file.ts';
 import { fileFault } from '../read-text.ts';
+import { decodeUtf8Stream } from './decode-utf8.ts';
 import { readJsonl } from './jsonl.ts';
 import { faultyRow, isFaulty, type ReadableRow, type SourceRow } from './row.ts';
 import { RowIds } from './row-ids.ts';
-import { decodeUtf8Stream } from './text-lines.ts';
 
 const FORMATS = ['csv', 'jsonl'] as const;
 export type Format = (typeof FORMATS)[number];

@@ -4,7 +4,7 @@ import { readBody } from '../../../models/outgoing/read-body.ts';
 import { causeWithoutAddress } from '../../../net/connection-fault.ts';
 import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry-policy.ts';
 import type { Clock } from '../../core/clock.ts';
-import { MediaUnavailableError } from '../store-errors.ts';
+import { ObjectStoreError } from '../store-errors.ts';
 import type { ObjectPlace } from './object-place.ts';
 import { elementText } from './xml.ts';
 
@@ -45,29 +45,29 @@ export class Bucket {
   /**
    * Sends a request and returns its answer, or undefined if the object doesn't exist.
    *
-   * @throws {MediaUnavailableError} if the store refuses, or can't be reached
+   * @throws {ObjectStoreError} if the store refuses, or can't be reached
    */
   async send(request: BucketRequest): Promise<HttpAnswer | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#attempt(request);
-      if (!(answer instanceof MediaUnavailableError)) return answer;
+      if (!(answer instanceof ObjectStoreError)) return answer;
       const waitMs = answer.mayPassSoon ? waitBeforeRetry(RETRIES, { attempt }) : undefined;
       if (waitMs === undefined) throw answer;
       await this.#clock.sleep(waitMs);
     }
   }
 
-  /** Sends a request and returns its XML answer. @throws {MediaUnavailableError} also if the object doesn't exist */
+  /** Sends a request and returns its XML answer. @throws {ObjectStoreError} also if the object doesn't exist */
   async read(request: BucketRequest): Promise<string> {
     const answer = await this.send(request);
-    if (answer === undefined) throw new MediaUnavailableError(`${BUCKET_UNAVAILABLE}: it has no such object`);
+    if (answer === undefined) throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it has no such object`);
     const text = await this.#readXml(answer);
     // Completing a multipart upload answers 200 before it is known to succeed.
     if (/<Error>/.test(text)) throw this.#refusal(answer.status, text);
     return text;
   }
 
-  async #attempt(request: BucketRequest): Promise<HttpAnswer | MediaUnavailableError | undefined> {
+  async #attempt(request: BucketRequest): Promise<HttpAnswer | ObjectStoreError | undefined> {
     const { body = EMPTY_OBJECT } = request;
     const late = new AbortController();
     const limitMs = ANSWER_MS + body.byteLength / BYTES_PER_MS;
@@ -81,9 +81,9 @@ export class Bucket {
       if (isMissing && errorCodeIn(text) !== 'NoSuchBucket') return undefined;
       return this.#refusal(answer.status, text);
     } catch (error) {
-      if (error instanceof MediaUnavailableError) return error;
+      if (error instanceof ObjectStoreError) return error;
       const mayPassSoon = !late.signal.aborted;
-      return new MediaUnavailableError(
+      return new ObjectStoreError(
         `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? causeWithoutAddress(error) : 'no answer in time'}`,
         {
           mayPassSoon,
@@ -134,7 +134,7 @@ export class Bucket {
     try {
       return (await readBody(answer, MAX_XML_BYTES)).toString();
     } catch (error) {
-      throw new MediaUnavailableError(`${BUCKET_UNAVAILABLE}: ${causeWithoutAddress(error)}`, {
+      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: ${causeWithoutAddress(error)}`, {
         mayPassSoon: true,
         cause: error,
       });
@@ -142,7 +142,7 @@ export class Bucket {
   }
 
   /** Returns an error with the store's own message, without secrets and the address. */
-  #refusal(status: number, text: string): MediaUnavailableError {
+  #refusal(status: number, text: string): ObjectStoreError {
     const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#place;
     const reasons = [errorCodeIn(text), elementText(text, 'Message')].filter(reason => reason !== undefined);
     const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
@@ -151,7 +151,7 @@ export class Bucket {
       reasons.length === 0 ? 'without a reason' : reasons.join(': '),
     );
     const mayPassSoon = TEMPORARY.has(status);
-    return new MediaUnavailableError(`${BUCKET_UNAVAILABLE}: it answered ${status}, ${message}`, {
+    return new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it answered ${status}, ${message}`, {
       mayPassSoon,
       isRefusal: status < 500 && !mayPassSoon,
     });

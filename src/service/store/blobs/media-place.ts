@@ -3,7 +3,7 @@ import { DataDirectoryError } from '../../../files/data-directory.ts';
 import type { Clock } from '../../core/clock.ts';
 import { MEDIA_DIRECTORY } from '../postgres/media-directory.ts';
 import type { Store } from '../store.ts';
-import { MediaUnavailableError } from '../store-errors.ts';
+import { ObjectStoreError } from '../store-errors.ts';
 import { blobsAfter } from './blobs.ts';
 import type { ObjectPlace } from './object-place.ts';
 import { ObjectStore } from './object-store.ts';
@@ -39,7 +39,7 @@ export async function keepInObjects(store: Store, place: ObjectPlace, clock: Clo
  *
  * @param onNotice called if the object store can't be reached at present
  * @throws {DataDirectoryError} if this instance uses another place
- * @throws {MediaUnavailableError} if the object store refuses
+ * @throws {ObjectStoreError} if the object store refuses
  */
 export async function checkObjectPlace(
   { settings, objects }: Store,
@@ -71,10 +71,10 @@ async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) =
     await objects.check();
     return true;
   } catch (error) {
-    if (!(error instanceof MediaUnavailableError)) throw error;
+    if (!(error instanceof ObjectStoreError)) throw error;
     const { name } = objects.place;
     if (error.isRefusal) {
-      throw new MediaUnavailableError(`${name} can't be used: ${error.message}`, {
+      throw new ObjectStoreError(`${name} can't be used: ${error.message}`, {
         isRefusal: true,
         cause: error,
       });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { HttpAnswer } from '../../../models/outgoing/open-http.ts';
 import { causeWithoutAddress } from '../../../net/connection-fault.ts';
 import type { Clock } from '../../core/clock.ts';
-import { MediaUnavailableError } from '../store-errors.ts';
+import { ObjectStoreError } from '../store-errors.ts';
 import type { Blobs, ByteRange } from './blobs.ts';
 import { Bucket, type BucketRequest, sha256 } from './bucket.ts';
 import type { ObjectPlace } from './object-place.ts';
@@ -20,7 +20,7 @@ export class ObjectStore {
   readonly #clock: Clock;
   readonly #root: string;
   readonly #closed = new AbortController();
-  #fault: MediaUnavailableError | undefined;
+  #fault: ObjectStoreError | undefined;
 
   /** @param options.space an unguessable first part of all keys, after the prefix of the place */
   constructor({ place, space, clock }: { place: ObjectPlace; space: string; clock: Clock }) {
@@ -35,7 +35,7 @@ export class ObjectStore {
     return this.#fault !== undefined;
   }
 
-  /** Probes the store. @throws {MediaUnavailableError} if it can't be used */
+  /** Probes the store. @throws {ObjectStoreError} if it can't be used */
   async check(): Promise<void> {
     await this.#ask(() => this.#probe());
   }
@@ -72,12 +72,12 @@ export class ObjectStore {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof MediaUnavailableError && !this.#closed.signal.aborted) this.#markAway(error);
+      if (error instanceof ObjectStoreError && !this.#closed.signal.aborted) this.#markAway(error);
       throw error;
     }
   }
 
-  #markAway(fault: MediaUnavailableError): void {
+  #markAway(fault: ObjectStoreError): void {
     if (this.#fault) return;
     this.#fault = fault;
     void this.#awaitReturn();
@@ -178,12 +178,9 @@ async function* requestedBytes(answer: HttpAnswer, range: ByteRange | undefined)
       if (left <= 0) return;
     }
   } catch (error) {
-    throw new MediaUnavailableError(
-      `the object store of media is unavailable: ${causeWithoutAddress(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new ObjectStoreError(`the object store of media is unavailable: ${causeWithoutAddress(error)}`, {
+      cause: error,
+    });
   }
 }
 

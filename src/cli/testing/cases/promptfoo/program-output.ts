@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { environmentWithoutKeys } from '../../../../processes/find-program.ts';
 import { ProcessTree } from '../../../../processes/process-tree.ts';
+import { environmentWithoutKeys } from '../../../../processes/program-environment.ts';
 import { resultBeforeAbort, within } from '../../../../utils/abort-signals.ts';
 import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Context } from '../../../context.ts';

@@ -1,6 +1,3 @@
-import { encodingFault } from '../../../files/read-text.ts';
-import { usageError } from '../../errors.ts';
-
 /** A line of a text, without its line end. */
 export interface TextLine {
   readonly text: string;
@@ -28,23 +25,4 @@ export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<
     pending.push(open);
   }
   if (pending.some(text => text !== '')) yield take('');
-}
-
-/** Decodes UTF-8 and drops a byte order mark. Refuses other encodings, which would arrive garbled. */
-export async function* decodeUtf8Stream(
-  chunks: AsyncIterable<Uint8Array | string>,
-  what: string,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (bytes: Uint8Array = new Uint8Array(), more = false): string => {
-    try {
-      return decoder.decode(bytes, { stream: more });
-    } catch {
-      throw usageError(`${what} is ${encodingFault(bytes)}`);
-    }
-  };
-  for await (const chunk of chunks) {
-    yield decode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, true);
-  }
-  yield decode();
 }

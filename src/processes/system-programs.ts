@@ -1,0 +1,16 @@
+import path from 'node:path';
+import type { Env } from '../utils/env.ts';
+import { variableIn } from './program-environment.ts';
+
+/** Returns the full path of a Windows system program, such as `cmd.exe`. */
+export function windowsProgram(name: string, env: Env): string {
+  return path.win32.join(variableIn(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows', 'System32', name);
+}
+
+/** Returns the shell for command lines that the user wrote. */
+export function shellProgram(env: Env, platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? windowsProgram('cmd.exe', env) : '/bin/sh';
+}
+
+/** The variable that keeps cmd.exe from searching the working directory first. */
+export const NO_CURRENT_DIRECTORY = { NoDefaultCurrentDirectoryInExePath: '1' } as const;
