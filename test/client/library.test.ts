@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as library from '../../src/index.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificates/loopback-certificate.ts';
+import { temporaryDirectory } from '../support/context.ts';
 import { deadBaseUrl } from '../support/scripted-service.ts';
 import { hasLinks } from '../support/system.ts';
 
@@ -14,11 +14,9 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 let home: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(path.join(tmpdir(), 'promptrun-library-'));
+beforeEach(() => {
+  home = temporaryDirectory();
 });
-
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 describe('the library', () => {
   it('exports the client, its errors, waiting and recovering, and the interface', () => {

@@ -1,8 +1,8 @@
-import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { prepareDataDirectory } from '../../src/files/data-directory.ts';
+import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
 let directory: string;
@@ -10,10 +10,9 @@ const fileMode = (file: string): number => statSync(file).mode & 0o777;
 const put = (name: string): void => writeFileSync(path.join(directory, name), '');
 
 beforeEach(() => {
-  directory = mkdtempSync(path.join(tmpdir(), 'promptrun-data-'));
+  directory = temporaryDirectory();
   chmodSync(directory, 0o755);
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe.skipIf(process.platform === 'win32')('the data directory', () => {
   test.runIf(isPosix)('is made for its owner alone', async () => {

@@ -1,9 +1,10 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { PromptSearchResult, Resources, Run } from '../../src/wire/index.ts';
+import { temporaryDirectory } from '../support/context.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService } from '../support/local-service.ts';
 
@@ -16,7 +17,6 @@ const found = (words: string) =>
     .then(({ rows }) => rows.map(row => row.slug));
 
 describe('a directory of prompts', () => {
-  const directory = (): string => mkdtempSync(path.join(tmpdir(), 'promptrun-prompts-'));
   const put = (at: string, name: string, text: string): void => {
     // Like editors, writes a file beside it and moves it into place.
     writeFileSync(path.join(at, `.${name}.part`), text);
@@ -24,7 +24,7 @@ describe('a directory of prompts', () => {
   };
 
   test('is published before the service listens; later changes are published too', async () => {
-    const promptsDir = directory();
+    const promptsDir = temporaryDirectory();
     put(promptsDir, 'tide.prompt', 'The tide');
     service = await TestService.start({ promptsDir });
     expect(await found('tide')).toEqual(['tide']);
@@ -38,7 +38,7 @@ describe('a directory of prompts', () => {
   });
 
   test("names file and line of what can't be published, and publishes the rest", async () => {
-    const promptsDir = directory();
+    const promptsDir = temporaryDirectory();
     put(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
     put(promptsDir, 'good.prompt', 'model: echo\n---\nHi');
     service = await TestService.start({ promptsDir });
@@ -50,7 +50,7 @@ describe('a directory of prompts', () => {
   });
 
   test('is published once the disk of the store has room', async () => {
-    const promptsDir = directory();
+    const promptsDir = temporaryDirectory();
     const clock = new HandClock();
     service = await TestService.start({ promptsDir, clock });
     const database = await openSqlite(path.join(service.dataDir, 'promptrun.db'));
@@ -69,7 +69,7 @@ describe('a directory of prompts', () => {
   });
 
   test('keeps a prompt published if its file is removed', async () => {
-    const promptsDir = directory();
+    const promptsDir = temporaryDirectory();
     put(promptsDir, 'kept.prompt', 'Kept');
     service = await TestService.start({ promptsDir });
     rmSync(path.join(promptsDir, 'kept.prompt'));

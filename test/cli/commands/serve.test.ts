@@ -11,7 +11,7 @@ async function startServe(args: string[], options: TestOptions = {}) {
     local: localService,
     ...options,
   });
-  while (!started.stdout().includes('\n')) await new Promise(resolve => setTimeout(resolve, 5));
+  await expect.poll(started.stdout).toContain('\n');
   const stop = async (signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM') => {
     started.raise(signal);
     return started.ended;
@@ -41,15 +41,9 @@ describe('serve', () => {
 
   it('accepts the key that it printed', async () => {
     const server = await startServe([]);
-    const key = await new Promise<string>(resolve => {
-      const look = () => {
-        const found = /^key: (\S+)$/m.exec(server.stdout());
-        if (found?.[1]) resolve(found[1]);
-        else setTimeout(look, 5);
-      };
-      look();
-    });
-    const env = { PROMPTRUN_BASE_URL: server.baseUrl, PROMPTRUN_API_KEY: key };
+    const printedKey = (): string => /^key: (\S+)$/m.exec(server.stdout())?.[1] ?? '';
+    await expect.poll(printedKey).not.toBe('');
+    const env = { PROMPTRUN_BASE_URL: server.baseUrl, PROMPTRUN_API_KEY: printedKey() };
     expect((await runInProcess(['account', '--query', 'credits'], { env })).stdout()).toBe('1000000\n');
   });
 

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
 import { askForInputs } from '../../../src/cli/inputs/ask-for-inputs.ts';
 import { openImage } from '../../../src/cli/inputs/images/image-source.ts';
 import type { PlacedInputs } from '../../../src/cli/inputs/images/place-images.ts';
 import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 import { type Answer, scriptedPrompter } from '../../support/terminals/scripted-prompter.ts';
 
 const NOTHING: PlacedInputs = { text: new Map(), images: [] };
@@ -17,11 +17,10 @@ const PNG = Buffer.from(
 
 let cwd = '';
 beforeEach(async () => {
-  cwd = await mkdtemp(path.join(tmpdir(), 'ask-'));
+  cwd = temporaryDirectory();
   await writeFile(path.join(cwd, 'cat.png'), PNG);
   await writeFile(path.join(cwd, 'cat.txt'), 'no picture');
 });
-afterEach(() => rm(cwd, { recursive: true }));
 
 async function ask(
   fields: Partial<InputFields>,

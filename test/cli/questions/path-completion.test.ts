@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { completePath, resolveTypedPath } from '../../../src/cli/questions/path-completion.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 
 let cwd = '';
 beforeEach(async () => {
-  cwd = await mkdtemp(path.join(tmpdir(), 'completion-'));
+  cwd = temporaryDirectory();
   await mkdir(path.join(cwd, 'pictures/deep'), { recursive: true });
   const files = [
     'notes.txt',
@@ -18,7 +18,6 @@ beforeEach(async () => {
   ];
   await Promise.all(files.map(file => writeFile(path.join(cwd, file), '')));
 });
-afterEach(() => rm(cwd, { recursive: true }));
 
 const complete = (typed: string) =>
   completePath(typed, { cwd, home: path.join(cwd, 'pictures'), proposes: name => name.endsWith('.png') });

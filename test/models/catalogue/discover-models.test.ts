@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Discovery, discoverModels } from '../../../src/models/catalogue/discover-models.ts';
 import { loadModels } from '../../../src/models/catalogue/model-table.ts';
 import { type ModelsReport, reportModels } from '../../../src/models/catalogue/report-models.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { isPosix } from '../../support/system.ts';
 
@@ -16,13 +16,12 @@ let provider: FakeProvider;
 const NOWHERE = { OLLAMA_HOST: '127.0.0.1:9' };
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(path.join(tmpdir(), 'discover-'));
+  dataDir = temporaryDirectory();
   provider = await FakeProvider.start();
 });
 
 afterEach(async () => {
   await provider.close();
-  await rm(dataDir, { recursive: true });
 });
 
 const file = (): string => path.join(dataDir, 'models.yaml');

@@ -1,24 +1,23 @@
-import { chown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadModels, type ModelTable } from '../../../src/models/catalogue/model-table.ts';
 import { resourcesHash } from '../../../src/models/catalogue/resources-view.ts';
 import { wireModel } from '../../../src/models/model-entry.ts';
 import type { Model } from '../../../src/wire/index.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 
 let dataDir: string;
 let table: ModelTable | undefined;
 let problems: string[];
 
-beforeEach(async () => {
-  dataDir = await mkdtemp(path.join(tmpdir(), 'models-'));
+beforeEach(() => {
+  dataDir = temporaryDirectory();
   problems = [];
 });
 
-afterEach(async () => {
+afterEach(() => {
   table?.close();
-  await rm(dataDir, { recursive: true });
 });
 
 async function load(env: Record<string, string> = {}, watch = false): Promise<ModelTable> {

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { programEngine } from '../../../src/models/programs/program-engine.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 import { createJob, type JobOptions } from '../job.ts';
 import { declaredModel } from './declared.ts';
 
@@ -10,7 +10,7 @@ let dataDir: string;
 let engine: ReturnType<typeof programEngine>;
 
 beforeEach(() => {
-  const directory = mkdtempSync(path.join(tmpdir(), 'kept-'));
+  const directory = temporaryDirectory();
   dataDir = path.join(directory, 'data');
   mkdirSync(dataDir);
   engine = programEngine({ env: { PATH: process.env['PATH'] }, dataDir, directory });
@@ -82,11 +82,11 @@ it('fails a run during which it ends, takes too long or prints too much, and is 
 if (text === 'end') { process.stderr.write('out of luck'); process.exitCode = 3; process.stdin.destroy(); }
 else if (text === 'much') setInterval(() => say('x'.repeat(1e6)), 1);
 else if (text !== 'late') ${ANSWER}`;
-  const one = (text: string) => ask(script, text, {}, { timeout: '3s' });
+  const one = (text: string, entry: object = {}) => ask(script, text, {}, entry);
   expect(await one('a')).toBe('a 1');
   expect(await one('end')).toBe('thing ended with exit code 3: out of luck');
   expect(await one('b')).toBe('b 1');
-  expect(await one('late')).toBe('thing took longer than 3 s');
+  expect(await one('late', { timeout: '200ms' })).toBe('thing took longer than 0.2 s');
   expect(await one('c')).toBe('c 1');
   expect(await one('much')).toBe('thing printed more than 8 MiB');
   expect(await one('d')).toBe('d 1');

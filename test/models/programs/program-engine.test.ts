@@ -1,18 +1,17 @@
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { programEngine } from '../../../src/models/programs/program-engine.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 import { isPosix } from '../../support/system.ts';
 import { createJob, type JobOptions } from '../job.ts';
@@ -23,7 +22,7 @@ let dataDir: string;
 let directory: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'programs-'));
+  folder = temporaryDirectory();
   [dataDir, directory] = [path.join(folder, 'data'), path.join(folder, 'work')];
   for (const one of [dataDir, directory]) mkdirSync(one);
 });

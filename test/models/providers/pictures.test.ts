@@ -104,8 +104,12 @@ describe('a model that can’t be asked for a picture', () => {
 });
 
 it.each<[string, object, RegExp]>([
-  ['whose address leads nowhere', { url: 'https://pictures.invalid/made.png' }, /could not be fetched/],
-  ['that is none', { b64_json: Buffer.from('<html>').toString('base64') }, /is not a picture/],
+  [
+    'at a private address',
+    { url: 'https://10.0.0.1/made.png' },
+    /not be fetched: 10\.0\.0\.1 is not a public/,
+  ],
+  ['that is not one', { b64_json: Buffer.from('<html>').toString('base64') }, /is not a picture/],
 ])('a picture %s may have been paid for', async (_, data, message) => {
   const result = await draw('xai-images', 'grok-imagine-image', [{ body: { data: [data] } }]);
   expect(result).toMatchObject({ failed: true });

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { knownModels } from '../../../src/models/catalogue/known-models.ts';
@@ -15,6 +14,7 @@ import { previewFromTexts, previewPrompt } from '../../../src/prompts/render/pre
 import { tasksHere } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
 import { type LocalStore, openStore } from '../../../src/service/local-store.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 
 const models = knownModels({
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
@@ -310,12 +310,11 @@ describe('prompts on this machine', () => {
   };
 
   beforeEach(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'check-'));
+    directory = temporaryDirectory();
     store = await openStore({ dataDir: path.join(directory, 'data') });
   });
   afterEach(async () => {
     await store.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   it('are published with the partials they use, which are part of the version', async () => {

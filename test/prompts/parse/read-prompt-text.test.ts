@@ -1,23 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { promptFilesIn } from '../../../src/prompts/parse/read-prompt-text.ts';
 import { tasksHere } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
 import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/publish-directory.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
 let directory: string;
 const at = (name: string): string => path.join(directory, name);
 const write = (name: string, text: string | Buffer): Promise<void> => writeFile(at(name), text);
 
-beforeEach(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'prompts-'));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe('a directory of prompts', () => {
   it.runIf(hasLinks)('returns those that can be used and reports the faults of the others', async () => {
@@ -148,7 +146,7 @@ describe('a watched directory', () => {
   it.runIf(hasLinks)(
     'leaves out what leads out of it, or is not a regular file, and reports each once',
     async () => {
-      const outside = await mkdtemp(path.join(tmpdir(), 'outside-'));
+      const outside = temporaryDirectory();
       await writeFile(path.join(outside, 'x.prompt'), 'secret');
       await write('a.prompt', 'one');
       await symlink(at('a.prompt'), at('b.prompt'));
@@ -170,7 +168,6 @@ describe('a watched directory', () => {
       ]);
       await watched.rescan();
       expect(news).toEqual([]);
-      await rm(outside, { recursive: true });
     },
   );
 

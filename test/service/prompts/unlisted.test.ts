@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalStore, openStore } from '../../../src/service/index.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';
 
 let service: TestService;
@@ -19,12 +19,8 @@ afterAll(async () => {
   await service.close();
 });
 
-beforeEach(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), 'unlisted-'));
-});
-
-afterEach(async () => {
-  await rm(directory, { recursive: true });
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
 
 async function promptFile(slug: string, source: string): Promise<string> {

@@ -1,5 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +9,7 @@ import {
   JournalFold,
   mayHaveMadeRun,
 } from '../../../../src/cli/settings/journal/journal-lines.ts';
+import { temporaryDirectory } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
 const SERVICE = 'https://prompts.example.com/v1';
@@ -29,13 +29,12 @@ const beginEntry = async (of: Journal, start = START): Promise<JournalEntry> => 
 };
 const readEntries = async (of: Journal): Promise<readonly JournalEntry[]> => (await of.read()).entries;
 
-beforeEach(async () => {
-  directory = path.join(await mkdtemp(path.join(os.tmpdir(), 'journal-')), 'state');
+beforeEach(() => {
+  directory = path.join(temporaryDirectory(), 'state');
   journal = new Journal(directory, { now: () => NOW });
 });
 afterEach(async () => {
   await journal.close();
-  await rm(path.dirname(directory), { recursive: true });
 });
 
 describe('the journal', () => {
