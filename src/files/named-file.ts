@@ -120,11 +120,11 @@ function realPathUnlessLoop(file: string, root: string | undefined): string | un
 
 /** Returns the path that a missing file would have: the real path of the nearest folder that exists, and the rest. */
 function pathIfMade(file: string): string {
-  for (let above = path.dirname(file); ; above = path.dirname(above)) {
+  for (let ancestor = path.dirname(file); ; ancestor = path.dirname(ancestor)) {
     try {
-      return path.join(resolveRealPath(above), path.relative(above, file));
+      return path.join(resolveRealPath(ancestor), path.relative(ancestor, file));
     } catch {
-      if (above === path.dirname(above)) return file;
+      if (ancestor === path.dirname(ancestor)) return file;
     }
   }
 }

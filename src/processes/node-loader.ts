@@ -22,28 +22,28 @@ function installedJiti(): string[] {
 export function nodeLoader({ isWritten = false }: { readonly isWritten?: boolean } = {}): string {
   return `
 const load = async file => {
-  const whole = require('node:path').resolve(file);
-  const url = require('node:url').pathToFileURL(whole).href;
+  const modulePath = require('node:path').resolve(file);
+  const url = require('node:url').pathToFileURL(modulePath).href;
   if (!/\\.[cm]?ts$/.test(file)) return await import(url);
-  const near = require('node:module').createRequire(url);
+  const requireFrom = require('node:module').createRequire(url);
   const has = name => {
     try {
-      return near.resolve(name) !== '';
+      return requireFrom.resolve(name) !== '';
     } catch {
       return false;
     }
   };
-  if (has('tsx/cjs/api')) return near('tsx/cjs/api').require(whole, url);
+  if (has('tsx/cjs/api')) return requireFrom('tsx/cjs/api').require(modulePath, url);
   const jiti = ${JSON.stringify(isWritten ? ['jiti'] : ['jiti', ...installedJiti()])}.find(has);
   if (jiti === undefined) return await import(url);
-  const loader = tsconfigPaths => near(jiti).createJiti(url, { fsCache: false, tsconfigPaths });
-  let found;
+  const createLoader = tsconfigPaths => requireFrom(jiti).createJiti(url, { fsCache: false, tsconfigPaths });
+  let loader;
   try {
-    found = loader(true);
+    loader = createLoader(true);
   } catch {
-    found = loader();
+    loader = createLoader();
   }
-  return await found.import(whole);
+  return await loader.import(modulePath);
 };`;
 }
 

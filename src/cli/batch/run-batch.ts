@@ -95,20 +95,20 @@ async function checkPrice(
 
 async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const { options, journal, firstPass } = open;
-  const known = await recallRows(ctx, open);
-  noteDoublePayments(ctx, open, known);
+  const knownJobs = await recallRows(ctx, open);
+  noteDoublePayments(ctx, open, knownJobs);
   await journal.begin(batchFacts(open), new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(firstPass?.count);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
-  const handed = handedRows(journal);
-  countEarlierRuns(budget, open, known, handed);
-  const running: RunningBatch = { ...open, ctx: { ...ctx, signal: stop.dropping }, budget, tally, stop };
+  const handedOverRows = handedRows(journal);
+  countEarlierRuns(budget, open, knownJobs, handedOverRows);
+  const runningBatch: RunningBatch = { ...open, ctx: { ...ctx, signal: stop.dropping }, budget, tally, stop };
   const release = stop.listen(ctx, tally);
-  const handsOver = options.providerBatch || handed.size > 0;
+  const handsOver = options.providerBatch || handedOverRows.size > 0;
   const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
-    await runAllRows(running, known, { handsOver });
+    await runAllRows(runningBatch, knownJobs, { handsOver });
   } catch (error) {
     await removeUnusedFiles(ctx, open);
     throw error;
@@ -117,7 +117,7 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     release();
   }
   const rows = firstPass?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed);
-  return concludeBatch(ctx, running, rows);
+  return concludeBatch(ctx, runningBatch, rows);
 }
 
 /** Recalls the jobs of the rows that earlier invocations sent. */
@@ -152,15 +152,15 @@ async function runAllRows(
     job.batched?.settled();
   };
   // A provider may take a day, and its batches may hold more rows than the memory.
-  const spilled = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
-  const planned = plannedRows(running, known, row =>
-    spilled ? spillRow(spilled, row, journal.file) : () => row,
+  const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
+  const jobPlans = plannedRows(running, known, row =>
+    spillFile ? spillRow(spillFile, row, journal.file) : () => row,
   );
   const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
   const jobs = handsOver
-    ? throughProvider(planned, { ...work, promptVersionId, cancel, retryUnknown, settle })
-    : planned;
+    ? throughProvider(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
+    : jobPlans;
   try {
     await runJobs(jobs, {
       work,
@@ -170,7 +170,7 @@ async function runAllRows(
       settle,
     });
   } finally {
-    await spilled?.close();
+    await spillFile?.close();
   }
 }
 

@@ -34,19 +34,20 @@ export function spendingText(totals: Totals, { isCapped = false } = {}): string[
 }
 
 /** Leaves out the credits of the embedded service, which cost nothing, and the dollars of runs that took credits. */
-function withoutOwnCredits({ runs, credits: all, creditsUnknown, costUnknown, models }: Totals) {
-  const here = { runs: 0, credits: 0, creditsUnknown: 0 };
-  for (const own of models) {
-    here.runs += own.runs;
-    here.credits += credits(own.credits ?? 0);
-    here.creditsUnknown += own.creditsUnknown;
+function withoutOwnCredits({ runs, credits: totalCredits, creditsUnknown, costUnknown, models }: Totals) {
+  const localTotals = { runs: 0, credits: 0, creditsUnknown: 0 };
+  for (const modelTotals of models) {
+    localTotals.runs += modelTotals.runs;
+    localTotals.credits += credits(modelTotals.credits ?? 0);
+    localTotals.creditsUnknown += modelTotals.creditsUnknown;
   }
-  const unknown = creditsUnknown - here.creditsUnknown;
-  const paid = runs - here.runs - unknown;
+  const unknownCount = creditsUnknown - localTotals.creditsUnknown;
+  const paidRuns = runs - localTotals.runs - unknownCount;
   return {
-    credits: all === null || paid === 0 ? null : inCredits(credits(all) - here.credits),
-    creditsUnknown: unknown,
-    costUnknown: costUnknown - paid,
+    credits:
+      totalCredits === null || paidRuns === 0 ? null : inCredits(credits(totalCredits) - localTotals.credits),
+    creditsUnknown: unknownCount,
+    costUnknown: costUnknown - paidRuns,
   };
 }
 

@@ -71,12 +71,12 @@ export class ResumableRequests {
     options: ResumableRequestsOptions,
   ): Promise<ResumableRequests> {
     const { journal, resume, budget } = options;
-    const handed = openAtProvider(journal).filter(([id]) => isOwn(id));
+    const handedOverJobs = openAtProvider(journal).filter(([id]) => isOwn(id));
     if (!resume) {
-      if (handed.length > 0) throw batchStillOpen();
+      if (handedOverJobs.length > 0) throw batchStillOpen();
       await journal.forget(isOwn);
     }
-    const known = await recallJobs(ctx, connection, journal, { changed: new Set() });
+    const knownJobs = await recallJobs(ctx, connection, journal, { changed: new Set() });
     const facts = {
       service: connection.service,
       promptVersionId: '',
@@ -86,13 +86,13 @@ export class ResumableRequests {
     await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
     if (resume) {
       // The journal also holds the jobs of other tests of the same files, such as those that --filter leaves out.
-      const states = new Map([...known.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
-      const { runs, lost } = spentBefore({ ...known, states });
-      const batched = handed.map(([, { customId }]) => customId);
+      const states = new Map([...knownJobs.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
+      const { runs, lost } = spentBefore({ ...knownJobs, states });
+      const batched = handedOverJobs.map(([, { customId }]) => customId);
       budget.resume(connection, [...endedJobRuns(states, journal), ...runs], [...lost, ...batched]);
     }
-    const handsOver = options.providerBatch || handed.length > 0;
-    return new ResumableRequests(ctx, connection, options, { known, handsOver });
+    const handsOver = options.providerBatch || handedOverJobs.length > 0;
+    return new ResumableRequests(ctx, connection, options, { known: knownJobs, handsOver });
   }
 
   /**
@@ -106,21 +106,21 @@ export class ResumableRequests {
     onResult: (job: J, result: RequestResult, about: { readonly isEarlier: boolean }) => Promise<void>,
   ): Promise<void> {
     const { concurrency, budget, journal, stop } = this.#options;
-    const planned: { readonly job: J; readonly plan: JobPlan }[] = [];
+    const jobPlans: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
       const plan = planJob(job, this.#known, this.#connection, this.#options);
       if ('kind' in plan) {
         if (plan.kind === 'wait') await this.#adopt(job, plan.runId);
-        planned.push({ job, plan });
+        jobPlans.push({ job, plan });
       } else {
         const { run } = plan;
         if (run !== undefined && (await this.#adopt(job, run.runId))) await this.#readAgain(run.runId);
         await onResult(job, plan, { isEarlier: run !== undefined });
       }
     }
-    this.#noteDoublePayments(planned);
-    const groups = this.handsOver ? await byVersion(planned) : undefined;
-    await runRequests(this.#ctx, this.#connection, planned, {
+    this.#noteDoublePayments(jobPlans);
+    const groups = this.handsOver ? await byVersion(jobPlans) : undefined;
+    await runRequests(this.#ctx, this.#connection, jobPlans, {
       concurrency,
       budget,
       journal,

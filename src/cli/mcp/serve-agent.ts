@@ -26,7 +26,7 @@ export async function serveAgent(ctx: Context, offer: SessionPrompts, caps: Caps
     if (ctx.signal.aborted) resolve();
   });
   const output = new PassThrough();
-  const written = writeOut(ctx, output);
+  const outputWritten = writeOut(ctx, output);
   if (ctx.io.stdin.isTerminal) ctx.io.note(WAITING);
   const handle = serveStdio(() => session.server(), {
     transport: new StdioServerTransport(input, output),
@@ -34,17 +34,21 @@ export async function serveAgent(ctx: Context, offer: SessionPrompts, caps: Caps
       if (ctx.globals.debug) ctx.io.error(`debug: ${oneLine(error.message)}`);
     },
   });
-  const over = new AbortController();
-  const unread = untilUnread(ctx, over.signal);
-  const isRead = await Promise.race([inputEnded.then(() => true), written.then(() => false), unread]);
-  over.abort();
-  if (!ctx.signal.aborted && isRead) await Promise.race([session.lastAnswers(), written]);
+  const sessionOver = new AbortController();
+  const outputUnread = untilUnread(ctx, sessionOver.signal);
+  const isRead = await Promise.race([
+    inputEnded.then(() => true),
+    outputWritten.then(() => false),
+    outputUnread,
+  ]);
+  sessionOver.abort();
+  if (!ctx.signal.aborted && isRead) await Promise.race([session.lastAnswers(), outputWritten]);
   session.end();
   await handle.close();
   stream.unpipe(input);
   await session.close();
   output.end();
-  await written;
+  await outputWritten;
 }
 
 /** Resolves to false when standard output has no reader any more, even if idle; to true when the signal is aborted. */

@@ -18,21 +18,21 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   if (name.length < MIN_LENGTH) {
     throw usageError(`${name} is too short for a run`, `Give at least ${MIN_LENGTH} characters of its id.`);
   }
-  const { own, others: elsewhere } = await listedRuns(ctx, connection);
+  const { own: ownIds, others: otherIds } = await listedRuns(ctx, connection);
   const fits = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
   // A run of another service is requested too; the refusal then says that it belongs to another service.
-  const fitting = [own, elsewhere].map(ids => ids.filter(fits)).find(ids => ids.length > 0) ?? [];
-  const [only, ...others] = fitting;
+  const matchingIds = [ownIds, otherIds].map(ids => ids.filter(fits)).find(ids => ids.length > 0) ?? [];
+  const [only, ...furtherIds] = matchingIds;
   if (only === undefined) {
     throw notFoundError(
       `no run begins with ${name} among the newest ${MAX_LIST_LIMIT} and those started on this machine`,
       `List your runs with: ${connection.advise('runs', 'list')}`,
     );
   }
-  if (others.length === 0) return only;
+  if (furtherIds.length === 0) return only;
   throw usageError(
     `several runs begin with ${name}`,
-    `Give more of the id: ${fitting.map(oneLine).join(', ')}`,
+    `Give more of the id: ${matchingIds.map(oneLine).join(', ')}`,
   );
 }
 
@@ -42,10 +42,10 @@ async function listedRuns(
   { client, service }: Connection,
 ): Promise<{ own: string[]; others: string[] }> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
-  const own = new Set(rows.map(({ runId }) => runId));
-  const others = new Set<string>();
+  const ownIds = new Set(rows.map(({ runId }) => runId));
+  const otherIds = new Set<string>();
   for await (const { baseUrl, runId } of ctx.journal.newestFirst()) {
-    if (runId !== undefined) (baseUrl === service ? own : others).add(runId);
+    if (runId !== undefined) (baseUrl === service ? ownIds : otherIds).add(runId);
   }
-  return { own: [...own], others: [...others] };
+  return { own: [...ownIds], others: [...otherIds] };
 }

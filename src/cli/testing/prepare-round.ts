@@ -40,43 +40,45 @@ export async function prepareRound(
   round: Round | undefined,
 ) {
   const warn = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
-  const found = await findTestFiles(ctx, options.paths, warn);
-  const paths = found.files;
+  const foundTests = await findTestFiles(ctx, options.paths, warn);
+  const paths = foundTests.files;
   if (options.update) for (const file of paths) checkUpdatable(ctx, file);
   const baseline = await readFilteredBaseline(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
-  const read = await readFiles(ctx, found, judge, options);
-  const cases = read.files.flatMap(file => file.cases);
+  const readResult = await readFiles(ctx, foundTests, judge, options);
+  const cases = readResult.files.flatMap(file => file.cases);
   const isJudged = judgedIn(cases).length > 0;
   const { entries, faults: entryFaults } = await prepareEntries(
     ctx,
     cappedConnections(ctx, options, budget, { isJudged }),
-    addEarlierTurns(ctx, chosenFiles(read.files, round)),
+    addEarlierTurns(ctx, chosenFiles(readResult.files, round)),
   );
   const runnable = withoutUncheckedTurns(entries);
-  const { entries: chosen, passed } = options.failed
+  const { entries: chosenEntries, passed } = options.failed
     ? await failedEntries(ctx, runnable)
     : { entries: runnable, passed: 0 };
   // Only the chosen cases of a file need their judges.
-  const unjudged = options.failed ? await judgeFaults(ctx, groupByFile(chosen), judge) : [];
-  const faults = [...read.faults, ...entryFaults, ...unjudged];
+  const filesWithoutJudge = options.failed ? await judgeFaults(ctx, groupByFile(chosenEntries), judge) : [];
+  const faults = [...readResult.faults, ...entryFaults, ...filesWithoutJudge];
   // A fault of the machine, such as a read-only data directory, is that of every file.
   for (const fault of withoutRepeats(faults)) reportTestFault(ctx, fault);
-  noteUnreachable(ctx, chosen);
-  const judged = judgedIn(chosen.map(({ entry }) => entry.testCase));
+  noteUnreachable(ctx, chosenEntries);
+  const judgedExpectations = judgedIn(chosenEntries.map(({ entry }) => entry.testCase));
   if (options.providerBatch) {
-    await checkBatches(chosen);
-    for (const expectation of judged) await judge.checkBatch(expectation);
+    await checkBatches(chosenEntries);
+    for (const expectation of judgedExpectations) await judge.checkBatch(expectation);
   }
   return {
-    files: read.files,
+    files: readResult.files,
     paths,
     /** The number of cases that `--failed` leaves out because they passed. */
     passed,
-    entries: chosen.filter(({ entry }) => !unjudged.some(({ file }) => file === entry.file.file)),
+    entries: chosenEntries.filter(
+      ({ entry }) => !filesWithoutJudge.some(({ file }) => file === entry.file.file),
+    ),
     faults,
     judge,
-    judged,
+    judged: judgedExpectations,
     isJudged,
     baseline,
   };
@@ -144,26 +146,29 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
  * Returns the entries that failed when they were last run, and those before them whose answers they take, with the number of
  * entries that passed.
  */
-async function failedEntries(ctx: Context, all: readonly PreparedEntry[]) {
+async function failedEntries(ctx: Context, entries: readonly PreparedEntry[]) {
   const hasFailed = await lastFailures(ctx);
-  const chosen = new Set<PreparedEntry>(all.filter(({ entry }) => isUnchecked(entry.testCase)));
-  for (const [, own] of byService(all.filter(prepared => !chosen.has(prepared)))) {
-    const failed = own.filter(prepared => hasFailed(prepared) === true).map(({ entry }) => entry);
-    const needed = withEarlierTurns(
-      own.map(({ entry }) => entry),
-      failed,
+  const chosenEntries = new Set<PreparedEntry>(entries.filter(({ entry }) => isUnchecked(entry.testCase)));
+  for (const [, entriesOfService] of byService(entries.filter(prepared => !chosenEntries.has(prepared)))) {
+    const failures = entriesOfService
+      .filter(prepared => hasFailed(prepared) === true)
+      .map(({ entry }) => entry);
+    const neededEntries = withEarlierTurns(
+      entriesOfService.map(({ entry }) => entry),
+      failures,
     );
-    noteEarlierTurns(ctx, needed.size - failed.length);
-    for (const prepared of own) if (needed.has(prepared.entry)) chosen.add(prepared);
+    noteEarlierTurns(ctx, neededEntries.size - failures.length);
+    for (const prepared of entriesOfService)
+      if (neededEntries.has(prepared.entry)) chosenEntries.add(prepared);
   }
-  if (chosen.size === 0 && !ctx.isReplay) {
+  if (chosenEntries.size === 0 && !ctx.isReplay) {
     noteReplayedFailures(
       ctx,
-      all.filter(prepared => hasFailed(prepared, { isReplay: true }) === true),
+      entries.filter(prepared => hasFailed(prepared, { isReplay: true }) === true),
     );
   }
-  const passed = all.filter(prepared => hasFailed(prepared) === false).length;
-  return { entries: all.filter(prepared => chosen.has(prepared)), passed };
+  const passed = entries.filter(prepared => hasFailed(prepared) === false).length;
+  return { entries: entries.filter(prepared => chosenEntries.has(prepared)), passed };
 }
 
 function noteReplayedFailures({ io }: Context, { length }: readonly PreparedEntry[]): void {

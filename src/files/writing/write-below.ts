@@ -159,19 +159,19 @@ function pathSegments(name: string): string[] {
  * @throws errors of mkdir
  */
 export function makeDirectory(directory: string, mode = 0o777): void {
-  const above = path.dirname(directory);
+  const parent = path.dirname(directory);
   refuseDeviceName(directory);
   try {
     mkdirSync(directory, { mode });
   } catch (error) {
     if (isDirectory(directory)) return;
     // Nothing is above the root of a drive that is not there.
-    if (errorCode(error) !== 'ENOENT' || above === directory) throw error;
-    if (existsSync(above)) throw isDirectory(above) ? error : notDirectory(above);
-    makeDirectory(above, mode);
+    if (errorCode(error) !== 'ENOENT' || parent === directory) throw error;
+    if (existsSync(parent)) throw isDirectory(parent) ? error : notDirectory(parent);
+    makeDirectory(parent, mode);
     return makeDirectory(directory, mode);
   }
-  const handle = openDirectory(above);
+  const handle = openDirectory(parent);
   if (handle === undefined) return;
   fsyncSync(handle);
   closeSync(handle);

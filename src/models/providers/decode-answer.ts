@@ -15,11 +15,11 @@ export function decodeAnswer(answer: HttpAnswer, encoding: string): HttpAnswer {
 }
 
 async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator<Uint8Array> {
-  let added = 0;
+  let addedBytes = 0;
   const source = async function* (): AsyncGenerator<Uint8Array> {
     for await (const piece of answer.body) {
-      added += piece.length;
-      if (added > MAX_ADDED_BYTES) {
+      addedBytes += piece.length;
+      if (addedBytes > MAX_ADDED_BYTES) {
         answer.discard();
         throw new TooLong(MAX_ADDED_BYTES);
       }
@@ -29,7 +29,7 @@ async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator
   const fault = (message: string): Error =>
     new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
   for await (const piece of decodedPieces(source(), encoding, fault)) {
-    added -= piece.length;
+    addedBytes -= piece.length;
     yield piece;
   }
 }

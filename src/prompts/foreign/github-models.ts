@@ -184,21 +184,21 @@ class GithubReader {
       this.#findings.fault(format, `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``);
       return {};
     }
-    const written = this.#entries.get('jsonSchema')?.value;
-    const value = this.#findings.attempt(() => written?.json());
+    const schemaValue = this.#entries.get('jsonSchema')?.value;
+    const value = this.#findings.attempt(() => schemaValue?.json());
     const schema = typeof value === 'string' ? parseJson(value) : value;
     if (isJsonObject(schema)) {
-      const inner = ownValue(schema, 'schema');
-      const named = ['name', 'description', 'strict'].flatMap(key => {
+      const innerSchema = ownValue(schema, 'schema');
+      const namedFields = ['name', 'description', 'strict'].flatMap(key => {
         const value = ownValue(schema, key);
         return value === undefined || value === null ? [] : [[key, value] as const];
       });
-      if (inner === undefined || named.length === 0) {
-        return { output: { format: 'json', schema: inner ?? schema } };
+      if (innerSchema === undefined || namedFields.length === 0) {
+        return { output: { format: 'json', schema: innerSchema ?? schema } };
       }
-      return { output: { format: 'json', schema: inner, named: Object.fromEntries(named) } };
+      return { output: { format: 'json', schema: innerSchema, named: Object.fromEntries(namedFields) } };
     }
-    this.#findings.fault(written ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
+    this.#findings.fault(schemaValue ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
     return {};
   }
 }

@@ -177,27 +177,27 @@ function readEvaluatorChoice(item: YamlValue): { choice: string; score: number }
 
 function readBuiltIn({ value: written }: YamlEntry, place: EvaluatorPlace): Evaluator {
   const name = written.text('uses');
-  const short = name.replace(/^github\//u, '');
-  const known =
-    name.startsWith('github/') && Object.hasOwn(GITHUB_EVALUATORS, short)
-      ? GITHUB_EVALUATORS[short]
+  const shortName = name.replace(/^github\//u, '');
+  const evaluator =
+    name.startsWith('github/') && Object.hasOwn(GITHUB_EVALUATORS, shortName)
+      ? GITHUB_EVALUATORS[shortName]
       : undefined;
-  if (!known) {
+  if (!evaluator) {
     const names = Object.keys(GITHUB_EVALUATORS).map(name => `github/${name}`);
     throw faultAt(written, `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`);
   }
   return ({ line, fields }) => {
     // The context of groundedness is what the row expects.
     const value = (about: string): string | undefined => fields[about === 'context' ? 'expected' : about];
-    if (short === 'similarity' && value('expected') === undefined) {
+    if (shortName === 'similarity' && value('expected') === undefined) {
       throw faultAt({ line, column: 1 }, `${name} needs the field \`expected\` in each row`);
     }
-    const facts = known.about.flatMap(about => {
+    const facts = evaluator.about.flatMap(about => {
       const fact = value(about);
       return fact === undefined
         ? []
         : [`\n\nThe ${about === 'expected' ? 'expected answer' : about}:\n${fact}`];
     });
-    return { kind: 'rubric', ...place, text: `${known.asks}${facts.join('')}` };
+    return { kind: 'rubric', ...place, text: `${evaluator.asks}${facts.join('')}` };
   };
 }

@@ -15,13 +15,13 @@ const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|
  * @throws {FileFault} for a schema file that is not YAML
  */
 export function withNamedSchemas(text: string, beside: ReadBeside): string {
-  const whole = text.replaceAll('\r\n', '\n');
-  const [head = ''] = FRONT_MATTER.exec(whole) ?? [];
+  const normalizedText = text.replaceAll('\r\n', '\n');
+  const [head = ''] = FRONT_MATTER.exec(normalizedText) ?? [];
   const inlined = head.replaceAll(SCHEMA_REFERENCE, (written, name: string) => {
     const schema = SCALARS.has(name) ? undefined : schemaNamed(name, beside);
     return schema === undefined ? written : `schema: ${JSON.stringify(schema)}`;
   });
-  return inlined + whole.slice(head.length);
+  return inlined + normalizedText.slice(head.length);
 }
 
 function schemaNamed(name: string, beside: ReadBeside): JsonValue | undefined {

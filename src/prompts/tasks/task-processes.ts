@@ -50,12 +50,12 @@ export class TaskProcesses {
     { userId, signal }: { userId?: number | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<unknown> {
     const stop = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
-    const others = this.#tasks.get(userId) ?? 0;
-    this.#tasks.set(userId, others + 1);
+    const tasksOfUser = this.#tasks.get(userId) ?? 0;
+    this.#tasks.set(userId, tasksOfUser + 1);
     try {
       const inProcess = (): Promise<unknown> => this.#performInProcess(order, stop);
       // A user's further tasks come after the first task of every other user.
-      return await this.#queue.add(inProcess, { priority: -others, signal: stop });
+      return await this.#queue.add(inProcess, { priority: -tasksOfUser, signal: stop });
     } finally {
       const left = (this.#tasks.get(userId) ?? 1) - 1;
       if (left > 0) this.#tasks.set(userId, left);

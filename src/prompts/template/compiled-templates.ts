@@ -37,13 +37,13 @@ export class CompiledTemplates {
 /** Compiles a template so that only the known helpers are called and none is looked up by name. */
 function compileTemplate({ template, partials, declared }: Template): CompiledTemplate {
   const handlebars = Handlebars.create();
-  const added = addedHelpers();
-  const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...added })];
+  const helperNames = addedHelpers();
+  const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...helperNames })];
   const knownHelpers = Object.fromEntries(helpers.map(name => [name, true]));
   const names = new Set(declared);
-  const compiled = (text: string): Handlebars.TemplateDelegate =>
+  const compileText = (text: string): Handlebars.TemplateDelegate =>
     handlebars.compile(
-      instrument(handlebars.parse(text), added, name => names.has(name)),
+      instrument(handlebars.parse(text), helperNames, name => names.has(name)),
       {
         knownHelpers,
         knownHelpersOnly: true,
@@ -52,8 +52,8 @@ function compileTemplate({ template, partials, declared }: Template): CompiledTe
         ignoreStandalone: true,
       },
     );
-  for (const [name, text] of Object.entries(partials)) handlebars.registerPartial(name, compiled(text));
-  return { render: compiled(template), helpers: added };
+  for (const [name, text] of Object.entries(partials)) handlebars.registerPartial(name, compileText(text));
+  return { render: compileText(template), helpers: helperNames };
 }
 
 function addedHelpers(): AddedHelpers {

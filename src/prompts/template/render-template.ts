@@ -50,7 +50,7 @@ type Helpers = Record<string, Handlebars.HelperDelegate>;
 
 /** Returns the helpers of the language except Handlebars' own `if`, `unless`, `each` and `with`. */
 function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
-  const written = (value: Value): string => writtenOut(value, budget);
+  const writeValue = (value: Value): string => writtenOut(value, budget);
   return {
     ifEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
       return a === b ? fn(this) : inverse(this);
@@ -58,7 +58,7 @@ function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
     unlessEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
       return a === b ? inverse(this) : fn(this);
     },
-    lookup: (object: Value, key: Value) => (object ? ownField(object, written(key)) : object),
+    lookup: (object: Value, key: Value) => (object ? ownField(object, writeValue(key)) : object),
     word: (text: Value, number: Value) =>
       shellWords(chargeText(templateText(text), budget))[Number(number)] ?? '',
     json(value: Value, { hash }: Block): string {
@@ -72,12 +72,13 @@ function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
     media({ hash }: Block): string {
       const { url, contentType } = hash as { url: Value; contentType?: Value };
       if (!isFilled(url)) return '';
-      const type = written(contentType);
+      const type = writeValue(contentType);
       const picture = url instanceof Picture && { picture: url.index };
-      const media = { url: written(url), ...picture, ...(type !== '' && { contentType: type }) };
+      const media = { url: writeValue(url), ...picture, ...(type !== '' && { contentType: type }) };
       return marks.mark({ part: { media } });
     },
-    section: (name: Value) => marks.mark({ part: { metadata: { purpose: written(name), pending: true } } }),
+    section: (name: Value) =>
+      marks.mark({ part: { metadata: { purpose: writeValue(name), pending: true } } }),
     history: () => marks.mark('history'),
     log: () => '',
   };

@@ -86,22 +86,22 @@ export class CsvResults implements ResultsFile {
     const file = path.resolve(ctx.cwd, out);
     const handle = await openResultsFile(file, out, { resume });
     try {
-      const journaled = [...before].flatMap(([id, { result }]) =>
+      const journaledRows = [...before].flatMap(([id, { result }]) =>
         isTableRow(result) ? [[id, result] as const] : [],
       );
-      const read = resume ? await readResultsTable(file, excel) : [];
+      const tableRows = resume ? await readResultsTable(file, excel) : [];
       // If the journal has every result, a crash can have damaged only the table's header.
-      if (read === undefined && before.size === 0) {
+      if (tableRows === undefined && before.size === 0) {
         throw usageError(
           `${out}: this is not a table of batch results`,
           'Name the file that the batch wrote.',
         );
       }
-      const table = read ?? [];
-      const rows = before.size === 0 ? table : onlyInTable(table, new Map(journaled).values());
-      const existed = rows.length + journaled.length > 0;
+      const table = tableRows ?? [];
+      const rows = before.size === 0 ? table : onlyInTable(table, new Map(journaledRows).values());
+      const existed = rows.length + journaledRows.length > 0;
       const results = new CsvResults(file, handle, { rows, existed, excel });
-      for (const [id, row] of journaled) results.#keep(id, row, row);
+      for (const [id, row] of journaledRows) results.#keep(id, row, row);
       if (existed) await results.#restart(out);
       else await cutAt(file, handle, 0);
       return results;
@@ -216,12 +216,12 @@ export class CsvResults implements ResultsFile {
     { start, ownBytes, bytes, outputs }: BytePosition,
     columns: Columns,
   ): Promise<readonly [string, string]> {
-    const { own: ownBefore, outputs: least, earlier } = this.#columns ?? { own: [], outputs: 0 };
+    const { own: ownBefore, outputs: outputsBefore, earlier } = this.#columns ?? { own: [], outputs: 0 };
     const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
     const values = buffer.toString('utf8', ownBytes + (ownBefore.length > 0 ? 1 : 0), bytes - 1);
     const cells = ownBefore.length > 0 ? [buffer.toString('utf8', 0, ownBytes)] : [];
     const added = Array<string>(columns.own.length - ownBefore.length).fill('');
-    const missing = columns.outputs - Math.max(outputs, least);
+    const missing = columns.outputs - Math.max(outputs, outputsBefore);
     const more = ','.repeat(missing + (columns.earlier && !earlier ? 1 : 0));
     return [[...cells, ...added].join(','), `${values}${more}\n`];
   }
@@ -249,12 +249,12 @@ function rowState({ row, values, earlierRunIds }: TableRow): ResultState {
 
 /** Returns all columns of the results, those of `before` first. */
 function mergeColumns(all: readonly (TableRow | BytePosition)[], before: Columns): Columns {
-  const own = new Set(before.own);
+  const ownColumns = new Set(before.own);
   let { outputs } = before;
   for (const kept of all) {
-    if ('cells' in kept) for (const name of Object.keys(kept.cells)) own.add(name);
+    if ('cells' in kept) for (const name of Object.keys(kept.cells)) ownColumns.add(name);
     outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED_COLUMNS.length : kept.outputs);
   }
   const earlier = all.some(kept => 'cells' in kept && kept.earlierRunIds !== undefined);
-  return { own: [...own], outputs, earlier, excel: before.excel };
+  return { own: [...ownColumns], outputs, earlier, excel: before.excel };
 }

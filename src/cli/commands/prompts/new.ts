@@ -25,29 +25,26 @@ type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
   const stem = await withoutExtension(file);
   const { prompt, test, models } = await newFileTexts(ctx, stem, flags);
-  const written = {
+  const files = {
     prompt: `${stem}.prompt`,
     ...(test !== undefined && { test: `${stem}.test.yaml` }),
     ...(models !== undefined && { models: `${stem}.models.yaml` }),
   };
   const texts = {
-    [written.prompt]: prompt,
+    [files.prompt]: prompt,
     ...(test !== undefined && { [`${stem}.test.yaml`]: test }),
     ...(models !== undefined && { [`${stem}.models.yaml`]: models }),
   };
   await writeAll(ctx, texts, flags);
-  await present(ctx, written, { plain: () => plainRows(Object.values(written).map(path => [path])) });
+  await present(ctx, files, { plain: () => plainRows(Object.values(files).map(path => [path])) });
   const shell = detectShell(ctx.env);
-  const shown = shellWord(written.prompt, shell);
-  const [from, named] =
-    written.models === undefined
+  const shellPath = shellWord(files.prompt, shell);
+  const [modelsFromFlag, modelsFlag] =
+    files.models === undefined
       ? ['', '']
-      : [
-          ` --models-from ${shellWord(written.models, shell)}`,
-          ` --models ${shellWord(written.models, shell)}`,
-        ];
-  ctx.io.note(`note: check it with: promptrun prompts check ${shown}${from}`);
-  ctx.io.note(`note: run it with: ${await runCommandFor(ctx, written.prompt)}${named}`);
+      : [` --models-from ${shellWord(files.models, shell)}`, ` --models ${shellWord(files.models, shell)}`];
+  ctx.io.note(`note: check it with: promptrun prompts check ${shellPath}${modelsFromFlag}`);
+  ctx.io.note(`note: run it with: ${await runCommandFor(ctx, files.prompt)}${modelsFlag}`);
 }
 
 /** Returns a command line that runs a prompt file with its required inputs, so that it works in a pipe too. */
@@ -120,7 +117,7 @@ async function writeAll(
   texts: Readonly<Record<string, string>>,
   { force = false }: PromptsNewFlags,
 ): Promise<void> {
-  const written: string[] = [];
+  const writtenFiles: string[] = [];
   for (const file of Object.keys(texts)) checkBelow(fileIn(path.resolve(cwd, file)));
   try {
     for (const [file, text] of Object.entries(texts)) {
@@ -129,15 +126,15 @@ async function writeAll(
       else if (!(await createFile(target, text))) {
         throw usageError(`${file} already exists`, 'Choose another name, or add --force.');
       }
-      written.push(path.resolve(cwd, file));
+      writtenFiles.push(path.resolve(cwd, file));
     }
   } catch (error) {
-    if (!force) await Promise.all(written.map(file => rm(file, { force: true })));
+    if (!force) await Promise.all(writtenFiles.map(file => rm(file, { force: true })));
     const code = errorCode(error);
     if (code === undefined || error instanceof PathFault) throw error;
     const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
     const why = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);
-    const name = Object.keys(texts)[written.length] ?? '';
+    const name = Object.keys(texts)[writtenFiles.length] ?? '';
     throw unwritable(error, usageError(`${name} can't be written: ${why}`));
   }
 }

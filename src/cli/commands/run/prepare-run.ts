@@ -45,13 +45,13 @@ export async function prepareRun(
   budget: Budget | undefined,
 ): Promise<PreparedRun> {
   checkFlags(ctx, target, flags);
-  const supplied = await collectInputs(ctx, {
+  const suppliedInputs = await collectInputs(ctx, {
     inputs: flags.input,
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
   const images =
-    supplied.images.length === 0 ? [] : await openImages(commandLineImages(ctx), supplied.images);
+    suppliedInputs.images.length === 0 ? [] : await openImages(commandLineImages(ctx), suppliedInputs.images);
   const { name, shownAs, option } =
     target === undefined
       ? await askForRun(ctx, flags)
@@ -60,26 +60,26 @@ export async function prepareRun(
   budget?.checkCostCap(connection);
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
-  const named = await resolveTarget(ctx, connection, name, { source, model: flags.model });
-  if (flags.validate) await checkOptions(ctx, connection, named.promptVersionId, options, UNCHECKED);
-  const resolved = await withConfig(ctx, connection, named, { images, flags });
+  const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
+  if (flags.validate) await checkOptions(ctx, connection, namedTarget.promptVersionId, options, UNCHECKED);
+  const resolvedTarget = await withConfig(ctx, connection, namedTarget, { images, flags });
   const inputs = await completedInputs(
     ctx,
-    resolved.config,
-    { text: supplied.text, images },
+    resolvedTarget.config,
+    { text: suppliedInputs.text, images },
     flags,
     answers => reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
   );
   const schema = connection.recorder && (await schemaFlagDigest(ctx, flags.schema));
   const request = {
-    promptVersionId: resolved.promptVersionId,
+    promptVersionId: resolvedTarget.promptVersionId,
     text: inputs.text,
     images: inputs.images.filter(image => image !== undefined),
     options,
     ...(schema !== undefined && { schema }),
   };
-  const { mayBePrompt } = resolved;
-  const { estimatedCredits } = named;
+  const { mayBePrompt } = resolvedTarget;
+  const { estimatedCredits } = namedTarget;
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
 }
 

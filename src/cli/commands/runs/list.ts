@@ -85,24 +85,26 @@ async function* runPages(
   const goesBack = query.endingBefore !== undefined;
   const isLimited = Number.isFinite(limit) && promptVersions === undefined;
   const newer = rowBuffer<readonly RunRow[]>('runs', '--ending-before');
-  let left = limit;
-  let rest: RemainingRuns | undefined;
+  let remainingLimit = limit;
+  let remainingRuns: RemainingRuns | undefined;
   for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
-    const fitting = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
-    const shown = goesBack ? fitting.slice(Math.max(0, fitting.length - left)) : fitting.slice(0, left);
-    left -= shown.length;
-    const edge = goesBack ? shown[0] : shown.at(-1);
+    const matchingRows = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
+    const pageRows = goesBack
+      ? matchingRows.slice(Math.max(0, matchingRows.length - remainingLimit))
+      : matchingRows.slice(0, remainingLimit);
+    remainingLimit -= pageRows.length;
+    const edge = goesBack ? pageRows[0] : pageRows.at(-1);
     const flag = goesBack ? '--ending-before' : '--starting-after';
-    rest =
-      edge !== undefined && (hasMore || shown.length < fitting.length)
+    remainingRuns =
+      edge !== undefined && (hasMore || pageRows.length < matchingRows.length)
         ? { flag, cursor: edge.runId }
         : undefined;
-    if (goesBack) newer.add([shown]);
-    else yield shown;
-    if (left === 0) break;
+    if (goesBack) newer.add([pageRows]);
+    else yield pageRows;
+    if (remainingLimit === 0) break;
   }
   if (goesBack) yield newer.rows.toReversed().flat();
-  return rest;
+  return remainingRuns;
 }
 
 /** Lists your runs, newest first. */
@@ -118,15 +120,15 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
     ...(promptVersions && { promptVersions }),
   };
   const pages = runPages(connection.client.runs, query, ctx.signal);
-  const rest = await presentPages(ctx, pages, {
+  const remainingRuns = await presentPages(ctx, pages, {
     noun: 'runs',
     ndjson: flags.ndjson,
     columns: runColumns(ctx),
     cells: row => plainRunCells(ctx, row),
     nothing: 'no runs',
   });
-  if (rest !== undefined) {
-    ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, detectShell(ctx.env))}`);
+  if (remainingRuns !== undefined) {
+    ctx.io.note(`more runs: ${remainingRuns.flag} ${shellWord(remainingRuns.cursor, detectShell(ctx.env))}`);
   }
 }
 

@@ -82,9 +82,9 @@ async function chosenVersions(
     isFile,
   }: { readonly name: string; readonly versions: readonly string[]; readonly isFile: boolean },
 ): Promise<ChosenVersions> {
-  let named = prompt;
+  let namedPrompt = prompt;
   const listing = askOfPrompt(connection, prompt, ctx.signal, of => {
-    named = of;
+    namedPrompt = of;
     return connection.client.versions.list(of.promptId, { signal: ctx.signal });
   });
   // A file may have no published version yet.
@@ -92,14 +92,16 @@ async function chosenVersions(
   const { promptId, versions: entries } = isFile
     ? ((await unlessNotFound(listing)) ?? unpublished)
     : await listing;
-  const asked: string[] = [];
+  const requestedIds: string[] = [];
   for (const version of versions) {
     const of = { slug: name, promptId, versions: entries };
-    asked.push(await versionListedOrOlder(connection, of, version, ctx.signal));
+    requestedIds.push(await versionListedOrOlder(connection, of, version, ctx.signal));
   }
-  const own = named.promptVersionId;
+  const ownVersionId = namedPrompt.promptVersionId;
   const pair =
-    isFile && own !== undefined ? pairWithFile(entries, asked, own) : publishedPair(entries, asked, own);
+    isFile && ownVersionId !== undefined
+      ? pairWithFile(entries, requestedIds, ownVersionId)
+      : publishedPair(entries, requestedIds, ownVersionId);
   return { promptId, entries, pair };
 }
 

@@ -32,7 +32,7 @@ export async function versionsLabel(
   const { slug, promptId } = await publishedPrompt(ctx, connection, prompt);
   const { prompts } = connection.client;
   const options = { signal: ctx.signal };
-  const moved =
+  const labelChange =
     version === undefined
       ? await prompts.removeLabel(slug, label, options)
       : await prompts.setLabel(
@@ -41,7 +41,7 @@ export async function versionsLabel(
           await versionByBeginning(connection, { slug, promptId }, version, ctx.signal),
           options,
         );
-  await present(ctx, moved, { plain: () => oneLine(labelChangeText(moved)) });
+  await present(ctx, labelChange, { plain: () => oneLine(labelChangeText(labelChange)) });
 }
 
 function versionAndLabel(
@@ -68,26 +68,26 @@ async function publishedPrompt(
   connection: Connection,
   prompt: string,
 ): Promise<PromptSearchRow> {
-  const named = await resolvePrompt(ctx, connection, prompt);
+  const namedPrompt = await resolvePrompt(ctx, connection, prompt);
   const findRow = async ({ promptId }: { readonly promptId: string }): Promise<PromptSearchRow> => {
     for await (const row of connection.client.prompts.all({}, { signal: ctx.signal })) {
       if (row.promptId === promptId.toLowerCase()) return row;
     }
     throw notFoundError(`the published prompt ${prompt} does not exist`, howToFind(connection));
   };
-  const { promptId } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
+  const { promptId } = await askOfPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
     connection.client.prompts.get(promptId, { signal: ctx.signal }),
   );
   return await findRow({ promptId });
 }
 
-function labelChangeText(moved: {
+function labelChangeText(labelChange: {
   label: string;
   slug: string;
   promptVersionId: string | null;
   previous: string | null;
 }) {
-  const { label, slug, promptVersionId, previous } = moved;
+  const { label, slug, promptVersionId, previous } = labelChange;
   const name = `${slug}@${label}`;
   if (promptVersionId === null) return `removed ${name}, which pointed to ${textOrNothing(previous)}`;
   if (previous === null || previous === promptVersionId) return `${name} points to ${promptVersionId}`;

@@ -36,28 +36,28 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
   const byEntry = new Map(results.map(result => [result.entry, result]));
   const { pairs, added, gone } = pairUp(baseline, [...byEntry.keys()]);
   const changes = new Map<TestEntry, CaseChange>();
-  const compared: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
+  const comparedCases: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
   for (const {
     entry,
-    before: { counted: before },
+    before: { counted: runsBefore },
   } of pairs) {
-    const after = byEntry.get(entry)?.counted;
-    if (before === undefined || after === undefined) continue;
-    compared.push({ before, after });
-    changes.set(entry, { kind: compareCases(before, after), before });
+    const runsAfter = byEntry.get(entry)?.counted;
+    if (runsBefore === undefined || runsAfter === undefined) continue;
+    comparedCases.push({ before: runsBefore, after: runsAfter });
+    changes.set(entry, { kind: compareCases(runsBefore, runsAfter), before: runsBefore });
   }
   for (const entry of added) {
     if (byEntry.get(entry)?.counted !== undefined) changes.set(entry, { kind: 'new', before: undefined });
   }
-  const named = (kind: CaseChange['kind']): CaseName[] =>
+  const caseNames = (kind: CaseChange['kind']): CaseName[] =>
     [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => caseIdentity(entry));
   return {
-    rates: compareRates(compared),
+    rates: compareRates(comparedCases),
     changes,
-    better: named('better'),
-    worse: named('worse'),
-    same: named('same'),
-    new: named('new'),
+    better: caseNames('better'),
+    worse: caseNames('worse'),
+    same: caseNames('same'),
+    new: caseNames('new'),
     gone: gone.map(({ file, name, model }) => ({ file, name, model })),
   };
 }
@@ -86,19 +86,19 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   // A baseline may come from another system.
   const caseKey = ({ file, name, model }: CaseName): string =>
     JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
-  const open = new Map<string, BaselineCase[]>();
+  const unpairedCases = new Map<string, BaselineCase[]>();
   for (const testCase of cases) {
-    open.set(caseKey(testCase), [...(open.get(caseKey(testCase)) ?? []), testCase]);
+    unpairedCases.set(caseKey(testCase), [...(unpairedCases.get(caseKey(testCase)) ?? []), testCase]);
   }
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
-  const added: TestEntry[] = [];
+  const addedEntries: TestEntry[] = [];
   for (const entry of entries) {
-    const before = open.get(caseKey(caseIdentity(entry)))?.shift();
+    const before = unpairedCases.get(caseKey(caseIdentity(entry)))?.shift();
     if (before) pairs.push({ entry, before });
-    else added.push(entry);
+    else addedEntries.push(entry);
   }
-  const left = new Set([...open.values()].flat());
-  return { pairs, added, gone: cases.filter(testCase => left.has(testCase)) };
+  const goneCases = new Set([...unpairedCases.values()].flat());
+  return { pairs, added: addedEntries, gone: cases.filter(testCase => goneCases.has(testCase)) };
 }
 
 const LISTED = ['worse', 'better', 'same', 'new', 'gone'] as const;

@@ -18,10 +18,12 @@ export function readTarget(
   fields: YamlEntries,
   file: string,
 ): string {
-  const named = fields.get('target')?.value;
-  const place = named ?? root;
-  const own = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
-  const targets = named ? [textIn(named, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
+  const targetValue = fields.get('target')?.value;
+  const place = targetValue ?? root;
+  const ownStem = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
+  const targets = targetValue
+    ? [textIn(targetValue, 'target')]
+    : PROMPT_ENDINGS.map(ending => ownStem + ending);
   const [target = ''] = targets;
   // Resolving the target refuses a revision later.
   if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
@@ -32,7 +34,7 @@ export function readTarget(
   const prompt = targets
     .map(target => path.resolve(path.dirname(file), target))
     .find(place => existsSync(place));
-  if (prompt === undefined) throw missingPromptFile(place, target, { isNamed: named !== undefined });
+  if (prompt === undefined) throw missingPromptFile(place, target, { isNamed: targetValue !== undefined });
   if (!statSync(prompt).isFile()) throw faultIn(place, `the prompt file ${prompt} is not a regular file`);
   if (!ctx.mayTarget(file, prompt)) {
     throw faultIn(
@@ -41,8 +43,8 @@ export function readTarget(
       'If you trust the test file, name it on the command line, or add --allow-outside.',
     );
   }
-  const note = noteOnBackslashes(target) ?? (named && noteOnCase(target, realpathSync.native(prompt)));
-  if (note !== undefined) ctx.io.note(`note: ${root.file}:${named?.line}: ${note}`);
+  const note = noteOnBackslashes(target) ?? (targetValue && noteOnCase(target, realpathSync.native(prompt)));
+  if (note !== undefined) ctx.io.note(`note: ${root.file}:${targetValue?.line}: ${note}`);
   return prompt;
 }
 

@@ -170,19 +170,19 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
   const names = Object.keys(KINDS);
   const { isAsPromptfoo } = ctx;
   const modifiers = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG_KEY] : [])];
-  const all = readMapFields(value, 'an expectation', [...names, ...modifiers]);
-  const fields = [...all].filter(([key]) => !modifiers.includes(key));
+  const entries = readMapFields(value, 'an expectation', [...names, ...modifiers]);
+  const fields = [...entries].filter(([key]) => !modifiers.includes(key));
   if (fields.length === 0) {
-    const hints = all.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
+    const hints = entries.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
     throw faultIn(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
   }
-  const [least, transform, named] = MODIFIERS.map(key => all.get(key));
-  if (least && !all.has('javascript') && !all.has('rubric')) {
-    throw faultIn(least, 'threshold needs an expectation with a score: javascript or rubric');
+  const [thresholdEntry, transform, named] = MODIFIERS.map(key => entries.get(key));
+  if (thresholdEntry && !entries.has('javascript') && !entries.has('rubric')) {
+    throw faultIn(thresholdEntry, 'threshold needs an expectation with a score: javascript or rubric');
   }
-  const config = all.get(CONFIG_KEY)?.value.json();
+  const config = entries.get(CONFIG_KEY)?.value.json();
   const judge = named ? judgeIn(named.value, ctx) : ctx.judge;
-  const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
+  const threshold = thresholdEntry && numberIn(thresholdEntry.value, 'threshold', 'a number of 0 or more');
   const script = transform && (await readScript(transform.value, 'transform', ctx, ctx));
   const inner = (part: YamlValue): Promise<Expectation[]> => readExpectation(part, { ...ctx, judge });
   return mapInOrder(fields, async ([key, entry]) => {

@@ -46,15 +46,15 @@ export async function runEntries(
   }
   await runIndependent(ctx, jobs, requests, checks);
   await runTurns(ctx, jobs, requests, checks);
-  const judged = entries.map(prepared => ({
+  const judgedEntries = entries.map(prepared => ({
     prepared,
     result: entryResult(prepared.entry, checks.of(prepared)),
   }));
-  const verdicts = judged.flatMap(({ prepared, result: { status: verdict } }) =>
+  const verdicts = judgedEntries.flatMap(({ prepared, result: { status: verdict } }) =>
     verdict === 'unchecked' ? [] : [{ prepared, verdict }],
   );
   await keepVerdicts(ctx, verdicts);
-  return judged.map(({ result }) => result);
+  return judgedEntries.map(({ result }) => result);
 }
 
 /** A repetition with the result of its run. */
@@ -111,26 +111,26 @@ async function runIndependent(
   requests: ResumableRequests,
   checks: RepetitionChecks,
 ): Promise<void> {
-  const unchecked: AnsweredEntry[] = [];
+  const uncheckedAnswers: AnsweredEntry[] = [];
   const independent = jobs.filter(({ prepared: { entry } }) => {
     return entry.testCase.fault === undefined && !entry.testCase.turn;
   });
   await requests.run(independent, async (job, result, { isEarlier }) => {
-    if (requests.handsOver) unchecked.push({ job, result, isEarlier });
+    if (requests.handsOver) uncheckedAnswers.push({ job, result, isEarlier });
     else await checks.check({ job, result, isEarlier });
   });
-  if (requests.handsOver) await checkTogether(ctx, requests, unchecked, checks);
+  if (requests.handsOver) await checkTogether(ctx, requests, uncheckedAnswers, checks);
 }
 
 /** Checks answers that arrived together, so that the questions to judges go to their provider as batches too. */
 async function checkTogether(
   ctx: Context,
   requests: ResumableRequests,
-  unchecked: readonly AnsweredEntry[],
+  answers: readonly AnsweredEntry[],
   checks: RepetitionChecks,
 ): Promise<void> {
   const rounds = createJournaledRounds(requests);
-  await Promise.all(unchecked.map(answered => rounds.during(() => checks.check(answered, { rounds }))));
+  await Promise.all(answers.map(answered => rounds.during(() => checks.check(answered, { rounds }))));
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;
 }
@@ -152,14 +152,14 @@ async function runTurns(
       continue;
     }
     const unanswered = turns.unanswered(prepared, turn);
-    const made = unanswered ?? (await turns.next(prepared, turn).catch(notRun));
+    const nextTurn = unanswered ?? (await turns.next(prepared, turn).catch(notRun));
     ctx.signal.throwIfAborted();
-    if ('fault' in made) {
-      const repetition = await checks.check({ job, result: made, isEarlier: false });
+    if ('fault' in nextTurn) {
+      const repetition = await checks.check({ job, result: nextTurn, isEarlier: false });
       turns.settle(prepared, turn, repetition, { hasAnswer: false });
       continue;
     }
-    const { answered, creates, ...next } = made;
+    const { answered, creates, ...next } = nextTurn;
     const request = async () => ({ ...next.prepared.request, repetition: job.repetition });
     await requests.run([{ ...job, ...next, creates, request }], async (job, result, { isEarlier }) => {
       let hasAnswer = false;

@@ -72,9 +72,11 @@ export class TurnAnswers {
   /** Returns the result of a turn that an earlier one without an answer keeps from being asked; undefined if none does. */
   unanswered({ entry }: PreparedEntry, turn: Turn): RequestResult | undefined {
     const keys = [conversationKey(entry, turn), ...turn.takes.map(storeKey)];
-    const [found] = keys.flatMap(key => (key === undefined ? [] : (this.#unanswered.get(key) ?? [])));
-    if (!found) return undefined;
-    const { name, repetition } = found;
+    const [unansweredTurn] = keys.flatMap(key =>
+      key === undefined ? [] : (this.#unanswered.get(key) ?? []),
+    );
+    if (!unansweredTurn) return undefined;
+    const { name, repetition } = unansweredTurn;
     const { fault, isLeft } = repetition;
     const message = `not run: it uses the answer of ${name}, which has none`;
     const about = { status: fault?.status ?? 'RUN_FAILED', exitCode: fault?.exitCode ?? EXIT.runFailed };
@@ -100,14 +102,14 @@ export class TurnAnswers {
     const inputs = new Map(
       [...request.text].map(([name, value]) => [name, renderedText(rendered.vars[name], value)]),
     );
-    const asked = {
+    const preparedTurn = {
       ...prepared,
       request: { ...request, promptVersionId, text: inputs },
       entry: { ...entry, testCase: { ...testCase, vars: { ...testCase.vars, ...rendered.vars } } },
     };
-    const { digest } = buildRunBody(asked.request);
+    const { digest } = buildRunBody(preparedTurn.request);
     return {
-      prepared: asked,
+      prepared: preparedTurn,
       creates: { promptVersionId, inputsDigest: digest },
       answered: (output, transformed) => {
         if (key !== undefined) this.#continueConversation(key, rendered.text, output);

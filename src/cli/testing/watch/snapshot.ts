@@ -38,13 +38,13 @@ export async function takeSnapshot(
   const prompts = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
   const partials = new Map<string, ReadonlySet<string>>();
   for (const prompt of new Set(prompts)) partials.set(prompt, await findPartials(prompt));
-  const all = new Set([
+  const watchedFiles = new Set([
     ...(await findPresentTests(ctx, options)).files,
     ...files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]),
     ...prompts,
     ...[...partials.values()].flatMap(files => [...files]),
   ]);
-  const prints = [...all].map(
+  const prints = [...watchedFiles].map(
     async file => [file, await fingerprint(file, former?.files.get(file))] as const,
   );
   return { files: new Map(await Promise.all(prints)), partials };
@@ -54,11 +54,11 @@ const MISSING_FILE: Fingerprint = { stats: '', digest: '' };
 
 /** Returns the fingerprint of a file, which is read only if its stats have changed. */
 async function fingerprint(file: string, former: Fingerprint | undefined): Promise<Fingerprint> {
-  const found = await stat(file).catch(() => undefined);
-  if (found === undefined) return MISSING_FILE;
-  const stats = `${found.mtimeMs} ${found.size} ${found.ino}`;
+  const fileStats = await stat(file).catch(() => undefined);
+  if (fileStats === undefined) return MISSING_FILE;
+  const stats = `${fileStats.mtimeMs} ${fileStats.size} ${fileStats.ino}`;
   if (stats === former?.stats) return former;
-  if (!found.isFile()) return { stats, digest: stats };
+  if (!fileStats.isFile()) return { stats, digest: stats };
   const content = await readFile(file).catch(() => undefined);
   return {
     stats,
@@ -69,12 +69,12 @@ async function fingerprint(file: string, former: Fingerprint | undefined): Promi
 /** Returns the partials of a prompt file, including nested and missing ones. */
 async function findPartials(prompt: string): Promise<ReadonlySet<string>> {
   const partials = new Set<string>();
-  const left = prompt.endsWith('.prompt') ? [prompt] : [];
-  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+  const pendingFiles = prompt.endsWith('.prompt') ? [prompt] : [];
+  for (let file = pendingFiles.pop(); file !== undefined; file = pendingFiles.pop()) {
     const text = await readPromptOrEmpty(file, path.dirname(prompt)).catch(() => '');
     for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
       const partial = path.join(path.dirname(prompt), path.dirname(name), `_${path.basename(name)}.prompt`);
-      if (!partials.has(partial)) left.push(partial);
+      if (!partials.has(partial)) pendingFiles.push(partial);
       partials.add(partial);
     }
   }

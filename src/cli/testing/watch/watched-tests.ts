@@ -84,28 +84,28 @@ export class WatchedTests {
 
   /** Returns the files that have changed since the last call, if any concerns a case; notes them. */
   async changes(): Promise<ReadonlySet<string> | undefined> {
-    const changed = await this.#settledChanges();
-    if (changed.size === 0) return undefined;
+    const changedPaths = await this.#settledChanges();
+    if (changedPaths.size === 0) return undefined;
     const read = await this.#readFiles();
     this.#files = withFormer(read, this.#files);
-    const hasFault = [...changed].some(
+    const hasFault = [...changedPaths].some(
       file => isYaml(file) && existsSync(file) && !read.some(testFile => testFile.file === file),
     );
-    const count = this.#casesConcernedBy(changed);
-    noteChange(this.#ctx, changed, { count, hasFault });
-    return count > 0 || hasFault ? changed : undefined;
+    const count = this.#casesConcernedBy(changedPaths);
+    noteChange(this.#ctx, changedPaths, { count, hasFault });
+    return count > 0 || hasFault ? changedPaths : undefined;
   }
 
   /** Returns the changed files once nothing has changed for a while. */
   async #settledChanges(): Promise<ReadonlySet<string>> {
-    const changed = new Set<string>();
+    const changedNames = new Set<string>();
     for (;;) {
       const now = await this.#takeSnapshot();
-      const more = changedFiles(this.#snapshot, now);
+      const newChanges = changedFiles(this.#snapshot, now);
       this.#snapshot = now;
       this.#watch(now.files);
-      if (more.size === 0) return changed;
-      for (const name of more) changed.add(name);
+      if (newChanges.size === 0) return changedNames;
+      for (const name of newChanges) changedNames.add(name);
       await new Promise(resolve => setTimeout(resolve, TEST_FILES_SETTLE_MS));
     }
   }
@@ -140,14 +140,14 @@ function noteChange(
   changed: ReadonlySet<string>,
   { count, hasFault }: { readonly count: number; readonly hasFault: boolean },
 ): void {
-  const present = [...changed].filter(file => existsSync(file));
-  const deleted = [...changed].filter(file => !present.includes(file));
-  const isWithoutCases = count === 0 && !hasFault && present.some(isYaml);
+  const presentFiles = [...changed].filter(file => existsSync(file));
+  const deletedFiles = [...changed].filter(file => !presentFiles.includes(file));
+  const isWithoutCases = count === 0 && !hasFault && presentFiles.some(isYaml);
   const none = isWithoutCases ? ', but none of its cases' : '';
   const joinPaths = (files: readonly string[]): string => files.map(file => sharedPath(cwd, file)).join(', ');
   const parts = [
-    ...(present.length > 0 ? [`${joinPaths(present)} changed`] : []),
-    ...(deleted.length > 0 ? [`${joinPaths(deleted)} deleted`] : []),
+    ...(presentFiles.length > 0 ? [`${joinPaths(presentFiles)} changed`] : []),
+    ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),
   ];
   io.note(escapeControls(`${parts.join(', ')}${count === 0 ? none : `: ${counted(count, 'case')}`}`));
 }

@@ -29,24 +29,24 @@ export async function buildChat(
 ): Promise<BuiltRequest & { lacksFormat: boolean }> {
   const { api, modelId, sorted } = chat;
   const { model } = job;
-  const captured = await captureChat(job, access, chat);
-  const { request, warnings } = captured;
-  const own = jsonBody(request);
+  const capturedRequest = await captureChat(job, access, chat);
+  const { request, warnings } = capturedRequest;
+  const clientBody = jsonBody(request);
   const { notes, leftOut } = clientNotes(warnings, model, sorted);
   const asFields = api.configIn === undefined ? snakeCased : geminiFields;
-  const body = mergeFields({ ...api.defaults, ...own }, asFields(chatFields(chat)));
-  const omitted = [
-    ...(!captured.hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
+  const body = mergeFields({ ...api.defaults, ...clientBody }, asFields(chatFields(chat)));
+  const omittedSettings = [
+    ...(!capturedRequest.hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
     ...(sorted.known.has('n') && api.count === undefined ? ['n'] : []),
-    ...droppedKeywords(job.json?.schema, own).map(keyword => `the schema's ${keyword}`),
+    ...droppedKeywords(job.json?.schema, clientBody).map(keyword => `the schema's ${keyword}`),
   ];
   return {
     ...withBody(request, body),
     answerFormat: api.answerFormat(modelId),
-    hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
+    hasJsonTool: clientBody['tools'] !== undefined || clientBody['toolConfig'] !== undefined,
     keepsCalls: hasOwnTools(sorted),
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
-    warnings: [...sorted.warnings, ...notes, ...omitted.map(what => leftOutNote(model, what))],
+    warnings: [...sorted.warnings, ...notes, ...omittedSettings.map(what => leftOutNote(model, what))],
     lacksFormat: warnings.some(isLackOfFormat),
   };
 }

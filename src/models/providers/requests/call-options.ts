@@ -38,20 +38,26 @@ export function sortOptions(
 ): SortedOptions {
   const offered = Object.fromEntries(Object.entries(settings).filter(([key]) => !isRefused(key, refused)));
   const leftOut = new Set([...optionsLeftOut(model, offered), ...refused]);
-  const known = new Map<OptionName, unknown>();
-  const others: Record<string, unknown> = {};
+  const knownOptions = new Map<OptionName, unknown>();
+  const otherOptions: Record<string, unknown> = {};
   const notes: OptionNote[] = [];
   let maxOutputTokens: number | undefined;
   for (const [key, value] of Object.entries(settings)) {
     if (value === null || value === undefined || value === '') continue;
     if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
-    else if (!isOptionName(key)) others[key] = value;
+    else if (!isOptionName(key)) otherOptions[key] = value;
     else if (leftOut.has(key)) notes.push({ option: key, note: leftOutNote(model, key) });
-    else known.set(key, withinMaximum(model, key, typedOption(key, value), notes));
+    else knownOptions.set(key, withinMaximum(model, key, typedOption(key, value), notes));
   }
   // Every model gives one answer by default.
-  if (known.get('n') === 1) known.delete('n');
-  return { known, maxOutputTokens, others, warnings: notes.map(({ note }) => note), notes };
+  if (knownOptions.get('n') === 1) knownOptions.delete('n');
+  return {
+    known: knownOptions,
+    maxOutputTokens,
+    others: otherOptions,
+    warnings: notes.map(({ note }) => note),
+    notes,
+  };
 }
 
 /** Returns an option in its type: those of a run arrive as text, those of a prompt have their type already. */

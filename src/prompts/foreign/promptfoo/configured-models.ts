@@ -38,18 +38,28 @@ export function convertedModels(
   },
   conversion: Conversion,
 ): ConfiguredModels {
-  const written = entries.get('providers') ?? entries.get('targets');
-  const all = readPromptfooProviders(written, { all: prompts, chosen: prompt }, conversion, settings);
-  const listed = all.filter(({ isLeftOut }) => isLeftOut !== true);
+  const providersValue = entries.get('providers') ?? entries.get('targets');
+  const providers = readPromptfooProviders(
+    providersValue,
+    { all: prompts, chosen: prompt },
+    conversion,
+    settings,
+  );
+  const listed = providers.filter(({ isLeftOut }) => isLeftOut !== true);
   const ofPrompt = listed.filter(({ isAsked }) => isAsked !== false);
   const asked = withOneOutput(ofPrompt, conversion);
-  const { tests, added } = withTestedProviders(configured, { listed: all, asked }, settings, conversion);
+  const { tests, added } = withTestedProviders(
+    configured,
+    { listed: providers, asked },
+    settings,
+    conversion,
+  );
   return {
     tests,
     listed,
     asked: [...asked, ...added],
     added,
-    known: [...all, ...added, ...conversion.judges],
+    known: [...providers, ...added, ...conversion.judges],
     areAsked: asked.length > 0 || listed.length === 0,
   };
 }

@@ -100,21 +100,29 @@ async function convertConfiguration(
   warnOfRedTeam(entries, conversion);
   const prompts = readPrompts(entries.get('prompts'), root, conversion);
   const prompt = chosenPrompt(entries.get('prompts') ?? root, prompts, options, conversion);
-  const written = promptBody(prompt, conversion);
+  const promptText = promptBody(prompt, conversion);
   const settings = sharedSettings(prompt, entries, conversion);
   nameProviders(entries.get('providers') ?? entries.get('targets'), conversion);
-  const configured = await readTests(entries, prompts, conversion);
+  const configuredTests = await readTests(entries, prompts, conversion);
   // The values that a written models file gets later are not known.
-  const missable = conversion.isForTest ? [...configured.names, ...inputsIn(written.body)] : [];
-  const json = jsonVariables(configured, missable);
-  conversion.variables = { all: configured.names, json: json.names, stored: storedVariables(configured) };
-  const rendered = renderedBody(prompt, written, configured, conversion);
-  const models = convertedModels(entries, { prompts, prompt, settings, configured }, conversion);
+  const missable = conversion.isForTest ? [...configuredTests.names, ...inputsIn(promptText.body)] : [];
+  const json = jsonVariables(configuredTests, missable);
+  conversion.variables = {
+    all: configuredTests.names,
+    json: json.names,
+    stored: storedVariables(configuredTests),
+  };
+  const convertedBody = renderedBody(prompt, promptText, configuredTests, conversion);
+  const models = convertedModels(
+    entries,
+    { prompts, prompt, settings, configured: configuredTests },
+    conversion,
+  );
   const isLeftOut =
-    rendered.isLeftOut ||
+    convertedBody.isLeftOut ||
     noteClaudeLines(prompt, models, conversion) ||
-    noteFreshIds(configured, prompt, models.known, conversion);
-  const body = { ...rendered, isLeftOut };
+    noteFreshIds(configuredTests, prompt, models.known, conversion);
+  const body = { ...convertedBody, isLeftOut };
   const head = frontMatter(models.asked[0], entries.get('description')?.scalar);
   const needs = caseNeeds({ prompt, body, models, json }, conversion);
   const { cases, leftOut } = models.areAsked ? casesForPrompt(models.tests, needs, conversion) : NO_CASES;
@@ -125,7 +133,7 @@ async function convertConfiguration(
     notes: conversion.notes,
     prompts: prompts.length,
     isWithoutModel: models.listed.length === 0,
-    maxConcurrency: configured.settings.maxConcurrency,
+    maxConcurrency: configuredTests.settings.maxConcurrency,
     cases: cases.map(({ line, leftOut, vars, models, turn }) => ({
       line,
       leftOut,
@@ -233,18 +241,18 @@ export function promptOfText(text: string, made: PromptProgram | PromptTemplate,
 function chosenPrompt(
   at: YamlValue,
   prompts: readonly PromptText[],
-  { prompt: wanted }: ConvertOptions,
+  { prompt: promptNumber }: ConvertOptions,
   conversion: Conversion,
 ): PromptText {
-  const prompt = prompts[(wanted ?? 1) - 1];
+  const prompt = prompts[(promptNumber ?? 1) - 1];
   if (!prompt) {
-    const what =
+    const countText =
       prompts.length === 0
         ? 'it has no prompt'
-        : `there are ${prompts.length} prompts, and no prompt ${wanted}`;
-    throw faultAt(at, what);
+        : `there are ${prompts.length} prompts, and no prompt ${promptNumber}`;
+    throw faultAt(at, countText);
   }
-  if (prompts.length > 1 && wanted === undefined) {
+  if (prompts.length > 1 && promptNumber === undefined) {
     conversion.tell(
       at,
       `there are ${prompts.length} prompts, and this is the first: --prompt <n> converts another`,

@@ -29,23 +29,24 @@ export function withTestedProviders(
 ): TestedProviders {
   const isPlain = ({ provider, providers }: ConfiguredTest): boolean => !provider && !providers;
   if (tests.all.every(isPlain)) return { tests, added: [] };
-  const known = new Map(asked.map(provider => [providerKey(provider), provider]));
+  const providersByKey = new Map(asked.map(provider => [providerKey(provider), provider]));
   const all = tests.all.map((test): ConfiguredTest => {
-    const before = conversion.leftOut;
+    const leftOutBefore = conversion.leftOut;
     const { provider, providers } = test;
     noteUnknownProvider(test, listed, conversion);
     const models = asked.flatMap(({ names }, index) => (includesName(providers, names) ? [index] : []));
-    const own = provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
-    const isOther = own !== undefined && models.length > 0 && hasOtherOutput(own, asked[0]);
-    if (isOther) conversion.note(own.at, OTHER_OUTPUT);
+    const ownProvider = provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
+    const isOther = ownProvider !== undefined && models.length > 0 && hasOtherOutput(ownProvider, asked[0]);
+    if (isOther) conversion.note(ownProvider.at, OTHER_OUTPUT);
     const isUnasked = models.length === 0 && listed.some(isAskedBy(providers));
-    const isLeftOut = test.isLeftOut || isUnasked || own?.isLeftOut === true || conversion.leftOut > before;
-    if (!own || isOther || models.length === 0) return { ...test, models, isLeftOut };
-    const key = providerKey(own);
-    if (!known.has(key)) known.set(key, own);
-    return { ...test, models: [[...known.keys()].indexOf(key)], isLeftOut };
+    const isLeftOut =
+      test.isLeftOut || isUnasked || ownProvider?.isLeftOut === true || conversion.leftOut > leftOutBefore;
+    if (!ownProvider || isOther || models.length === 0) return { ...test, models, isLeftOut };
+    const key = providerKey(ownProvider);
+    if (!providersByKey.has(key)) providersByKey.set(key, ownProvider);
+    return { ...test, models: [[...providersByKey.keys()].indexOf(key)], isLeftOut };
   });
-  return { tests: { ...tests, all }, added: [...known.values()].slice(asked.length) };
+  return { tests: { ...tests, all }, added: [...providersByKey.values()].slice(asked.length) };
 }
 
 /** Returns a test for providers that references include and that get the prompt, unless they are left out. */

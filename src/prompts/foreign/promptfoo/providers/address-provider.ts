@@ -104,16 +104,17 @@ function withRequest({ id }: WrittenProvider, entries: ConfigEntries, conversion
 /** Returns the address with its query. @throws {NoEquivalent} */
 function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversion: Conversion): string {
   const place = entries.get('url') ?? at;
-  const bare = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
+  const addressText = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
   const query = queryText(entries.get('queryParams')?.json() ?? {});
-  if (bare === undefined || query === undefined || !/^https?:\/\//u.test(bare)) {
-    const [, name] = /^\$\{env\.(\w+)\}/u.exec(bare ?? '') ?? [];
+  if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
+    const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
     throw new NoEquivalent(
       place,
       name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
     );
   }
-  const address = query === '' ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${query}`;
+  const address =
+    query === '' ? addressText : `${addressText}${addressText.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isAllowedOrigin(origin)) {
     throw new NoEquivalent(place, 'its host is not literal, or it uses http and is not this machine');
@@ -156,16 +157,16 @@ function declaredRequestFields(
   conversion: Conversion,
 ): JsonObject {
   const { at } = provider;
-  const filled = (value: JsonValue): JsonValue =>
+  const fillIn = (value: JsonValue): JsonValue =>
     withFallbacks(withoutUnknown(value, conversion), provider, conversion);
-  const headers = convertPlaceholders(filled(entries.get('headers')?.json() ?? {}));
-  const written = entries.get('body');
+  const headers = convertPlaceholders(fillIn(entries.get('headers')?.json() ?? {}));
+  const bodyValue = entries.get('body');
   const body =
-    written && (convertBody(filled(written.json())) ?? bodyByNunjucks(provider, entries, conversion));
-  if (headers === undefined || (written && body === undefined)) {
-    throw new NoEquivalent(written ?? at, 'its headers or its body have more than variables');
+    bodyValue && (convertBody(fillIn(bodyValue.json())) ?? bodyByNunjucks(provider, entries, conversion));
+  if (headers === undefined || (bodyValue && body === undefined)) {
+    throw new NoEquivalent(bodyValue ?? at, 'its headers or its body have more than variables');
   }
-  const method = entries.get('method')?.scalar?.toUpperCase() ?? (written ? 'POST' : 'GET');
+  const method = entries.get('method')?.scalar?.toUpperCase() ?? (bodyValue ? 'POST' : 'GET');
   return {
     ...(method !== 'POST' && { method }),
     ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
@@ -179,15 +180,15 @@ function bodyByNunjucks(
   entries: ConfigEntries,
   conversion: Conversion,
 ): string | undefined {
-  const written = entries.get('body');
+  const bodyValue = entries.get('body');
   const headers = Object.entries(entries.get('headers')?.json() ?? {});
   const isJson = headers.some(
     ([name, value]) => /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
   );
-  const template = written?.scalar;
+  const template = bodyValue?.scalar;
   const isRendered = conversion.runsPrograms && !isJudge && isJson;
-  if (!written || template === undefined || !isRendered || namesEnvironment(template)) return undefined;
-  return `\${input.${conversion.inputForBody({ at: written, template })}}`;
+  if (!bodyValue || template === undefined || !isRendered || namesEnvironment(template)) return undefined;
+  return `\${input.${conversion.inputForBody({ at: bodyValue, template })}}`;
 }
 
 /** Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they are empty in promptfoo too. */

@@ -59,23 +59,30 @@ interface NamedProvider {
 }
 
 function convertProvider(named: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
-  const before = conversion.leftOut;
-  const written = conversion.isForTest ? withModelOfEnvironment(named, conversion) : named;
-  const { id, at, transform, promptConfig } = written;
+  const leftOutBefore = conversion.leftOut;
+  const provider = conversion.isForTest ? withModelOfEnvironment(named, conversion) : named;
+  const { id, at, transform, promptConfig } = provider;
   conversion.noteTransform(transform, at);
-  const declared = declareProvider(written, conversion);
+  const declaredProvider = declareProvider(provider, conversion);
   const [setting] = promptConfig?.values() ?? [];
-  if (setting && (declared || !TAKES_PROMPT_CONFIG.test(id))) {
+  if (setting && (declaredProvider || !TAKES_PROMPT_CONFIG.test(id))) {
     conversion.note(setting, `settings of a prompt or of all tests have no equivalent for \`${id}\``);
   }
-  if (declared) {
-    const kind = 'program' in declared.entry ? 'a program' : 'an address';
+  if (declaredProvider) {
+    const kind = 'program' in declaredProvider.entry ? 'a program' : 'an address';
     const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is ${kind}`);
-    const transforms = [declared.transform, transform].filter(code => code !== undefined);
+    const transforms = [declaredProvider.transform, transform].filter(code => code !== undefined);
     const composed = composedTransform(transforms);
-    return { ...declared, names: testedNames(written), config: {}, transform: composed, at, isLeftOut };
+    return {
+      ...declaredProvider,
+      names: testedNames(provider),
+      config: {},
+      transform: composed,
+      at,
+      isLeftOut,
+    };
   }
-  return conversion.leftOut > before ? undefined : convertModel(written, conversion);
+  return conversion.leftOut > leftOutBefore ? undefined : convertModel(provider, conversion);
 }
 
 /** Returns a provider with the environment variables in the id of its model filled in, which have to be named as such. */

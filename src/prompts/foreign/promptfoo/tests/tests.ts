@@ -92,7 +92,7 @@ function withPrompts(
 
 /** Reads the judges of tests with an assertion that asks the judge of its test. */
 function withJudges(tests: readonly ConfiguredTest[], conversion: Conversion): ConfiguredTest[] {
-  const known = new Map<
+  const judgesByValue = new Map<
     YamlValue,
     { readonly judge: WrittenJudge | undefined; readonly isLeftOut: boolean }
   >();
@@ -103,13 +103,13 @@ function withJudges(tests: readonly ConfiguredTest[], conversion: Conversion): C
       assertion => assertion && isJudged(assertion) && assertion.judge === undefined,
     );
     if (!provider || !asksItsJudge) return test;
-    const before = conversion.leftOut;
-    const read = known.get(provider) ?? {
+    const leftOutBefore = conversion.leftOut;
+    const judgeReading = judgesByValue.get(provider) ?? {
       judge: readPromptfooJudge(provider, conversion),
-      isLeftOut: conversion.leftOut > before,
+      isLeftOut: conversion.leftOut > leftOutBefore,
     };
-    known.set(provider, read);
-    const { judge, isLeftOut } = read;
+    judgesByValue.set(provider, judgeReading);
+    const { judge, isLeftOut } = judgeReading;
     return { ...test, options: { ...options, judge }, isLeftOut: test.isLeftOut || isLeftOut };
   });
 }
@@ -141,15 +141,15 @@ function scenarioItems(node: YamlValue, conversion: Conversion): YamlValue[] {
 /** Combines each configuration of variables with each test. */
 async function readScenarios(node: YamlValue | undefined, conversion: Conversion): Promise<ConfiguredTest[]> {
   if (!node) return [];
-  const combined: ConfiguredTest[] = [];
+  const combinedTests: ConfiguredTest[] = [];
   let count = 0;
   for (const item of scenarioItems(node, conversion)) {
     const entries = valuesByKey(item, 'a scenario');
     conversion.noteKeys(entries, SCENARIO_KEYS, ' of a scenario');
     const configs = await readTestList(entries.get('config'), conversion);
     const tests = await readTestList(entries.get('tests'), conversion);
-    const each = tests.length > 0 ? tests : [EMPTY_TEST];
-    if (combined.length + configs.length * each.length > BOUNDS.cases) {
+    const testsOrEmpty = tests.length > 0 ? tests : [EMPTY_TEST];
+    if (combinedTests.length + configs.length * testsOrEmpty.length > BOUNDS.cases) {
       throw faultAt(node, `its scenarios produce more than ${groupedDigits(BOUNDS.cases)} cases`);
     }
     for (const { provider } of [...configs, ...tests]) {
@@ -157,11 +157,11 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     }
     for (const config of configs) {
       const scenario = count;
-      combined.push(...each.map(test => ({ ...mergeTests(config, test), scenario })));
+      combinedTests.push(...testsOrEmpty.map(test => ({ ...mergeTests(config, test), scenario })));
       count += 1;
     }
   }
-  return combined;
+  return combinedTests;
 }
 
 export function variablesWith({ all }: ConfiguredTests, isOfKind: (value: JsonValue) => boolean): string[] {

@@ -18,7 +18,7 @@ export function withTransformedVars(
 ): ConfiguredTest[] {
   const transformCode = ({ options }: ConfiguredTest): string | undefined => options.transformVars?.scalar;
   const codes = new Set(tests.flatMap(test => transformCode(test) || []));
-  const made = new Map(
+  const transformedTests = new Map(
     [...codes].flatMap(code =>
       transformedVars(
         code,
@@ -27,7 +27,7 @@ export function withTransformedVars(
       ),
     ),
   );
-  return tests.map(test => made.get(test) ?? test);
+  return tests.map(test => transformedTests.get(test) ?? test);
 }
 
 /** Returns each test whose variables the code changes, with the changed test. */
@@ -38,14 +38,16 @@ function transformedVars(
 ): (readonly [ConfiguredTest, ConfiguredTest])[] {
   const at = tests[0]?.options.transformVars;
   if (!at) return [];
-  const before = conversion.leftOut;
+  const leftOutBefore = conversion.leftOut;
   conversion.noteTransform(code, at);
   if (code.startsWith('file://') || namesEnvironment(code)) {
     conversion.note(at, '`transformVars` has an equivalent only for code that uses the variables');
   }
-  if (conversion.leftOut > before) return tests.map(test => [test, { ...test, isLeftOut: true }]);
-  const all = tests.map(({ vars }) => Object.fromEntries([...vars].map(([key, one]) => [key, written(one)])));
-  const program = { code: codeForAll(code), input: all, line: conversion.ownLine(at) ?? 1 };
+  if (conversion.leftOut > leftOutBefore) return tests.map(test => [test, { ...test, isLeftOut: true }]);
+  const varsOfTests = tests.map(({ vars }) =>
+    Object.fromEntries([...vars].map(([key, one]) => [key, written(one)])),
+  );
+  const program = { code: codeForAll(code), input: varsOfTests, line: conversion.ownLine(at) ?? 1 };
   const printed = conversion.printedBy({ name: JSON.stringify(program), ...program });
   const results = parseJson(printed ?? '');
   if (!isJsonList(results)) return [];
@@ -53,7 +55,7 @@ function transformedVars(
     const [result, ids] = ['vars', 'ids'].map(name => ownValue(results[index], name));
     for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
     if (isJsonObject(result)) {
-      return [test, withVars(test, { before: all[index] ?? {}, after: result, at }, conversion)];
+      return [test, withVars(test, { before: varsOfTests[index] ?? {}, after: result, at }, conversion)];
     }
     conversion.note(at, '`transformVars` returns no object');
     return [test, { ...test, isLeftOut: true }];
