@@ -75,7 +75,7 @@ const last = ({ outputs }: EngineResult): string => {
   return output?.type === 'error' ? output.message : '';
 };
 
-describe('Responses', () => {
+describe('an answer of Responses', () => {
   const engine = { engine: 'openai-responses', id: 'gpt-5' } as const;
   const whole = (more: object = {}): object => ({
     id: 'r',
@@ -101,7 +101,7 @@ describe('Responses', () => {
     ...more,
   });
 
-  it('are read, unknown parts included, and not stored by the provider', async () => {
+  it('is read, unknown parts included, and not stored by the provider', async () => {
     const result = await ask(engine, { body: whole() });
     expect(result).toMatchObject({
       outputs: [{ type: 'text', text: 'Hello' }],
@@ -115,7 +115,7 @@ describe('Responses', () => {
     expect(provider.body()).toMatchObject({ store: true });
   });
 
-  it('take no `n`, and say so', async () => {
+  it('is one, even if several were asked for, and a warning says so', async () => {
     const { warnings } = await ask({ ...engine, runOptions: { n: 2 } }, { body: whole() });
     expect(warnings).toEqual(['gpt-5 does not take n: left out']);
     expect(provider.body()).not.toHaveProperty('n');
@@ -126,14 +126,14 @@ describe('Responses', () => {
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, /content filter/],
     [{ status: 'failed', error: { code: 'server_error', message: 'oh no' } }, /error: oh no/],
     [{ status: 'cancelled' }, /ended its answer/],
-  ])('that are not whole fail the run: %j', async (more, what) => {
+  ])('that is not whole fails the run: %j', async (more, what) => {
     const result = await ask(engine, { body: whole(more) });
     expect(result.failed).toBe(true);
     expect(last(result)).toMatch(what);
     expect(last(result)).toContain('it may have been paid for');
   });
 
-  it('are shown piece by piece, and must end with their last event', async () => {
+  it('is shown piece by piece, and fails without its last event', async () => {
     const pieces: string[] = [];
     const onText = (piece: string): void => void pieces.push(piece);
     const deltas = ['Hel', 'lo'].map(delta => ({ type: 'response.output_text.delta', delta, item_id: 'm' }));
@@ -148,7 +148,7 @@ describe('Responses', () => {
     expect(last(failed)).toMatch(/error: oh no; it may have been paid for/);
   });
 
-  it('as JSON answer a request for a stream', async () => {
+  it('may be JSON though a stream was requested', async () => {
     const pieces: string[] = [];
     const result = await ask({ ...engine, onText: piece => void pieces.push(piece) }, { body: whole() });
     expect(pieces).toEqual(['Hello']);
@@ -156,7 +156,7 @@ describe('Responses', () => {
   });
 });
 
-describe('generateContent', () => {
+describe('an answer of generateContent', () => {
   const engine = { engine: 'google', id: 'gemini-2.5-flash' } as const;
   const chunk = (parts: object[], more: object = {}, usage: object = {}): object => ({
     candidates: [{ index: 0, content: { role: 'model', parts }, ...more }],
@@ -175,7 +175,7 @@ describe('generateContent', () => {
     });
   });
 
-  it('takes several answers, its own options, and fields of the request', async () => {
+  it('may hold several texts, and be asked for with options that only this interface has', async () => {
     const candidates = ['One', 'Two'].map((text, index) => ({
       index,
       content: { parts: [{ text }] },
@@ -206,7 +206,7 @@ describe('generateContent', () => {
     expect(last(result)).toMatch(what);
   });
 
-  it('reports an unknown reason, and takes the answer for whole', async () => {
+  it('counts as whole if its reason to stop is unknown, and a warning names the reason', async () => {
     const { failed, warnings } = await ask(engine, {
       body: chunk([{ text: 'x' }], { finishReason: 'TIRED' }),
     });
@@ -214,7 +214,7 @@ describe('generateContent', () => {
     expect(warnings).toEqual([expect.stringContaining('(TIRED)') as string]);
   });
 
-  it('is shown piece by piece, and must name a reason', async () => {
+  it('is shown piece by piece, and fails without a reason to stop', async () => {
     const onText = (): void => {};
     const done = chunk([{ text: 'lo' }], { finishReason: 'STOP' }, { candidatesTokenCount: 2 });
     expect(await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }]), done))).toMatchObject({
@@ -226,7 +226,7 @@ describe('generateContent', () => {
     expect(last(broken)).toMatch(/ended its answer/);
   });
 
-  it('draws', async () => {
+  it('may be a picture', async () => {
     const data = png(2, 2).toString('base64');
     const body = chunk([{ inlineData: { mimeType: 'image/png', data } }], { finishReason: 'STOP' });
     const model = { modality: 'image', id: 'gemini-2.5-flash-image' } as const;
@@ -276,7 +276,7 @@ describe('Bedrock', () => {
     ]);
   });
 
-  it('streams in its own form, and must end with its counts', async () => {
+  it('streams in its own form, and a stream without its counts fails', async () => {
     const onText = (): void => {};
     const text = ['Hel', 'lo'].map((piece): [string, object] => [
       'contentBlockDelta',
@@ -315,7 +315,7 @@ describe('Bedrock', () => {
   });
 });
 
-describe('Chat Completions', () => {
+describe('an answer of Chat Completions', () => {
   const engine = { engine: 'openai', id: 'tiny' } as const;
   const choice = (content: string, more: object = {}): object => ({
     message: { role: 'assistant', content },
@@ -323,7 +323,7 @@ describe('Chat Completions', () => {
     ...more,
   });
 
-  it('returns each of several answers as an output, and does not stream them', async () => {
+  it('becomes an output for each of its choices, and is not streamed if it has several', async () => {
     const choices = ['One', 'Two'].map((text, index) => choice(text, { index }));
     const onText = (): void => {};
     const { outputs } = await ask({ ...engine, runOptions: { n: 2 }, onText }, { body: { choices } });
@@ -335,7 +335,7 @@ describe('Chat Completions', () => {
     expect(provider.body()).not.toHaveProperty('stream');
   });
 
-  it('says that a server gave fewer answers than were asked for', async () => {
+  it('may have fewer choices than were asked for, and a warning says so', async () => {
     const { outputs, warnings } = await ask(
       { ...engine, runOptions: { n: 2 } },
       { body: { choices: [choice('One')] } },
@@ -344,12 +344,15 @@ describe('Chat Completions', () => {
     expect(warnings).toEqual(['tiny returned 1 of the 2 requested answers']);
   });
 
-  it.each(['model_length', 'insufficient_system_resource', 'length'])('cut off by %s fails', async reason => {
-    const result = await ask(engine, { body: { choices: [choice('x', { finish_reason: reason })] } });
-    expect(result).toMatchObject({ failed: true, outputs: [{ text: 'x' }, { type: 'error' }] });
-    expect(last(result)).toContain(reason);
-    expect(last(result)).toContain('it may have been paid for');
-  });
+  it.each(['model_length', 'insufficient_system_resource', 'length'])(
+    'fails if it is cut off by %s',
+    async reason => {
+      const result = await ask(engine, { body: { choices: [choice('x', { finish_reason: reason })] } });
+      expect(result).toMatchObject({ failed: true, outputs: [{ text: 'x' }, { type: 'error' }] });
+      expect(last(result)).toContain(reason);
+      expect(last(result)).toContain('it may have been paid for');
+    },
+  );
 
   it('counts thinking that is only in the total', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 19 };
@@ -357,7 +360,7 @@ describe('Chat Completions', () => {
     expect(counted).toMatchObject({ input: 10, output: 9 });
   });
 
-  it("takes a provider's own figure of what it cost", async () => {
+  it("has the provider's own figure of what it cost", async () => {
     const counts = { prompt_tokens: 1, completion_tokens: 1 };
     const asked = (more: object): Promise<EngineResult> =>
       ask(engine, { body: { choices: [choice('x')], usage: { ...counts, ...more } } });
@@ -365,45 +368,14 @@ describe('Chat Completions', () => {
     expect((await asked({ cost_in_usd_ticks: 10_000_000_000 })).usage?.dollars).toBe(1);
   });
 
-  it('must end with its mark, whatever reason it gave before', async () => {
+  it('fails if its stream ends without [DONE], even after a finish_reason', async () => {
     const delta = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
     expect(last(await ask({ ...engine, onText: () => {} }, events(delta)))).toMatch(/ended its answer/);
     const failed = await ask({ ...engine, onText: () => {} }, events(delta, { error: { message: 'oh no' } }));
     expect(last(failed)).toMatch(/error: oh no/);
   });
 
-  it('leaves out once what it refuses, for the rest of the command', async () => {
-    const refused = {
-      status: 400,
-      body: { error: { message: "'seed' is not supported by this model", param: 'seed' } },
-    };
-    provider.reset(refused, { body: { choices: [choice('x')] } });
-    const run = createEngines({ dataDir: 'nowhere', env: {} }).provider.run;
-    const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
-    const job = (): Parameters<typeof run>[0] =>
-      createJob({ model, runOptions: { seed: 1, temperature: 0.5 } });
-    const [first, second] = [await run(job()), await run(job())];
-    expect(provider.requests.map(({ text }) => text.includes('"seed"'))).toEqual([true, false, false]);
-    for (const { failed, warnings } of [first, second]) {
-      expect({ failed, warnings }).toEqual({
-        failed: false,
-        warnings: ['tiny does not take seed: left out'],
-      });
-    }
-  });
-
-  it('is asked no third time for options that it refuses', async () => {
-    const refusing = (name: string): ProviderAnswer => ({
-      status: 400,
-      body: { error: { message: `${name} is not supported`, param: name } },
-    });
-    const runOptions = { seed: 1, temperature: 0.5 };
-    const result = await ask({ ...engine, runOptions }, refusing('seed'), refusing('temperature'));
-    expect(result).toMatchObject({ failed: true, warnings: [`${engine.id} does not take seed: left out`] });
-    expect(provider.requests).toHaveLength(2);
-  });
-
-  it('with a line without an end is ended in time', async () => {
+  it('is not read on once a line of its stream is too long', async () => {
     const piece = Buffer.alloc(1024, 'a');
     let sent = 0;
     const endless: ProviderHandler = response => {
@@ -429,7 +401,7 @@ describe('Chat Completions', () => {
     return { headers: { 'content-type': type }, body: `${body}data: [DONE]\n\n` };
   };
 
-  it('with 8 MiB of text is taken, counted in UTF-8', async () => {
+  it('may hold 8 MiB of text, counted in UTF-8', async () => {
     const half = 'é'.repeat(2 * MIB);
     for (const given of [whole(half + half), streamed([half, half])]) {
       const { outputs, failed } = await ask({ ...engine, onText: () => {} }, given);
@@ -440,7 +412,7 @@ describe('Chat Completions', () => {
     }
   });
 
-  it('with more text has failed, names the bound and keeps what had come', async () => {
+  it('fails with more text, names the bound and keeps what had come', async () => {
     const half = 'a'.repeat(4 * MIB);
     const pieces: number[] = [];
     const onText = (piece: string): void => void pieces.push(piece.length);
@@ -456,7 +428,7 @@ describe('Chat Completions', () => {
     expect(last(whole8)).toContain('returned more than 8 MiB of text');
   });
 
-  it('that does not say that it is a stream is read as one', async () => {
+  it('is read as a stream even if its type does not say that it is one', async () => {
     const contents = ['abc', 'd'.repeat(200_000), 'é'];
     const { outputs } = await ask({ ...engine, onText: () => {} }, streamed(contents, 'text/plain'));
     const [output] = outputs;
