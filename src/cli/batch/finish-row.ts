@@ -36,32 +36,37 @@ export interface RunningBatch extends BatchFiles {
 }
 
 /** Saves, journals, writes, counts and reports the outcome of a row. */
-export async function finishRow(running: RunningBatch, row: SourceRow, outcome: JobOutcome): Promise<void> {
-  const { tally, journal } = running;
-  const ended = outcome.kind === 'dropped' ? await endOfDropped(running, outcome) : outcome;
-  const finished = ended.kind === 'ended' ? await saveRowOutputs(running, ended) : ended;
-  switch (finished.kind) {
+export async function finishRow(
+  runningBatch: RunningBatch,
+  row: SourceRow,
+  outcome: JobOutcome,
+): Promise<void> {
+  const { tally, journal } = runningBatch;
+  const endedOutcome = outcome.kind === 'dropped' ? await endOfDropped(runningBatch, outcome) : outcome;
+  const finalOutcome =
+    endedOutcome.kind === 'ended' ? await saveRowOutputs(runningBatch, endedOutcome) : endedOutcome;
+  switch (finalOutcome.kind) {
     case 'ended':
     case 'failed':
-      await writeLine(running, row, finished);
-      countEnd(tally, finished);
+      await writeLine(runningBatch, row, finalOutcome);
+      countEnd(tally, finalOutcome);
       break;
     case 'in doubt':
-      await journal.candidates(row, finished.candidates);
+      await journal.candidates(row, finalOutcome.candidates);
       tally.now['in doubt'] += 1;
-      tally.noteDoubt(finished.entry);
+      tally.noteDoubt(finalOutcome.entry);
       break;
     case 'running':
       tally.now.running += 1;
       break;
     case 'dropped':
-      if (finished.inDoubt) countDroppedDoubt(running, finished);
+      if (finalOutcome.inDoubt) countDroppedDoubt(runningBatch, finalOutcome);
       break;
     case 'postponed':
       tally.postponed += 1;
       break;
   }
-  reportEnd(running, row, finished);
+  reportEnd(runningBatch, row, finalOutcome);
 }
 
 function countEnd(tally: Tally, outcome: WrittenOutcome): void {
@@ -141,13 +146,13 @@ type DroppedJobOutcome = Extract<JobOutcome, { kind: 'dropped' }>;
 /** Returns the end of a dropped row if its run was this process's own, which was stopped with it. */
 async function endOfDropped(
   running: RunningBatch,
-  dropped: DroppedJobOutcome,
+  droppedOutcome: DroppedJobOutcome,
 ): Promise<EndedJobOutcome | DroppedJobOutcome> {
   const { batch, budget, tally } = running;
-  const { runId, facts } = dropped;
-  if (runId === undefined) return dropped;
+  const { runId, facts } = droppedOutcome;
+  if (runId === undefined) return droppedOutcome;
   const run = await batch.connection.client.runs.get(runId);
-  if (!isOver(run)) return dropped;
+  if (!isOver(run)) return droppedOutcome;
   await budget.countWaited(batch.connection, run);
   // It may have ended by itself just before.
   if (run.runStatus === 'failed') tally.stopped += 1;

@@ -26,23 +26,23 @@ export interface RowJob extends Job {
  * @param keep keeps a row until its run has ended
  */
 export async function* plannedRows(
-  running: RunningBatch,
-  known: KnownJobs,
+  runningBatch: RunningBatch,
+  knownJobs: KnownJobs,
   keep: (row: SourceRow) => RowJob['source'],
 ): AsyncGenerator<PlannedJob> {
-  const { ctx, batch, source, options, stop, tally } = running;
+  const { ctx, batch, source, options, stop, tally } = runningBatch;
   for await (const row of readRows(source, stop.reading, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
-    const plan = plannedRow(running, row.id, known);
+    const plan = plannedRow(runningBatch, row.id, knownJobs);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
-      if (plan.because === 'in doubt') reportDoubt(running, row, known);
+      if (plan.because === 'in doubt') reportDoubt(runningBatch, row, knownJobs);
     } else if (plan.kind === 'write line') {
       const { error: text, mayHaveRun } = plan;
-      await finishRow(running, row, { ...failedOutcome(ctx, recordedError(text)), text, mayHaveRun });
+      await finishRow(runningBatch, row, { ...failedOutcome(ctx, recordedError(text)), text, mayHaveRun });
     } else if (plan.kind === 'create' && isFaulty(row)) {
-      await finishRow(running, row, failedOutcome(ctx, usageError(row.fault)));
+      await finishRow(runningBatch, row, failedOutcome(ctx, usageError(row.fault)));
     } else {
       const rowSource = keep(row);
       const request = async (): ReturnType<typeof prepareRow> => {

@@ -93,24 +93,30 @@ async function checkPrice(
   }
 }
 
-async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
-  const { options, journal, firstPass } = open;
-  const knownJobs = await recallRows(ctx, open);
-  noteDoublePayments(ctx, open, knownJobs);
-  await journal.begin(batchFacts(open), new Date(ctx.clock.now()).toISOString());
+async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCode> {
+  const { options, journal, firstPass } = openBatch;
+  const knownJobs = await recallRows(ctx, openBatch);
+  noteDoublePayments(ctx, openBatch, knownJobs);
+  await journal.begin(batchFacts(openBatch), new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(firstPass?.count);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
   const handedOverRows = handedRows(journal);
-  countEarlierRuns(budget, open, knownJobs, handedOverRows);
-  const runningBatch: RunningBatch = { ...open, ctx: { ...ctx, signal: stop.dropping }, budget, tally, stop };
+  countEarlierRuns(budget, openBatch, knownJobs, handedOverRows);
+  const runningBatch: RunningBatch = {
+    ...openBatch,
+    ctx: { ...ctx, signal: stop.dropping },
+    budget,
+    tally,
+    stop,
+  };
   const release = stop.listen(ctx, tally);
   const handsOver = options.providerBatch || handedOverRows.size > 0;
   const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
     await runAllRows(runningBatch, knownJobs, { handsOver });
   } catch (error) {
-    await removeUnusedFiles(ctx, open);
+    await removeUnusedFiles(ctx, openBatch);
     throw error;
   } finally {
     await stopProgress();
@@ -141,22 +147,22 @@ function batchFacts({ batch, firstPass }: OpenBatch): Parameters<BatchFiles['jou
 
 /** Runs the rows as jobs; if `handsOver`, through the provider's batch API. */
 async function runAllRows(
-  running: RunningBatch,
-  known: KnownJobs,
+  runningBatch: RunningBatch,
+  knownJobs: KnownJobs,
   { handsOver }: { readonly handsOver: boolean },
 ): Promise<void> {
-  const { batch, journal, options, stop, tally } = running;
+  const { batch, journal, options, stop, tally } = runningBatch;
   const { connection, promptVersionId, estimatedCredits } = batch;
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-    await finishRow(running, (job as RowJob).source(), outcome);
+    await finishRow(runningBatch, (job as RowJob).source(), outcome);
     job.batched?.settled();
   };
   // A provider may take a day, and its batches may hold more rows than the memory.
   const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
-  const jobPlans = plannedRows(running, known, row =>
+  const jobPlans = plannedRows(runningBatch, knownJobs, row =>
     spillFile ? spillRow(spillFile, row, journal.file) : () => row,
   );
-  const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
+  const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
   const jobs = handsOver
     ? throughProvider(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
@@ -199,17 +205,19 @@ async function removeUnusedFiles(ctx: Context, { options, journal, results }: Op
 function countEarlierRuns(
   budget: Budget,
   { batch: { connection, promptVersionId }, results }: OpenBatch,
-  known: KnownJobs,
-  handed: ReturnType<typeof handedRows>,
+  knownJobs: KnownJobs,
+  handedOverRows: ReturnType<typeof handedRows>,
 ): void {
-  const before = spentBefore(known);
+  const spentEarlier = spentBefore(knownJobs);
   const states = [...results.states];
   // Results come first, because they have the runs' amounts, and a run is counted only once.
   const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
-  const lost = states.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
-  const unanswered = [...handed].filter(([id]) => !hasEnded(known.states.get(id)));
+  const lost = states
+    .filter(([id, { mayHaveRun }]) => mayHaveRun && !knownJobs.states.has(id))
+    .map(([id]) => id);
+  const unanswered = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
   const names = unanswered.map(([, { customId }]) => customId);
-  budget.resume(connection, [...runs, ...before.runs], [...before.lost, ...lost, ...names]);
+  budget.resume(connection, [...runs, ...spentEarlier.runs], [...spentEarlier.lost, ...lost, ...names]);
 }
 
 function hasEnded(state: JobState | undefined): boolean {
@@ -217,12 +225,13 @@ function hasEnded(state: JobState | undefined): boolean {
 }
 
 /** Warns how many runs may be paid for twice, before they are. */
-function noteDoublePayments(ctx: Context, open: OpenBatch, known: KnownJobs): void {
+function noteDoublePayments(ctx: Context, open: OpenBatch, knownJobs: KnownJobs): void {
   const { options, results } = open;
-  const again = [...new Set([...results.states.keys(), ...known.states.keys()])]
-    .filter(id => plannedRow(open, id, known).kind === 'create')
+  const again = [...new Set([...results.states.keys(), ...knownJobs.states.keys()])]
+    .filter(id => plannedRow(open, id, knownJobs).kind === 'create')
     .map(
-      id => unknownRunStep(known, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),
+      id =>
+        unknownRunStep(knownJobs, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),
     );
   noteSecondPayments(ctx, again.filter(step => step === 'creating').length);
   const failed = again.filter(step => step === 'failed').length;

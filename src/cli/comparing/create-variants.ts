@@ -30,23 +30,23 @@ export async function createVariants(
   targets: readonly string[],
   models: readonly string[],
 ): Promise<Variant[]> {
-  const wanted = targets.flatMap(target =>
+  const wantedVariants = targets.flatMap(target =>
     (models.length === 0 ? [undefined] : models).map(model => ({ target, model })),
   );
-  if (wanted.length < 2) {
+  if (wantedVariants.length < 2) {
     throw usageError(
       'a comparison needs two sides',
       'Name another target, file@git:<revision>, or models with -m a,b.',
     );
   }
   const variants: Variant[] = [];
-  for (const { target, model } of wanted) {
+  for (const { target, model } of wantedVariants) {
     const connection = await openConnection(target);
-    const resolved = await resolveTarget(ctx, connection, target, { source: 'command line', model });
-    const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
+    const resolvedTarget = await resolveTarget(ctx, connection, target, { source: 'command line', model });
+    const { promptVersionId, config } = await readVersion(ctx, connection, resolvedTarget);
     await checkModelAccess(connection, promptVersionId);
     const name = model === undefined ? target : `${target} [${model}]`;
-    const { estimatedCredits } = resolved;
+    const { estimatedCredits } = resolvedTarget;
     variants.push({ name, connection, promptVersionId, model, estimatedCredits, config });
   }
   return variants;

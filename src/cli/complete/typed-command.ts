@@ -41,29 +41,29 @@ export function readTypedCommand(table: CommandTable, words: readonly string[]):
   const operands: string[] = [];
   let command: CommandSpec | undefined;
   let flags = acceptedFlags(table, command);
-  let open: Flag | undefined;
+  let openFlag: Flag | undefined;
   let onlyOperands = false;
   for (const word of words) {
-    if (open !== undefined) {
-      noteFlagValue(flagValues, open, word);
-      open = undefined;
+    if (openFlag !== undefined) {
+      noteFlagValue(flagValues, openFlag, word);
+      openFlag = undefined;
     } else if (word === '--' && !onlyOperands) {
       onlyOperands = true;
     } else if (isFlag(word) && !onlyOperands) {
-      open = readFlag(word, flags, flagValues);
+      openFlag = readFlag(word, flags, flagValues);
     } else {
-      const next = operands.length === 0 ? findSubcommand(table, command, word) : undefined;
-      if (next === undefined) {
+      const subcommand = operands.length === 0 ? findSubcommand(table, command, word) : undefined;
+      if (subcommand === undefined) {
         if (!takesArguments(table, command)) return undefined;
         operands.push(word);
         continue;
       }
-      command = next;
+      command = subcommand;
       flags = acceptedFlags(table, command);
     }
   }
-  const below = operands.length === 0 ? commandsBelow(table, command?.path ?? '') : [];
-  return { command, below, flags, flagValues, operands, open, onlyOperands };
+  const subcommands = operands.length === 0 ? commandsBelow(table, command?.path ?? '') : [];
+  return { command, below: subcommands, flags, flagValues, operands, open: openFlag, onlyOperands };
 }
 
 /** Returns the subcommand with that name or alias, of a command or of the root. */
@@ -88,14 +88,14 @@ export function flagWithValue(
   word: string,
   flags: readonly Flag[],
 ): { readonly flag: Flag; readonly prefix: string } | undefined {
-  const long = word.startsWith('--');
-  const at = long ? word.indexOf('=') : 2;
+  const isLong = word.startsWith('--');
+  const at = isLong ? word.indexOf('=') : 2;
   if (at < 0 || word.length <= 2) return undefined;
   const name = word.slice(0, at);
   const flag = flags.find(
-    candidate => candidate.value !== 'none' && (long ? candidate.name : candidate.short) === name,
+    candidate => candidate.value !== 'none' && (isLong ? candidate.name : candidate.short) === name,
   );
-  return flag === undefined ? undefined : { flag, prefix: word.slice(0, long ? at + 1 : at) };
+  return flag === undefined ? undefined : { flag, prefix: word.slice(0, isLong ? at + 1 : at) };
 }
 
 export function isFlag(word: string): boolean {

@@ -30,7 +30,7 @@ export async function recallJobs(
   const doubts = [...states].flatMap(([jobId, { step, entry, row }]) =>
     step === 'creating' && entry !== undefined ? [{ ...entry, job: { id: jobId, row } }] : [],
   );
-  const settled = await settleDoubts(ctx, connection, doubts, {
+  const settledDoubts = await settleDoubts(ctx, connection, doubts, {
     signal: ctx.signal,
     maxPages: Number.POSITIVE_INFINITY,
     knownRunIds: new Set([...runIds, ...[...states.values()].flatMap(({ runId }) => runId ?? [])]),
@@ -39,7 +39,7 @@ export async function recallJobs(
     ),
   });
   const settlements = new Map<string, Settlement>();
-  for (const [creation, settlement] of settled) {
+  for (const [creation, settlement] of settledDoubts) {
     const { job } = creation;
     if (settlement.kind === 'repeat' && changed.has(job.id)) continue;
     settlements.set(job.id, settlement);
@@ -54,8 +54,8 @@ export function spentBefore({ states, settlements }: KnownJobs): { runs: Earlier
   const [runs, lost]: [EarlierRun[], string[]] = [[], []];
   for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
     const settlement = settlements.get(id);
-    const adopted = settlement?.kind === 'wait' ? [settlement.runId] : [];
-    for (const runId of [...runIds, ...adopted]) {
+    const adoptedRunIds = settlement?.kind === 'wait' ? [settlement.runId] : [];
+    for (const runId of [...runIds, ...adoptedRunIds]) {
       runs.push({ runId, promptVersionId: entry?.promptVersionId });
     }
     const isInDoubt = step === 'creating' && settlement?.kind !== 'wait' && settlement?.kind !== 'none';
@@ -66,19 +66,19 @@ export function spentBefore({ states, settlements }: KnownJobs): { runs: Earlier
 
 /** Reads the machine's journal, to which a process that died may have written more than to the batch's own. */
 async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
-  const open = new Map<string, string>();
+  const jobIdsByEntry = new Map<string, string>();
   let from = Number.POSITIVE_INFINITY;
   for (const [id, { step, entry }] of states) {
     if (step !== 'creating' || entry === undefined) continue;
-    open.set(entry.id, id);
+    jobIdsByEntry.set(entry.id, id);
     from = Math.min(from, Date.parse(entry.time));
   }
   for await (const entry of journal.newestFirst(({ time }) => Date.parse(time) < from)) {
-    if (open.size === 0) return;
-    const id = open.get(entry.id);
+    if (jobIdsByEntry.size === 0) return;
+    const id = jobIdsByEntry.get(entry.id);
     const state = id === undefined ? undefined : states.get(id);
     if (id === undefined || state === undefined) continue;
-    open.delete(entry.id);
+    jobIdsByEntry.delete(entry.id);
     states.set(id, withMachineEntry(state, entry));
   }
 }

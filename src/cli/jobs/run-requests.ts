@@ -79,11 +79,11 @@ export async function runRequests<J extends Job>(
     through,
   }: RunRequestsOptions<J>,
 ): Promise<void> {
-  const ended = new Set<string>();
+  const endedIds = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     // It gets the fault that stopped it, like the jobs that did not start.
     if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreWanted) return;
-    ended.add(job.id);
+    endedIds.add(job.id);
     if (!ctx.signal.aborted) await onResult(job as J, requestResult(outcome), outcome);
     job.batched?.settled();
   };
@@ -103,9 +103,10 @@ export async function runRequests<J extends Job>(
   ctx.signal.throwIfAborted();
   const error = stop.fault ?? (through && (budget.reached ?? leftAtProvider()));
   if (error === undefined) return;
-  const left = { kind: 'postponed', error } as const;
+  const postponed = { kind: 'postponed', error } as const;
   for (const { job } of jobs) {
-    if (!ended.has(job.id) && (job.isWanted?.() ?? true)) await onResult(job, requestResult(left), left);
+    if (!endedIds.has(job.id) && (job.isWanted?.() ?? true))
+      await onResult(job, requestResult(postponed), postponed);
   }
 }
 

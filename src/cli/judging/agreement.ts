@@ -27,22 +27,23 @@ interface Disagreement extends LabelledRow {
 }
 
 export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
-  const judged = rows.map(({ verdicts, ...row }) => {
+  const judgedRows = rows.map(({ verdicts, ...row }) => {
     const [first] = verdicts;
     return { ...row, judge: first?.passes ?? false, reason: first?.reason ?? '' };
   });
-  const differ = judged.filter(({ label, judge }) => label !== judge);
-  const rate = 1 - differ.length / judged.length;
+  const disagreements = judgedRows.filter(({ label, judge }) => label !== judge);
+  const rate = 1 - disagreements.length / judgedRows.length;
   return {
-    rows: judged.length,
-    agreement: judged.length === 0 ? undefined : { rate, interval: wilsonInterval(rate, judged.length) },
-    kappa: cohensKappa(judged),
+    rows: judgedRows.length,
+    agreement:
+      judgedRows.length === 0 ? undefined : { rate, interval: wilsonInterval(rate, judgedRows.length) },
+    kappa: cohensKappa(judgedRows),
     passes: {
-      labels: judged.filter(({ label }) => label).length,
-      judge: judged.filter(({ judge }) => judge).length,
+      labels: judgedRows.filter(({ label }) => label).length,
+      judge: judgedRows.filter(({ judge }) => judge).length,
     },
     itself: agreementWithItself(rows),
-    differ,
+    differ: disagreements,
   };
 }
 

@@ -81,16 +81,16 @@ async function createJobs(
 ): Promise<QuestionJob[]> {
   const counts = new Map<string, number>();
   const jobs: QuestionJob[] = [];
-  for (const labelled of rows) {
+  for (const labelledRow of rows) {
     const { request, estimatedCredits } = await judge.prepare({
-      prompt: judgePrompt(labelled.rubric, labelled.output),
+      prompt: judgePrompt(labelledRow.rubric, labelledRow.output),
     });
     const digest = requestDigest(request);
     for (let at = 0; at < repeat; at += 1) {
       const repetition = (counts.get(digest) ?? 0) + 1;
       counts.set(digest, repetition);
       const id = `${request.promptVersionId}-${digest}-${repetition}`;
-      const job = { id, row: jobs.length + 1, estimatedCredits, labelled, isQuestion: true };
+      const job = { id, row: jobs.length + 1, estimatedCredits, labelled: labelledRow, isQuestion: true };
       jobs.push({ ...job, request: async () => ({ ...request, repetition }) });
     }
   }
@@ -102,17 +102,17 @@ function collectVerdicts(
   jobs: readonly QuestionJob[],
   results: ReadonlyMap<string, RequestResult>,
 ): Pick<JudgeCheck, 'judged' | 'faults'> {
-  const judged: JudgedRow[] = [];
+  const judgedRows: JudgedRow[] = [];
   const faults: { id: string; fault: Failure }[] = [];
-  for (const labelled of rows) {
-    const own = jobs.filter(job => job.labelled === labelled);
+  for (const labelledRow of rows) {
+    const jobsOfRow = jobs.filter(job => job.labelled === labelledRow);
     try {
-      judged.push({ ...labelled, verdicts: own.map(({ id }) => verdictIn(results.get(id))) });
+      judgedRows.push({ ...labelledRow, verdicts: jobsOfRow.map(({ id }) => verdictIn(results.get(id))) });
     } catch (error) {
-      faults.push({ id: labelled.id, fault: toFailure(error) });
+      faults.push({ id: labelledRow.id, fault: toFailure(error) });
     }
   }
-  return { judged, faults };
+  return { judged: judgedRows, faults };
 }
 
 function verdictIn(result: RequestResult | undefined): ReturnType<typeof rubricVerdict> {

@@ -159,20 +159,20 @@ function startTimeLimit(
   limitMs = Number.POSITIVE_INFINITY,
   onOver: () => void = () => {},
 ): { readonly signal: AbortSignal; readonly timeLeftMs: () => number; readonly stop: () => void } {
-  const over = new AbortController();
-  const stopped = new AbortController();
+  const timeUp = new AbortController();
+  const limitStopped = new AbortController();
   const endsAt = clock.now() + limitMs;
   if (Number.isFinite(limitMs)) {
     const end = (): void => {
-      over.abort(new TimeIsUp());
+      timeUp.abort(new TimeIsUp());
       onOver();
     };
-    clock.sleep(limitMs, stopped.signal).then(end, () => {});
+    clock.sleep(limitMs, limitStopped.signal).then(end, () => {});
   }
   return {
-    signal: over.signal,
+    signal: timeUp.signal,
     timeLeftMs: () => Math.max(0, endsAt - clock.now()),
-    stop: () => stopped.abort(),
+    stop: () => limitStopped.abort(),
   };
 }
 
@@ -190,36 +190,36 @@ async function colouredIo(
 
 /** Returns functions that open connections on first use, and one that closes them all. */
 function createConnections(sources: ConnectionSources) {
-  const opened: Promise<OpenConnection>[] = [];
+  const openedConnections: Promise<OpenConnection>[] = [];
   let isClosed = false;
-  const opening = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
+  const openTracked = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
     // An abandoned command continues after this, and nothing would close the connections that it opens.
     if (isClosed) throw new Error('the command has ended');
     const connecting = open();
-    opened.push(connecting);
+    openedConnections.push(connecting);
     return (await connecting).connection;
   };
-  let configured: Promise<Connection> | undefined;
-  let local: Promise<Connection> | undefined;
-  const configuredOnce = () => (configured ??= opening(() => openConnection(sources)));
+  let configuredConnection: Promise<Connection> | undefined;
+  let localConnection: Promise<Connection> | undefined;
+  const configuredOnce = () => (configuredConnection ??= openTracked(() => openConnection(sources)));
   return {
     /** Returns the same connection on each call. */
     configured: configuredOnce,
     local: (onlyPart?: string) =>
-      (local ??= usesLocalService(sources)
+      (localConnection ??= usesLocalService(sources)
         ? configuredOnce()
-        : opening(() => openLocalConnection(sources, onlyPart))),
+        : openTracked(() => openLocalConnection(sources, onlyPart))),
     to: (peer: Parameters<Context['connectTo']>[0]) =>
-      opening(() => connectTo(sources, { ...peer, keySource: undefined })),
+      openTracked(() => connectTo(sources, { ...peer, keySource: undefined })),
     /** Runs deferred refreshes, unless the command was interrupted, and closes the open connections. */
     async close({ signal, timeLeftMs }: Pick<Context, 'signal' | 'timeLeftMs'>) {
       isClosed = true;
       const faults: unknown[] = [];
-      for (const open of await Promise.allSettled(opened)) {
-        if (open.status === 'rejected') continue;
-        if (!signal.aborted) await open.value.connection.resources.settle(signal, timeLeftMs());
+      for (const openResult of await Promise.allSettled(openedConnections)) {
+        if (openResult.status === 'rejected') continue;
+        if (!signal.aborted) await openResult.value.connection.resources.settle(signal, timeLeftMs());
         const stopper = signal.aborted ? stopCause(signal.reason) : undefined;
-        await open.value.close(stopper).catch((error: unknown) => faults.push(error));
+        await openResult.value.close(stopper).catch((error: unknown) => faults.push(error));
       }
       if (faults.length > 0) throw faults[0];
     },
@@ -243,9 +243,9 @@ function chooseRecordings(
   cwd: string,
 ): Recordings {
   const isFlag = record !== undefined || replay !== undefined;
-  const recorded = isFlag ? record : env['PROMPTRUN_RECORD'] || undefined;
-  const replayed = replay ?? (env['PROMPTRUN_REPLAY'] || undefined);
-  if (recorded !== undefined && replayed !== undefined) {
+  const recordDirectory = isFlag ? record : env['PROMPTRUN_RECORD'] || undefined;
+  const replayDirectory = replay ?? (env['PROMPTRUN_REPLAY'] || undefined);
+  if (recordDirectory !== undefined && replayDirectory !== undefined) {
     const names = [
       record === undefined ? 'PROMPTRUN_RECORD' : '--record',
       replay === undefined ? 'PROMPTRUN_REPLAY' : '--replay',
@@ -256,8 +256,8 @@ function chooseRecordings(
       ...(replay === undefined ? ['To record, unset PROMPTRUN_REPLAY.'] : []),
     );
   }
-  const directory = recorded ?? replayed;
+  const directory = recordDirectory ?? replayDirectory;
   return directory === undefined
     ? { mode: 'none' }
-    : { mode: recorded === undefined ? 'replay' : 'record', directory: path.resolve(cwd, directory) };
+    : { mode: recordDirectory === undefined ? 'replay' : 'record', directory: path.resolve(cwd, directory) };
 }

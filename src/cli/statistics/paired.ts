@@ -73,15 +73,15 @@ function estimatePrecision(
  * between correlated proportions", 1947 (https://doi.org/10.1007/BF02295996).
  */
 function mcNemarP(differences: readonly number[]): number {
-  const better = differences.filter(difference => difference > 0).length;
-  const worse = differences.filter(difference => difference < 0).length;
-  const changed = better + worse;
+  const betterCount = differences.filter(difference => difference > 0).length;
+  const worseCount = differences.filter(difference => difference < 0).length;
+  const changedCount = betterCount + worseCount;
   // Terms of the binomial distribution with one half, as logarithms: 2⁻ⁿ alone underflows above a thousand changes.
-  let term = -changed * Math.LN2;
+  let term = -changedCount * Math.LN2;
   let tail = 0;
-  for (let k = 0; k <= Math.min(better, worse); k++) {
+  for (let k = 0; k <= Math.min(betterCount, worseCount); k++) {
     tail += Math.exp(term);
-    term += Math.log((changed - k) / (k + 1));
+    term += Math.log((changedCount - k) / (k + 1));
   }
   return Math.min(1, 2 * tail);
 }
@@ -109,14 +109,14 @@ function signFlipP(differences: readonly number[]): number {
  */
 function exactP(differences: readonly number[], observed: number): number {
   const ways = 2 ** (differences.length - 1);
-  const signed = [...differences];
+  const signedDifferences = [...differences];
   let sum = differences.reduce((total, difference) => total + difference, 0);
   let hits = 0;
   for (let way = 1; way <= ways; way++) {
     if (isAtLeast(Math.abs(sum), observed)) hits++;
     const at = Math.min(lowestBit(way), differences.length - 1);
-    sum -= 2 * (signed[at] ?? 0);
-    signed[at] = -(signed[at] ?? 0);
+    sum -= 2 * (signedDifferences[at] ?? 0);
+    signedDifferences[at] = -(signedDifferences[at] ?? 0);
   }
   return hits / ways;
 }

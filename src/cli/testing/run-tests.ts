@@ -55,34 +55,53 @@ export async function runRound(
   budget: Budget,
   round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
-  const prepared = await prepareRound(ctx, options, budget, round);
-  const { files, paths, entries, faults, judge, baseline } = prepared;
+  const preparedRound = await prepareRound(ctx, options, budget, round);
+  const { files, paths, entries, faults, judge, baseline } = preparedRound;
   if (baseline && entries.length > 0) {
     requirePair(
       baseline,
       entries.map(({ entry }) => entry),
     );
   }
-  const checked = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
-  await checkPrices(budget, checked);
-  for (const expectation of prepared.judged) await judge.checkPrice(expectation);
-  if (options.dryRun) return { files, code: await dryRunTests(ctx, checked, faults, { ...options, judge }) };
-  if (round !== undefined && (await costsNothing(ctx, entries, prepared.isJudged))) round.onFree();
+  const checkedEntries = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
+  await checkPrices(budget, checkedEntries);
+  for (const expectation of preparedRound.judged) await judge.checkPrice(expectation);
+  if (options.dryRun)
+    return { files, code: await dryRunTests(ctx, checkedEntries, faults, { ...options, judge }) };
+  if (round !== undefined && (await costsNothing(ctx, entries, preparedRound.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
-  const ran = await runChecked(ctx, options, files, { entries: checked, paths, judge, budget, media });
-  const unchecked = entries.filter(({ entry }) => isUnchecked(entry.testCase));
-  const results = inEntryOrder([...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))], entries);
-  if (results.length + faults.length === 0 && !options.watch) reportNothingRun(ctx, options, prepared.passed);
-  const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
-  const ordered = inFileOrder([...updated.results, ...faults.map(faultyFileResult)], paths);
-  const comparison = baseline && compareWithBaseline(baseline, ordered);
-  await reportRound(ctx, options, { budget, round, files, media, results, ordered, comparison });
-  if (updated.faults.length > 0) throw updated.faults[0];
-  const newRepetitions = ordered.flatMap(({ repetitions }) =>
+  const ranResults = await runChecked(ctx, options, files, {
+    entries: checkedEntries,
+    paths,
+    judge,
+    budget,
+    media,
+  });
+  const uncheckedEntries = entries.filter(({ entry }) => isUnchecked(entry.testCase));
+  const results = inEntryOrder(
+    [...ranResults, ...uncheckedEntries.map(({ entry }) => uncheckedResult(entry))],
+    entries,
+  );
+  if (results.length + faults.length === 0 && !options.watch)
+    reportNothingRun(ctx, options, preparedRound.passed);
+  const update = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
+  const orderedResults = inFileOrder([...update.results, ...faults.map(faultyFileResult)], paths);
+  const comparison = baseline && compareWithBaseline(baseline, orderedResults);
+  await reportRound(ctx, options, {
+    budget,
+    round,
+    files,
+    media,
+    results,
+    ordered: orderedResults,
+    comparison,
+  });
+  if (update.faults.length > 0) throw update.faults[0];
+  const newRepetitions = orderedResults.flatMap(({ repetitions }) =>
     repetitions.filter(({ isEarlier }) => !isEarlier),
   );
   if (areUnanswered(newRepetitions)) throw nobodyAnswered();
-  return { files, code: testsExitCode(ordered, options.gate, comparison) };
+  return { files, code: testsExitCode(orderedResults, options.gate, comparison) };
 }
 
 /** Runs the cases that have checks, and shows how many answers are checked. */
@@ -93,14 +112,14 @@ async function runChecked(
   tests: Omit<PreparedTests, 'onChecked'>,
 ): Promise<readonly EntryResult[]> {
   const answers = tests.entries.reduce((sum, { entry }) => sum + entry.testCase.repeat, 0);
-  let done = 0;
+  let checkedCount = 0;
   const onChecked = (): void => {
-    done += 1;
+    checkedCount += 1;
   };
   const concurrency = options.concurrency ?? lowestConcurrency(files);
-  const running = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
-  const progress = (): string => `${done} of ${counted(answers, 'answer')} checked`;
-  return await withSpinner(ctx, progress, running).catch((error: unknown) => {
+  const runResults = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
+  const progress = (): string => `${checkedCount} of ${counted(answers, 'answer')} checked`;
+  return await withSpinner(ctx, progress, runResults).catch((error: unknown) => {
     const isStopped = tests.entries.some(({ connection }) => connection.embedded);
     throw withResumeHint(
       error,
@@ -199,21 +218,21 @@ async function updateFiles(
   ctx: Context,
   results: readonly EntryResult[],
 ): Promise<{ readonly results: readonly EntryResult[]; readonly faults: readonly unknown[] }> {
-  const updated: EntryResult[] = [];
+  const updatedResults: EntryResult[] = [];
   const faults: unknown[] = [];
   const names = new Map(results.map(({ entry: { file } }) => [file.file, file.name]));
   for (const [file, name] of names) {
-    const own = results.filter(({ entry }) => entry.file.file === file);
+    const resultsOfFile = results.filter(({ entry }) => entry.file.file === file);
     try {
-      const { results: judged, written } = await updateTestFile(file, own);
-      updated.push(...judged);
+      const { results: newResults, written } = await updateTestFile(file, resultsOfFile);
+      updatedResults.push(...newResults);
       if (written > 0) ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
     } catch (error) {
-      updated.push(...own);
+      updatedResults.push(...resultsOfFile);
       faults.push(updateFault(name, error));
     }
   }
-  return { results: updated, faults };
+  return { results: updatedResults, faults };
 }
 
 /** Groups the results by file, in the order of the files. */

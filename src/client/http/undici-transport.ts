@@ -142,14 +142,14 @@ class RequestInFlight {
   undiciOptions(): UndiciOptions {
     const { method, url, headers, body, signal, headersTimeoutMs, bodyTimeoutMs } = this.#request;
     const { origin, pathname, search } = new URL(url);
-    const whole = typeof body === 'object' ? body.text : body;
-    const streamed = typeof body === 'object' && whole === undefined;
+    const bodyText = typeof body === 'object' ? body.text : body;
+    const isStreamed = typeof body === 'object' && bodyText === undefined;
     return {
       origin,
       path: pathname + search,
       method,
-      headers: streamed ? { ...headers, 'content-length': String(body.length) } : headers,
-      body: streamed ? this.#chunks(body) : whole,
+      headers: isStreamed ? { ...headers, 'content-length': String(body.length) } : headers,
+      body: isStreamed ? this.#chunks(body) : bodyText,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
       signal: withoutListenerLimit(signal),
@@ -230,22 +230,22 @@ function noAnswerIn(url: string): NetworkError {
 
 // Holds the last piece back until the length has proved right, so that a server never takes a wrong body for complete.
 async function* exactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
-  let left = body.length;
-  let last: Uint8Array | undefined;
+  let remainingBytes = body.length;
+  let lastPiece: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
-    left -= chunk.byteLength;
-    if (left < 0) break;
+    remainingBytes -= chunk.byteLength;
+    if (remainingBytes < 0) break;
     // A copy, because undici may request the next piece, which may overwrite this one, before the socket has taken it.
     const piece = Buffer.from(chunk);
-    if (left > 0) yield piece;
-    else if (chunk.byteLength > 0) last = piece;
+    if (remainingBytes > 0) yield piece;
+    else if (chunk.byteLength > 0) lastPiece = piece;
   }
-  if (left !== 0) {
+  if (remainingBytes !== 0) {
     throw new InvalidRequestError(
       `the request's body does not have the announced ${body.length} bytes; has a file changed?`,
     );
   }
-  if (last) yield last;
+  if (lastPiece) yield lastPiece;
 }
 
 /** Returns the error for a failed connection; it names the origin, the cause and its code. */

@@ -50,21 +50,22 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
   const providers = providersToAsk(described.providers, env);
   const listings = await Promise.all(providers.map(provider => listProviderModels(provider, env, signal)));
   // An Ollama that the file does not describe may be missing.
-  const answered = listings.filter(
+  const answeredListings = listings.filter(
     ({ provider, fault }) =>
       fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
   );
-  const known = knownProviders(env);
+  const builtInProviders = knownProviders(env);
   const isPrefix = (name: string): boolean =>
-    [...known, ...described.providers].some(
+    [...builtInProviders, ...described.providers].some(
       provider => provider.name === name || provider.name === providerName(name),
     );
-  const { text: extended, added } = addToModelsFile(text, described, answered, isPrefix);
-  if (extended !== undefined && extended !== text) await writeModelsFile(dataDir, file, extended);
-  const written = extended === undefined ? [] : parseModelsFile(extended, file, known).models;
-  const unpriced = await namesWithoutPrice(written);
-  const endpoints = answered.map((listing, index) =>
-    discoveredEndpoint(listing, added[index] ?? [], unpriced),
+  const { text: extendedText, added } = addToModelsFile(text, described, answeredListings, isPrefix);
+  if (extendedText !== undefined && extendedText !== text) await writeModelsFile(dataDir, file, extendedText);
+  const writtenModels =
+    extendedText === undefined ? [] : parseModelsFile(extendedText, file, builtInProviders).models;
+  const unpricedNames = await namesWithoutPrice(writtenModels);
+  const endpoints = answeredListings.map((listing, index) =>
+    discoveredEndpoint(listing, added[index] ?? [], unpricedNames),
   );
   return { file, endpoints, faults: described.faults };
 }

@@ -84,17 +84,17 @@ class WatchedModels {
 
   /** Returns a model by its name, an alias, or `provider/name`. */
   get(name: string): ModelEntry | undefined {
-    const wanted = this.#described.aliases.get(name) ?? name;
-    const described = this.list().find(({ model }) => model === wanted);
-    if (described) return this.#atKnownProvider(described);
-    const isGuessable = wanted.trim() !== '' && !this.#isUnreadable;
-    if (!isGuessable || this.#described.brokenNames.has(wanted)) return undefined;
-    return this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted);
+    const modelName = this.#described.aliases.get(name) ?? name;
+    const describedModel = this.list().find(({ model }) => model === modelName);
+    if (describedModel) return this.#atKnownProvider(describedModel);
+    const isGuessable = modelName.trim() !== '' && !this.#isUnreadable;
+    if (!isGuessable || this.#described.brokenNames.has(modelName)) return undefined;
+    return this.#byPrefix(modelName) ?? this.#byOnlyKey(modelName);
   }
 
   /** Explains in one line why a model doesn't exist, without paths of this machine. */
   explainMissing(name: string, { withRemedy = true }: RemedyOptions = {}): string {
-    const missing = {
+    const missingModel = {
       name,
       models: this.list().map(({ model }) => model),
       providers: this.#providers().map(({ name }) => name),
@@ -103,7 +103,7 @@ class WatchedModels {
       described: this.#described,
       named: this.#named,
     };
-    return withRemedy ? explainMissingModel(missing) : refuseMissingModel(missing);
+    return withRemedy ? explainMissingModel(missingModel) : refuseMissingModel(missingModel);
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */
@@ -140,12 +140,12 @@ class WatchedModels {
   }
 
   watch(): void {
-    const watching = watchDirectory(this.#options.dataDir, {
+    const watcher = watchDirectory(this.#options.dataDir, {
       concerns: name => name === MODELS_FILE,
       onChange: () => this.reload(),
       onError: this.#options.onProblem,
     });
-    this.#stopWatching = watching.close;
+    this.#stopWatching = watcher.close;
   }
 
   async reload(): Promise<void> {
@@ -201,15 +201,15 @@ class WatchedModels {
   #atKnownProvider(entry: ModelEntry): ModelEntry {
     const { provider } = entry;
     if (!provider || provider.headers) return entry;
-    const known = this.#knownProviders.find(
+    const knownProvider = this.#knownProviders.find(
       candidate =>
         candidate.isMoved &&
         candidate.engine === provider.engine &&
         isSameAddress(candidate.baseUrl, provider.baseUrl) &&
         provider.keyVariables.every(variable => candidate.keyVariables.includes(variable)),
     );
-    const isDescribed = this.#described.providers.some(({ name }) => name === known?.name);
-    return known && !isDescribed ? { ...entry, provider: known } : entry;
+    const isDescribed = this.#described.providers.some(({ name }) => name === knownProvider?.name);
+    return knownProvider && !isDescribed ? { ...entry, provider: knownProvider } : entry;
   }
 
   /** Returns a model by `provider/id`; the id is sent unchanged. */

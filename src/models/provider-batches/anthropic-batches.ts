@@ -47,13 +47,13 @@ export function anthropicBatches(access: ProviderAccess): BatchProvider {
     async find({ key, since, requests }, signal) {
       const page = (after: string) =>
         ask(`${BATCHES}?limit=100${after && `&after_id=${encodeURIComponent(after)}`}`, signal);
-      let unread = false;
-      let missing: Error | undefined;
-      let expired: { readonly id: string } | undefined;
+      let hasUnread = false;
+      let missingError: Error | undefined;
+      let expiredBatch: { readonly id: string } | undefined;
       for await (const batch of listedBatches(page)) {
         if (requestTotal(batch) !== requests) continue;
         if (batch['processing_status'] !== 'ended') {
-          unread = true;
+          hasUnread = true;
           continue;
         }
         const id = requiredId(batch);
@@ -62,13 +62,13 @@ export function anthropicBatches(access: ProviderAccess): BatchProvider {
           if (await beginsWith(results(id, signal), key)) return { id };
         } catch (error) {
           const status = statusIn(error);
-          if (status === 410) expired ??= isSince(batch, since) ? { id } : undefined;
-          else if (status === 404) missing ??= toError(error);
+          if (status === 410) expiredBatch ??= isSince(batch, since) ? { id } : undefined;
+          else if (status === 404) missingError ??= toError(error);
           else throw error;
         }
       }
-      if (missing) throw missing;
-      return unread ? 'unread' : expired;
+      if (missingError) throw missingError;
+      return hasUnread ? 'unread' : expiredBatch;
     },
     look: async (id, signal) => batchState(await look(id, signal)),
     async *collect(id, signal) {

@@ -70,18 +70,18 @@ interface RoleTurn {
 /** Returns the examples and the text before them; no examples if the last input lacks its output. The marks alternate, as in aichat. */
 function turnsIn(body: string): { readonly system: string; readonly turns: readonly RoleTurn[] } {
   const parts: string[] = [];
-  let rest = body;
+  let remainder = body;
   let [mark, other] = [INPUT_MARK, OUTPUT_MARK];
-  for (let at = rest.indexOf(mark); at >= 0; at = rest.indexOf(mark)) {
-    parts.push(rest.slice(0, at));
-    rest = rest.slice(at + mark.length);
+  for (let at = remainder.indexOf(mark); at >= 0; at = remainder.indexOf(mark)) {
+    parts.push(remainder.slice(0, at));
+    remainder = remainder.slice(at + mark.length);
     [mark, other] = [other, mark];
   }
-  const [system = '', ...texts] = rest === '' ? parts : [...parts, rest];
+  const [system = '', ...texts] = remainder === '' ? parts : [...parts, remainder];
   if (texts.length === 0 || texts.length % 2 === 1) return { system: body, turns: [] };
-  const trimmed = texts.map(text => text.trim());
-  const turns = trimmed.flatMap((input, index) =>
-    index % 2 === 0 ? [{ input, output: trimmed[index + 1] ?? '' }] : [],
+  const trimmedTexts = texts.map(text => text.trim());
+  const turns = trimmedTexts.flatMap((input, index) =>
+    index % 2 === 0 ? [{ input, output: trimmedTexts[index + 1] ?? '' }] : [],
   );
   return { system: system.trim(), turns };
 }

@@ -29,16 +29,19 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
       countsFromZero(markdown),
     );
     const [description, model] = [frontMatterText(head, 'description'), frontMatterText(head, 'model')];
-    const written: JsonObject = {
+    const frontMatter: JsonObject = {
       ...(description !== undefined && { description }),
       ...(model !== undefined && model !== 'inherit' && { model }),
     };
     if (pieces.every(piece => 'text' in piece)) {
       const body = [...pieces, ...APPENDED_ARGUMENTS];
-      return { prompt: promptFileText(written, body, { optional: ['arguments'] }), places: TOP_OF_FILE };
+      return { prompt: promptFileText(frontMatter, body, { optional: ['arguments'] }), places: TOP_OF_FILE };
     }
-    const used = usesArguments ? ['arguments'] : [];
-    return { prompt: promptFileText(written, withEndMark(pieces), { used }), places: TOP_OF_FILE };
+    const usedInputs = usesArguments ? ['arguments'] : [];
+    return {
+      prompt: promptFileText(frontMatter, withEndMark(pieces), { used: usedInputs }),
+      places: TOP_OF_FILE,
+    };
   },
 };
 

@@ -21,16 +21,16 @@ export function readMarkdown(
   text: string,
   { skipsBlankLines = false }: { readonly skipsBlankLines?: boolean } = {},
 ): Markdown {
-  const whole = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
-  const blank = skipsBlankLines ? whole.length - whole.trimStart().length : 0;
-  const match = MARKDOWN_HEAD.exec(whole.slice(blank));
+  const normalizedText = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
+  const blank = skipsBlankLines ? normalizedText.length - normalizedText.trimStart().length : 0;
+  const match = MARKDOWN_HEAD.exec(normalizedText.slice(blank));
   const start = match ? blank + match[0].length : 0;
-  const rest = whole.slice(start);
-  const body = rest.trimStart();
+  const afterHead = normalizedText.slice(start);
+  const body = afterHead.trimStart();
   return {
     head: match ? parseFrontMatter(match.groups?.['head'] ?? '') : {},
     body: body.trimEnd(),
-    bodyLine: whole.slice(0, start + rest.length - body.length).split('\n').length,
+    bodyLine: normalizedText.slice(0, start + afterHead.length - body.length).split('\n').length,
   };
 }
 

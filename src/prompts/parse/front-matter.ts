@@ -39,7 +39,7 @@ export function readFrontMatter(
     entry && readSchema(entry.value, context);
   const inputSchema = input.get('schema');
   const fields = fieldsIn(inputSchema);
-  const whole = [...placedValues(entries, findings)].map(([key, { value }]) => [key, value] as const);
+  const writtenFields = [...placedValues(entries, findings)].map(([key, { value }]) => [key, value] as const);
   return {
     isReadable: root !== undefined,
     title: oneLineText(entries.get('title'), findings),
@@ -60,9 +60,9 @@ export function readFrontMatter(
       ...readExtractField(output.get('extract'), findings),
     },
     outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
-    ext: readExtensions(whole),
+    ext: readExtensions(writtenFields),
     /** The whole front matter as written. */
-    whole: Object.fromEntries(whole),
+    whole: Object.fromEntries(writtenFields),
   };
 }
 

@@ -85,12 +85,12 @@ export function parseDefinition(
   const isPartial = isPartialFile(file);
   const parts = isPartial ? wholeSource(text) : splitSource(text);
   const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
-  const declared = ownValue(head.inputSchema, 'properties');
+  const declaredProperties = ownValue(head.inputSchema, 'properties');
   const reading = readTemplate({
     template: parts.template,
     start: parts.start,
     findings,
-    declares: key => ownValue(declared, key) !== undefined,
+    declares: key => ownValue(declaredProperties, key) !== undefined,
     partials,
     isPartial,
   });
@@ -142,18 +142,18 @@ function noteUnused(
 ): void {
   if (usesAll || findings.hasFaults) return;
   const properties = ownValue(inputSchema, 'properties');
-  const used = new Set(uses.map(({ key }) => key));
-  const unused = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
-  for (const key of used) unused.delete(key);
+  const usedNames = new Set(uses.map(({ key }) => key));
+  const unusedNames = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
+  for (const key of usedNames) unusedNames.delete(key);
   for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACES)) {
-    if (!unused.delete(name) && !(inputSchema === undefined && used.size === 0)) continue;
-    const before = template.slice(0, index).split('\n');
-    const column = (before.at(-1)?.length ?? 0) + (before.length === 1 ? start.column : 1);
-    const place = { line: start.line + before.length - 1, column };
+    if (!unusedNames.delete(name) && !(inputSchema === undefined && usedNames.size === 0)) continue;
+    const linesBefore = template.slice(0, index).split('\n');
+    const column = (linesBefore.at(-1)?.length ?? 0) + (linesBefore.length === 1 ? start.column : 1);
+    const place = { line: start.line + linesBefore.length - 1, column };
     findings.note(place, `\`{${name}}\` is sent unchanged: write {{${name}}} for the input`);
-    used.add(name);
+    usedNames.add(name);
   }
-  for (const key of unused) {
+  for (const key of unusedNames) {
     findings.note(placeOfField(key), `the template does not use the input \`${key}\``);
   }
 }

@@ -26,16 +26,19 @@ interface SchemaField {
 
 /** Sorts the inputs into texts and pictures by how the template uses them. */
 export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], findings: Findings): PromptInputs {
-  const declared = declaredFields(head);
-  const fields = [...declared, ...furtherFields(head, new Set(declared.map(({ key }) => key)), uses)];
-  const known = new Set(fields.map(({ key }) => key));
+  const declaredInputs = declaredFields(head);
+  const fields = [
+    ...declaredInputs,
+    ...furtherFields(head, new Set(declaredInputs.map(({ key }) => key)), uses),
+  ];
+  const knownNames = new Set(fields.map(({ key }) => key));
   for (const use of uses) {
     // A field that can't be read has a finding already.
-    const isMissing = !known.has(use.key) && !head.mentions(use.key);
-    if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, [...known], findings);
+    const isMissing = !knownNames.has(use.key) && !head.mentions(use.key);
+    if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, [...knownNames], findings);
   }
   for (const [key, { place }] of head.defaults) {
-    if (!known.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
+    if (!knownNames.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
   }
   const pictures = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
   for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
@@ -51,9 +54,9 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
 function declaredFields({ inputSchema }: FrontMatter): SchemaField[] {
   if (!inputSchema) return [];
   const properties = ownValue(inputSchema, 'properties');
-  const required = ownValue(inputSchema, 'required');
+  const requiredNames = ownValue(inputSchema, 'required');
   if (!isJsonObject(properties)) return [];
-  const names = new Set(isJsonList(required) ? required : []);
+  const names = new Set(isJsonList(requiredNames) ? requiredNames : []);
   return Object.entries(properties).map(([key, schema]) => {
     const field = isJsonObject(schema) ? withDefinitions(schema, inputSchema) : {};
     return { key, schema: field, isRequired: names.has(key) && ownValue(field, 'default') === undefined };
@@ -73,23 +76,23 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
 /** Returns the undeclared inputs: every name in the template without a schema, else names that the schema allows. */
 function furtherFields(
   head: FrontMatter,
-  declared: ReadonlySet<string>,
+  declaredNames: ReadonlySet<string>,
   uses: readonly FieldUse[],
 ): SchemaField[] {
   const { inputSchema, defaults } = head;
   const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
-  const more = inputSchema?.['additionalProperties'] ?? true;
-  const schema = isJsonObject(more) ? more : {};
-  const used = isOpen || more !== false ? uses : uses.filter(({ key }) => isVariable(key));
-  const defaulted = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
-  const keys = new Set([...used.map(({ key }) => key), ...defaulted]);
-  const certain = new Set(uses.filter(use => use.certain).map(({ key }) => key));
+  const furtherSchema = inputSchema?.['additionalProperties'] ?? true;
+  const schema = isJsonObject(furtherSchema) ? furtherSchema : {};
+  const allowedUses = isOpen || furtherSchema !== false ? uses : uses.filter(({ key }) => isVariable(key));
+  const namesWithDefault = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
+  const keys = new Set([...allowedUses.map(({ key }) => key), ...namesWithDefault]);
+  const certainNames = new Set(uses.filter(use => use.certain).map(({ key }) => key));
   return [...keys]
-    .filter(key => !declared.has(key))
+    .filter(key => !declaredNames.has(key))
     .map(key => ({
       key,
-      schema: isOpen || !isJsonObject(more) ? typeOfDefault(defaults.get(key)) : schema,
-      isRequired: isOpen && certain.has(key) && !isVariable(key),
+      schema: isOpen || !isJsonObject(furtherSchema) ? typeOfDefault(defaults.get(key)) : schema,
+      isRequired: isOpen && certainNames.has(key) && !isVariable(key),
     }));
 }
 

@@ -20,21 +20,21 @@ const SKIPPED = /^[ \t]*(#.*)?$/;
  * @throws {FileFault} if the front matter is never closed
  */
 export function splitSource(text: string): PromptSource {
-  const whole = wholeSource(text);
-  const { source } = whole;
+  const wholeFile = wholeSource(text);
+  const { source } = wholeFile;
   const lines = source.split('\n');
-  const open = lines.findIndex(line => !SKIPPED.test(line));
-  if (open < 0 || !FENCE.test(lines[open] ?? '')) return whole;
-  const close = lines.findIndex((line, index) => index > open && FENCE.test(line));
-  if (close < 0) {
-    const place = { line: open + 1, column: 1 };
+  const openingIndex = lines.findIndex(line => !SKIPPED.test(line));
+  if (openingIndex < 0 || !FENCE.test(lines[openingIndex] ?? '')) return wholeFile;
+  const closingIndex = lines.findIndex((line, index) => index > openingIndex && FENCE.test(line));
+  if (closingIndex < 0) {
+    const place = { line: openingIndex + 1, column: 1 };
     throw faultAt(place, 'the front matter is never closed: add a line `---` after it');
   }
   return {
     source,
-    frontMatter: lines.slice(open + 1, close).join('\n'),
-    frontMatterLine: open + 2,
-    ...trimTemplate(lines.slice(close + 1), close + 2),
+    frontMatter: lines.slice(openingIndex + 1, closingIndex).join('\n'),
+    frontMatterLine: openingIndex + 2,
+    ...trimTemplate(lines.slice(closingIndex + 1), closingIndex + 2),
   };
 }
 
@@ -44,9 +44,13 @@ const FRONT_MATTER_KEY = /^(?:model|config|input|output|title|description)[ \t]*
 /** Returns true if a file has front matter and its closing `---`, but lacks the opening `---`. */
 export function lacksOpeningFence(source: string): boolean {
   const lines = source.split('\n');
-  const first = lines.findIndex(line => !SKIPPED.test(line));
-  const close = lines.findIndex(line => FENCE.test(line));
-  return first >= 0 && close > first && lines.slice(first, close).some(line => FRONT_MATTER_KEY.test(line));
+  const firstIndex = lines.findIndex(line => !SKIPPED.test(line));
+  const closingIndex = lines.findIndex(line => FENCE.test(line));
+  return (
+    firstIndex >= 0 &&
+    closingIndex > firstIndex &&
+    lines.slice(firstIndex, closingIndex).some(line => FRONT_MATTER_KEY.test(line))
+  );
 }
 
 /** Describes a file for which `lacksOpeningFence` is true. */

@@ -35,11 +35,11 @@ export async function checkOutput(
 ): Promise<CheckedOutput> {
   const block = output.extract && codeBlock(text, output.extract);
   if (!isJsonOutput(output)) return { text: block ?? text };
-  const bare = block ?? withoutFence(text);
-  const parsed = parseOutput(bare);
-  if ('fault' in parsed) return { text, fault: parsed.fault };
-  const fault = output.schema && (await schemaFault(output.schema, parsed.value, limitMs));
-  return fault === undefined ? { text: bare } : { text, fault };
+  const jsonText = block ?? withoutFence(text);
+  const parsedOutput = parseOutput(jsonText);
+  if ('fault' in parsedOutput) return { text, fault: parsedOutput.fault };
+  const fault = output.schema && (await schemaFault(output.schema, parsedOutput.value, limitMs));
+  return fault === undefined ? { text: jsonText } : { text, fault };
 }
 
 /** Removes a code fence with nothing around it. */
@@ -75,23 +75,23 @@ function codeBlock(text: string, which: 'first' | 'last'): string | undefined {
   const lines = text.replace(/\r\n/gu, '\n').split('\n');
   const fences = new Map<string, number[]>();
   const fenceLines = (fence: string): number[] => {
-    const known = fences.get(fence) ?? [];
-    fences.set(fence, known);
-    return known;
+    const lineNumbers = fences.get(fence) ?? [];
+    fences.set(fence, lineNumbers);
+    return lineNumbers;
   };
   for (const [index, line] of lines.entries()) {
     if (/^`{3,}$/u.test(line)) fenceLines(line).push(index);
   }
-  let found: string | undefined;
+  let lastBlock: string | undefined;
   for (let at = 0; at < lines.length; at += 1) {
     const [, fence] = /^(`{3,})\w*$/u.exec(lines[at] ?? '') ?? [];
     const ends = fence === undefined ? [] : fenceLines(fence);
     while (ends.length > 0 && Number(ends[0]) <= at) ends.shift();
     const [end] = ends;
     if (end === undefined) continue;
-    found = lines.slice(at + 1, end).join('\n');
-    if (which === 'first') return found;
+    lastBlock = lines.slice(at + 1, end).join('\n');
+    if (which === 'first') return lastBlock;
     at = end;
   }
-  return found;
+  return lastBlock;
 }

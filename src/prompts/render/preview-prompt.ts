@@ -80,17 +80,19 @@ function previewInputs(
   { inputs = {}, images = [] }: PreviewInputs,
 ): JsonObject {
   const { textInputs, imageInputs, input } = definition;
-  const open = imageInputs.filter(({ key }) => !Object.hasOwn(inputs, key));
-  const pictures = open.flatMap(({ key }, index): [string, JsonValue][] => {
+  const unfilledImages = imageInputs.filter(({ key }) => !Object.hasOwn(inputs, key));
+  const pictures = unfilledImages.flatMap(({ key }, index): [string, JsonValue][] => {
     const url = images[index];
     return url === undefined ? [] : [[key, url]];
   });
   const values = { ...schemaDefaults(definition), ...inputs, ...Object.fromEntries(pictures) };
-  const needed = [...textInputs.filter(({ required }) => required), ...imageInputs].map(({ key }) => key);
-  const missing = needed.filter(key => !Object.hasOwn(values, key));
-  if (missing.length > 0) throw new InvalidInputs(missing.map(key => `the input ${key} is required`));
-  if (images.length > open.length) {
-    throw new InvalidInputs([`the prompt takes ${open.length} more pictures, not ${images.length}`]);
+  const neededKeys = [...textInputs.filter(({ required }) => required), ...imageInputs].map(({ key }) => key);
+  const missingKeys = neededKeys.filter(key => !Object.hasOwn(values, key));
+  if (missingKeys.length > 0) throw new InvalidInputs(missingKeys.map(key => `the input ${key} is required`));
+  if (images.length > unfilledImages.length) {
+    throw new InvalidInputs([
+      `the prompt takes ${unfilledImages.length} more pictures, not ${images.length}`,
+    ]);
   }
   return input.default ? { ...input.default, ...values } : values;
 }

@@ -57,8 +57,8 @@ export class TaskProcesses {
       // A user's further tasks come after the first task of every other user.
       return await this.#queue.add(inProcess, { priority: -tasksOfUser, signal: stop });
     } finally {
-      const left = (this.#tasks.get(userId) ?? 1) - 1;
-      if (left > 0) this.#tasks.set(userId, left);
+      const tasksLeft = (this.#tasks.get(userId) ?? 1) - 1;
+      if (tasksLeft > 0) this.#tasks.set(userId, tasksLeft);
       else this.#tasks.delete(userId);
     }
   }
@@ -73,18 +73,19 @@ export class TaskProcesses {
   async #performInProcess(order: TaskOrder, signal: AbortSignal): Promise<unknown> {
     const [what, timeMs, memories = 1] = TASK_LIMITS[order.name];
     const memoryMiB = memories * this.#memoryMiB;
-    const idle = this.#idle.get(memoryMiB) ?? [];
-    this.#idle.set(memoryMiB, idle);
-    const own =
-      idle.pop() ?? new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
+    const idleProcesses = this.#idle.get(memoryMiB) ?? [];
+    this.#idle.set(memoryMiB, idleProcesses);
+    const taskProcess =
+      idleProcesses.pop() ??
+      new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
     let isReused = false;
     try {
-      const result = await own.perform(order, { timeMs, what, signal });
+      const result = await taskProcess.perform(order, { timeMs, what, signal });
       isReused = this.#isForOneUser;
       return result;
     } finally {
-      if (isReused) idle.push(own);
-      else own.end();
+      if (isReused) idleProcesses.push(taskProcess);
+      else taskProcess.end();
     }
   }
 }

@@ -30,7 +30,7 @@ const MAX_TEMPLATE_CHARACTERS = 256 * 1024;
 /** Parses a template. Blanks out tags with faults, so that one fault does not hide the next. */
 export function parseTemplate(template: string): ParsedTemplate {
   const faults: FileFault[] = [];
-  const most = Math.min(MAX_FAULTS, MAX_TEMPLATE_CHARACTERS / template.length);
+  const maxFaults = Math.min(MAX_FAULTS, MAX_TEMPLATE_CHARACTERS / template.length);
   for (let text = template; ; ) {
     const blocks = scanBlocks(text);
     if (blocks instanceof FileFault) return { program: undefined, faults: [...faults, blocks] };
@@ -39,9 +39,9 @@ export function parseTemplate(template: string): ParsedTemplate {
     } catch (error) {
       const { what, at } = explainParseError(toError(error), text, blocks);
       faults.push(faultAt(positionAt(text, at), what));
-      const rest = withoutTag(text, at, blocks);
-      if (rest === text || faults.length >= most) return { program: undefined, faults };
-      text = rest;
+      const remainder = withoutTag(text, at, blocks);
+      if (remainder === text || faults.length >= maxFaults) return { program: undefined, faults };
+      text = remainder;
     }
   }
 }
@@ -61,19 +61,19 @@ const OPENING = new Set(['OPEN_BLOCK', 'OPEN_INVERSE', 'OPEN_PARTIAL_BLOCK']);
  * the limit.
  */
 function scanBlocks(text: string): Blocks | FileFault {
-  const open: { at: number; branches: number }[] = [];
-  const closed = new Map<number, number>();
+  const openBlocks: { at: number; branches: number }[] = [];
+  const closedBlocks = new Map<number, number>();
   const starts = lineStarts(text);
   let [branches, parentheses, invalid] = [0, 0, 0];
   lexer.setInput(text);
   for (let token = nextToken(); token !== 'EOF' && invalid <= MAX_FAULTS; token = nextToken()) {
     const { first_line: line, first_column: column } = lexer.yylloc;
     const at = (starts[line - 1] ?? 0) + column;
-    if (OPENING.has(token)) open.push({ at, branches: 0 });
-    const ended = token === 'OPEN_ENDBLOCK' ? open.pop() : undefined;
-    if (ended) closed.set(ended.at, at);
-    branches -= ended?.branches ?? 0;
-    const block = open.at(-1);
+    if (OPENING.has(token)) openBlocks.push({ at, branches: 0 });
+    const endedBlock = token === 'OPEN_ENDBLOCK' ? openBlocks.pop() : undefined;
+    if (endedBlock) closedBlocks.set(endedBlock.at, at);
+    branches -= endedBlock?.branches ?? 0;
+    const block = openBlocks.at(-1);
     if (block && (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN')) {
       block.branches += 1;
       branches += 1;
@@ -82,7 +82,7 @@ function scanBlocks(text: string): Blocks | FileFault {
     if (token === 'CLOSE_SEXPR') parentheses -= 1;
     if (token === 'CLOSE') parentheses = 0;
     if (token === 'INVALID') invalid += 1;
-    const bound = boundFault(open.length + branches, parentheses);
+    const bound = boundFault(openBlocks.length + branches, parentheses);
     if (bound !== undefined) return faultAt({ line, column: 1 }, bound);
   }
   for (const { 0: blanks, index } of text.matchAll(/\s+/g)) {
@@ -91,7 +91,7 @@ function scanBlocks(text: string): Blocks | FileFault {
       return faultAt({ line, column: 1 }, `there are more than ${BOUNDS.blanksInARow} blanks in a row`);
     }
   }
-  return { open: open.map(({ at }) => at), closed };
+  return { open: openBlocks.map(({ at }) => at), closed: closedBlocks };
 }
 
 /** Returns the name of the next token. Ends at text that the lexer rejects; the parser will report it. */

@@ -24,29 +24,29 @@ export async function runTarget(
 ): Promise<ExitCode> {
   if (flags.dryRun === true) ctx.io.commentNotes();
   const budget = await budgetOfRun(ctx, flags);
-  const planned = await outputPlan(ctx, flags);
-  const prepared = await prepareRun(ctx, target, flags, budget);
+  const presentationFor = await outputPlan(ctx, flags);
+  const preparedRun = await prepareRun(ctx, target, flags, budget);
   if (flags.dryRun === true) {
-    await budget?.checkPrice(prepared.connection, buildRunBody(prepared.request));
+    await budget?.checkPrice(preparedRun.connection, buildRunBody(preparedRun.request));
     const { printDryRun } = await import('./dry-run.ts');
-    return printDryRun(ctx, prepared, flags);
+    return printDryRun(ctx, preparedRun, flags);
   }
-  if (!flags.wait) await prepared.connection.runsHere?.detach();
+  if (!flags.wait) await preparedRun.connection.runsHere?.detach();
   const startedAt = ctx.clock.now();
-  const started = await startRun(ctx, prepared, {
+  const startedRun = await startRun(ctx, preparedRun, {
     wait: flags.wait,
     stream: mayStream(ctx, flags),
     budget,
   }).catch(async (error: unknown) => {
-    throw await withInputsHint(error, prepared, target);
+    throw await withInputsHint(error, preparedRun, target);
   });
-  if (!flags.wait) return printRunId(ctx, prepared.connection, started);
-  if (started.kind === 'running') throw new Error('a run that was waited for has not ended');
+  if (!flags.wait) return printRunId(ctx, preparedRun.connection, startedRun);
+  if (startedRun.kind === 'running') throw new Error('a run that was waited for has not ended');
   if (ctx.isReplay) ctx.io.note('note: the answer comes from a recording');
-  const { run, request, printed } = started;
+  const { run, request, printed } = startedRun;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return printResult(ctx, { runId: run.runId, connection: prepared.connection }, out =>
-    presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
+  return printResult(ctx, { runId: run.runId, connection: preparedRun.connection }, out =>
+    presentRun(out, preparedRun.connection, run, { ...presentationFor(facts), printed }),
   );
 }
 
@@ -121,12 +121,12 @@ interface StartOptions {
 }
 
 /** Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run. */
-async function startRun(ctx: Context, prepared: PreparedRun, options: StartOptions): Promise<Started> {
-  const { request, connection } = prepared;
-  let exists = !prepared.mayBePrompt;
+async function startRun(ctx: Context, preparedRun: PreparedRun, options: StartOptions): Promise<Started> {
+  const { request, connection } = preparedRun;
+  let exists = !preparedRun.mayBePrompt;
   let refusal: NotFoundError;
   try {
-    return await startOnce(ctx, prepared, { ...options, onRunId: () => (exists = true) });
+    return await startOnce(ctx, preparedRun, { ...options, onRunId: () => (exists = true) });
   } catch (error) {
     if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
     refusal = error;
@@ -136,10 +136,10 @@ async function startRun(ctx: Context, prepared: PreparedRun, options: StartOptio
       throw await addRefusalDetails(refusal, fault);
     },
   );
-  if (prepared.validate) {
+  if (preparedRun.validate) {
     refuseInputFault(describeConfig(config), request);
   }
-  const latest = { ...prepared, request: { ...request, promptVersionId } };
+  const latest = { ...preparedRun, request: { ...request, promptVersionId } };
   return startOnce(ctx, latest, { ...options, onRunId: () => {} });
 }
 
@@ -158,25 +158,25 @@ async function startOnce(
   options: StartOptions & { readonly onRunId: () => void },
 ): Promise<Started> {
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
-  const live = options.stream ? liveText(ctx, connection, () => progress.stop()) : undefined;
+  const liveOutput = options.stream ? liveText(ctx, connection, () => progress.stop()) : undefined;
   let startedId: string | undefined;
   try {
-    const created = await createAndWait(ctx, connection, buildRunBody(request), {
+    const creation = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
       estimatedCredits,
       onRunId: runId => {
         startedId = runId;
         options.onRunId();
       },
-      onBegin: async entry => live?.begin(entry.id),
+      onBegin: async entry => liveOutput?.begin(entry.id),
       onProgress: state => {
-        if (live?.started() !== true) progress.update(state);
+        if (liveOutput?.started() !== true) progress.update(state);
       },
     });
-    if (created.kind !== 'ended') return created;
-    return { ...created, request, printed: (await live?.end()) ?? '' };
+    if (creation.kind !== 'ended') return creation;
+    return { ...creation, request, printed: (await liveOutput?.end()) ?? '' };
   } catch (error) {
-    const printed = (await live?.end()) ?? '';
+    const printed = (await liveOutput?.end()) ?? '';
     if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
     throw startedId === undefined ? error : await withRunId(connection, error, startedId);
   } finally {
@@ -206,26 +206,26 @@ async function withRunId({ advise }: Connection, error: unknown, runId: string):
  */
 function liveText(ctx: Context, connection: Connection, onFirst: () => void) {
   let key: string | undefined;
-  let printed = '';
-  let printing: Promise<unknown> = Promise.resolve();
+  let printedText = '';
+  let lastWrite: Promise<unknown> = Promise.resolve();
   const stop = connection.runsHere?.onText(({ idempotencyKey, text }) => {
     if (key === undefined || idempotencyKey !== key || text === '') return;
-    if (printed === '') onFirst();
-    printed += text;
+    if (printedText === '') onFirst();
+    printedText += text;
     // Printing the rest will find and report a closed pipe again.
-    printing = printing.then(() => ctx.io.out(escapeControls(text))).catch(() => {});
+    lastWrite = lastWrite.then(() => ctx.io.out(escapeControls(text))).catch(() => {});
   });
   return {
     /** Starts to follow the run of the creation with this key. */
     begin: (creation: string): void => {
       key = creation;
     },
-    started: (): boolean => printed !== '',
+    started: (): boolean => printedText !== '',
     /** Stops printing; returns the printed text, unsanitised. */
     end: async (): Promise<string> => {
       stop?.();
-      await printing;
-      return printed;
+      await lastWrite;
+      return printedText;
     },
   };
 }

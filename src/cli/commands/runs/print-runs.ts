@@ -25,14 +25,14 @@ export async function runsGet(
   flags: FlagsOf<typeof RUNS_GET.flags>,
 ): Promise<ExitCode> {
   checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
-  const planned = await outputPlan(ctx, flags);
+  const presentationFor = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await readRun(ctx, connection, await namedRun(ctx, connection, name), 'get');
   const { runId, runStatus } = run;
   if (isOver(run)) {
     const facts =
       flags.save === undefined ? {} : journalFacts(await ctx.journal.find(connection.service, runId));
-    return presentRun(ctx, connection, run, planned(facts));
+    return presentRun(ctx, connection, run, presentationFor(facts));
   }
   if (ctx.globals.json) await printValue(ctx, run);
   else {
@@ -61,7 +61,7 @@ export async function runsSave(
     throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
   }
   const { since: seconds } = parsePeriod({ since }, ctx.clock.now());
-  const planned = await outputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
+  const presentationFor = await outputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
   const connection = await ctx.connection();
   const ended =
     seconds === undefined
@@ -69,7 +69,10 @@ export async function runsSave(
       : await runsSince(ctx, connection, seconds);
   const runs = [];
   for (const run of ended) {
-    runs.push({ run, options: planned(journalFacts(await ctx.journal.find(connection.service, run.runId))) });
+    runs.push({
+      run,
+      options: presentationFor(journalFacts(await ctx.journal.find(connection.service, run.runId))),
+    });
   }
   const [only, ...others] = runs;
   if (seconds === undefined && only !== undefined && others.length === 0) {
@@ -118,14 +121,17 @@ export async function runsWait(
   if (names.length > 1 && flags.save === '-') {
     throw usageError('--save - takes the output of one run', `You named ${names.length} runs.`);
   }
-  const planned = await outputPlan(ctx, flags);
+  const presentationFor = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
-  const awaited =
+  const awaitedRuns =
     names.length === 0
       ? [{ ...(await lastRun(ctx, connection)), idFromService: true }]
       : await Promise.all(names.map(name => findAwaitedRun(ctx, connection, name)));
-  const runs = await waitForAll(ctx, connection, awaited);
-  const plans = runs.map((run, index) => ({ run, options: planned(journalFacts(awaited[index]?.entry)) }));
+  const runs = await waitForAll(ctx, connection, awaitedRuns);
+  const plans = runs.map((run, index) => ({
+    run,
+    options: presentationFor(journalFacts(awaitedRuns[index]?.entry)),
+  }));
   const [only, ...others] = plans;
   return only !== undefined && others.length === 0
     ? presentRun(ctx, connection, only.run, only.options)

@@ -45,7 +45,7 @@ export async function runsRerun(
   }
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
   const budget = new Budget(ctx, parseCaps(flags));
-  const planned = await outputPlan(ctx, flags);
+  const presentationFor = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   budget.checkCostCap(connection);
   const former = name?.endsWith('.json')
@@ -60,7 +60,7 @@ export async function runsRerun(
   });
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printResult(ctx, { runId: run.runId, connection }, async out => {
-    if (compared === undefined) return presentRun(out, connection, run, planned(facts));
+    if (compared === undefined) return presentRun(out, connection, run, presentationFor(facts));
     const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
     return compareWithFormer(out, connection, compared, run);
   });
@@ -86,8 +86,8 @@ async function changedRequest(
   former: RequestOfRun,
   flags: RunsRerunFlags,
 ): Promise<RunRequest> {
-  const supplied = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const images = await openImages(commandLineImages(ctx), supplied.images);
+  const suppliedInputs = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
+  const images = await openImages(commandLineImages(ctx), suppliedInputs.images);
   const newOptions = parseOptions(flags.option);
   const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, {
     source: 'elsewhere',
@@ -95,16 +95,16 @@ async function changedRequest(
   });
   if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions, UNCHECKED);
   const isNamed = images.some(({ name }) => name !== undefined);
-  const isChecked = flags.validate && supplied.text.size > 0 && !ctx.isReplay;
+  const isChecked = flags.validate && suppliedInputs.text.size > 0 && !ctx.isReplay;
   const version =
     (isNamed || isChecked) && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));
   const fields = describeConfig(version ? version.config : {});
-  const placed = placeImages(fields, { text: supplied.text, images });
-  const fault = isChecked ? suppliedInputFault(fields, { text: supplied.text, images: [] }) : undefined;
+  const placed = placeImages(fields, { text: suppliedInputs.text, images });
+  const fault = isChecked ? suppliedInputFault(fields, { text: suppliedInputs.text, images: [] }) : undefined;
   if (fault !== undefined) throw fault;
   return {
     promptVersionId,
-    text: new Map([...former.text, ...supplied.text]),
+    text: new Map([...former.text, ...suppliedInputs.text]),
     images: await rerunImages(ctx, former, placed.images, flags.otherImages === true),
     options: new Map([...former.options, ...newOptions]),
   };

@@ -58,11 +58,11 @@ export function journalHandover(
 
 export function journalProgress(
   journal: BatchJournal,
-  handed: BatchHandover,
+  handover: BatchHandover,
   progress: Pick<BatchHandover, 'file' | 'batch'>,
 ): Promise<void> {
-  Object.assign(handed, progress);
-  const { key, file, batch } = handed;
+  Object.assign(handover, progress);
+  const { key, file, batch } = handover;
   return journal.append({ kind: 'handover progress', key, file, batch });
 }
 

@@ -66,13 +66,13 @@ export class BatchSession {
   }
 
   /** Submits journaled requests as a batch. Returns the provider's refusal; undefined if it accepted them. */
-  async create(handed: BatchHandover, requests: readonly BatchRequest[]): Promise<CliError | undefined> {
+  async create(handover: BatchHandover, requests: readonly BatchRequest[]): Promise<CliError | undefined> {
     const { ctx, journal } = this.#parts;
-    const onUploaded = (file: string): Promise<void> => journalProgress(journal, handed, { file });
+    const onUploaded = (file: string): Promise<void> => journalProgress(journal, handover, { file });
     try {
-      const upload = { id: handed.file, onUploaded };
-      const batch = await this.#provider.create(requests, handed.key, upload, ctx.signal);
-      await journalProgress(journal, handed, { batch });
+      const upload = { id: handover.file, onUploaded };
+      const batch = await this.#provider.create(requests, handover.key, upload, ctx.signal);
+      await journalProgress(journal, handover, { batch });
       return undefined;
     } catch (error) {
       const fault = this.fault(error);
@@ -86,11 +86,11 @@ export class BatchSession {
    * Searches for a batch whose creation was not answered. Returns true if the provider does not have it, and false also if
    * the command stops before that is certain.
    */
-  async isMissing(handed: BatchHandover): Promise<boolean> {
+  async isMissing(handover: BatchHandover): Promise<boolean> {
     const { journal, stop } = this.#parts;
     const missing = new MissingTimeout();
     const note = this.#noteOfChanges();
-    const { key, time, rows, file } = handed;
+    const { key, time, rows, file } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
     const wanted = { key, since, requests: rows.size, file };
     let waitedMs = 0;
@@ -102,7 +102,7 @@ export class BatchSession {
       });
       if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
       if (typeof batch === 'object') {
-        await journalProgress(journal, handed, { batch: batch.id });
+        await journalProgress(journal, handover, { batch: batch.id });
         return false;
       }
       note(this.#searchNote(batch));

@@ -104,12 +104,12 @@ export class VersionHandover {
 
   /** Prepares rows again; leaves out those that can't be handed over. */
   async #prepareAll(rows: Iterable<AwaitedRow>): Promise<PreparedRow[]> {
-    const prepared: PreparedRow[] = [];
+    const preparedRows: PreparedRow[] = [];
     for (const { job } of rows) {
       const row = await this.#packer.prepare(job);
-      if (row) prepared.push(row);
+      if (row) preparedRows.push(row);
     }
-    return prepared;
+    return preparedRows;
   }
 
   /** Returns the journal's entry for the creation that takes the answer of a request. */
@@ -125,21 +125,23 @@ export class VersionHandover {
   }
 
   /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
-  async #send(handover: BatchHandover, prepared: readonly PreparedRow[]): Promise<AwaitedRow[]> {
+  async #send(handover: BatchHandover, preparedRows: readonly PreparedRow[]): Promise<AwaitedRow[]> {
     const { ctx, journal, settle } = this.#parts;
     await journalHandover(journal, handover);
     // A row that failed earlier counts as open again.
-    const earlier = prepared.filter(({ job }) => journal.states.has(job.id));
-    await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
-    ctx.io.note(`note: uploading ${counted(prepared.length, 'row')} to ${this.#provider.name} as a batch`);
-    const requests = prepared.map(({ job, parameters }) => {
+    const earlierRows = preparedRows.filter(({ job }) => journal.states.has(job.id));
+    await Promise.all(earlierRows.map(({ job }) => journal.waiting(job)));
+    ctx.io.note(
+      `note: uploading ${counted(preparedRows.length, 'row')} to ${this.#provider.name} as a batch`,
+    );
+    const requests = preparedRows.map(({ job, parameters }) => {
       return { customId: handover.rows.get(job.id)?.customId ?? '', parameters };
     });
-    const refused = await this.#session.create(handover, requests);
-    if (!refused) return prepared.map(({ job, reservation }) => ({ job, reservation }));
-    for (const { job, reservation } of prepared) {
+    const refusal = await this.#session.create(handover, requests);
+    if (!refusal) return preparedRows.map(({ job, reservation }) => ({ job, reservation }));
+    for (const { job, reservation } of preparedRows) {
       reservation?.refused();
-      await settle(job, failedOutcome(ctx, refused));
+      await settle(job, failedOutcome(ctx, refusal));
     }
     return [];
   }
@@ -155,20 +157,22 @@ export class VersionHandover {
     }
     const { batch } = handover;
     if (batch !== undefined && this.#parts.cancel && wasSought) await this.#session.cancel(batch);
-    const ended = batch === undefined ? undefined : await this.#session.wait(batch, rows.length);
-    if (batch === undefined || ended === undefined) return;
-    yield* this.#collect(handover, { id: batch, ended }, rows);
+    const endState = batch === undefined ? undefined : await this.#session.wait(batch, rows.length);
+    if (batch === undefined || endState === undefined) return;
+    yield* this.#collect(handover, { id: batch, ended: endState }, rows);
     this.#open.delete(handover);
   }
 
   /** Hands over a batch that was journaled but never created; as a new batch if some of its rows are no longer wanted. */
   async *#sendAgain(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
     this.#parts.budget.release(Array.from(handover.rows.values(), ({ customId }) => customId));
-    const prepared = await this.#prepareAll(rows);
+    const preparedRows = await this.#prepareAll(rows);
     // An uploaded file of requests can't be used with another interface.
-    const isSame = prepared.length === handover.rows.size && handover.interface === this.#provider.interface;
-    const again = isSame ? handover : this.#newHandover(prepared);
-    if (prepared.length > 0) yield* this.#waitForAnswers(again, await this.#send(again, prepared));
+    const isSame =
+      preparedRows.length === handover.rows.size && handover.interface === this.#provider.interface;
+    const nextHandover = isSame ? handover : this.#newHandover(preparedRows);
+    if (preparedRows.length > 0)
+      yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
   }
 
   async *#collect(
@@ -176,26 +180,26 @@ export class VersionHandover {
     { id, ended }: { id: string; ended: BatchState | 'gone' },
     rows: readonly AwaitedRow[],
   ): AsyncGenerator<PlannedJob> {
-    const open = new Map(rows.map(row => [handover.rows.get(row.job.id)?.customId ?? '', row]));
+    const openRows = new Map(rows.map(row => [handover.rows.get(row.job.id)?.customId ?? '', row]));
     if (ended === 'gone') {
-      yield* this.#giveUpResults(handover, id, open);
+      yield* this.#giveUpResults(handover, id, openRows);
       return;
     }
     for (const answers = this.#session.collect(id); ; ) {
       const { done, value } = await answers.next();
       if (value === 'gone') {
-        yield* this.#giveUpResults(handover, id, open);
+        yield* this.#giveUpResults(handover, id, openRows);
         return;
       }
       if (done || value === undefined) break;
       const { customId, answer } = value;
-      const row = open.get(customId);
-      if (row && open.delete(customId)) yield* this.#takeAnswer(row, { handover, customId, answer });
+      const row = openRows.get(customId);
+      if (row && openRows.delete(customId)) yield* this.#takeAnswer(row, { handover, customId, answer });
     }
     const isWhole = ['completed', 'ended'].includes(ended.state);
     const fault =
       ended.fault ?? (isWhole ? 'the batch has no result for the row' : `the batch is ${ended.state}`);
-    for (const [customId, row] of open) {
+    for (const [customId, row] of openRows) {
       yield* this.#takeAnswer(row, { handover, customId, answer: { fault } });
     }
   }
@@ -204,23 +208,23 @@ export class VersionHandover {
   async *#giveUpResults(
     handover: BatchHandover,
     id: string,
-    open: ReadonlyMap<string, AwaitedRow>,
+    openRows: ReadonlyMap<string, AwaitedRow>,
   ): AsyncGenerator<PlannedJob> {
     const { ctx, retryUnknown, settle } = this.#parts;
-    const count = counted(open.size, 'row');
+    const count = counted(openRows.size, 'row');
     ctx.io.error(
       `error: the results of batch ${id} at ${this.#provider.name} are gone: ${count} may have been paid for`,
     );
     if (retryUnknown) {
-      noteSecondPayments(ctx, open.size);
-      const prepared = await this.#prepareAll(open.values());
+      noteSecondPayments(ctx, openRows.size);
+      const prepared = await this.#prepareAll(openRows.values());
       if (prepared.length === 0) return;
       const again = this.#newHandover(prepared);
       yield* this.#waitForAnswers(again, await this.#send(again, prepared));
       return;
     }
     const { promptVersionId, rows } = handover;
-    for (const [customId, { job, reservation }] of open) {
+    for (const [customId, { job, reservation }] of openRows) {
       reservation?.lost();
       const { inputsDigest = '' } = rows.get(job.id) ?? {};
       const entry = this.#journalEntry(customId, { promptVersionId, inputsDigest });

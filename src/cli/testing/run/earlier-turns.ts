@@ -18,21 +18,24 @@ export function withEarlierTurns<T extends CaseOfFile>(
     const place = turn && turnKey(one, turn.prompt, turn.index);
     if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
   }
-  const needed = new Set(chosen);
+  const neededCases = new Set(chosen);
   // Cases that are added during the loop are visited too.
-  for (const one of needed) {
-    const { turn } = one.testCase;
+  for (const neededCase of neededCases) {
+    const { turn } = neededCase.testCase;
     for (const index of turn?.after ?? []) {
-      const earlier = turn && byPlace.get(turnKey(one, turn.prompt, index));
+      const earlier = turn && byPlace.get(turnKey(neededCase, turn.prompt, index));
       for (const other of earlier ?? []) {
         // An answer in a variable may be any model's.
-        if (other.testCase.turn?.storesAs !== undefined || testedModelKey(other) === testedModelKey(one)) {
-          needed.add(other);
+        if (
+          other.testCase.turn?.storesAs !== undefined ||
+          testedModelKey(other) === testedModelKey(neededCase)
+        ) {
+          neededCases.add(other);
         }
       }
     }
   }
-  return needed;
+  return neededCases;
 }
 
 function turnKey({ file }: CaseOfFile, prompt: number, index: number): string {
@@ -41,14 +44,16 @@ function turnKey({ file }: CaseOfFile, prompt: number, index: number): string {
 
 /** Adds the cases that the chosen ones take the answers of, and notes how many these are. */
 export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): readonly TestFile[] {
-  const all = files.flatMap(file => (file.allCases ?? file.cases).map(testCase => ({ file, testCase })));
+  const casesOfFiles = files.flatMap(file =>
+    (file.allCases ?? file.cases).map(testCase => ({ file, testCase })),
+  );
   const isChosen = ({ file, testCase }: CaseOfFile): boolean => file.cases.includes(testCase);
-  if (!all.some(one => one.testCase.turn && !isChosen(one))) return files;
-  const chosen = all.filter(isChosen);
-  const needed = new Set([...withEarlierTurns(all, chosen)].map(({ testCase }) => testCase));
-  noteEarlierTurns(ctx, needed.size - chosen.length);
+  if (!casesOfFiles.some(one => one.testCase.turn && !isChosen(one))) return files;
+  const chosen = casesOfFiles.filter(isChosen);
+  const neededCases = new Set([...withEarlierTurns(casesOfFiles, chosen)].map(({ testCase }) => testCase));
+  noteEarlierTurns(ctx, neededCases.size - chosen.length);
   return files.map(file =>
-    file.allCases ? { ...file, cases: file.allCases.filter(testCase => needed.has(testCase)) } : file,
+    file.allCases ? { ...file, cases: file.allCases.filter(testCase => neededCases.has(testCase)) } : file,
   );
 }
 
@@ -60,16 +65,16 @@ export function noteEarlierTurns({ io }: Context, count: number): void {
 
 /** Returns entries with a fault for each that takes the answer of one that is not run, because its checks are left out. */
 export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): PreparedEntry[] {
-  const all = entries.map(({ entry }) => entry);
-  if (!all.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) return [...entries];
+  const testEntries = entries.map(({ entry }) => entry);
+  if (!testEntries.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) return [...entries];
   return entries.map(prepared => {
     const { entry } = prepared;
     const { file, testCase } = entry;
-    const earlier = [...withEarlierTurns(all, [entry])].find(
+    const uncheckedTurn = [...withEarlierTurns(testEntries, [entry])].find(
       one => one !== entry && isUnchecked(one.testCase),
     );
-    if (!earlier || isUnchecked(testCase)) return prepared;
-    const what = `it uses the answer of ${earlier.testCase.name}, whose checks are all left out`;
+    if (!uncheckedTurn || isUnchecked(testCase)) return prepared;
+    const what = `it uses the answer of ${uncheckedTurn.testCase.name}, whose checks are all left out`;
     const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
     return { ...prepared, entry: { ...entry, testCase: { ...testCase, fault } } };
   });

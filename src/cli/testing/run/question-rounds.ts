@@ -60,20 +60,20 @@ export class QuestionRounds {
   /** Runs the parts of a check concurrently, so that their questions share a round. */
   async all(parts: readonly (() => Promise<void>)[]): Promise<void> {
     this.#working += Math.max(0, parts.length - 1);
-    let left = parts.length;
-    const done = await Promise.allSettled(
+    let runningParts = parts.length;
+    const outcomes = await Promise.allSettled(
       parts.map(async part => {
         try {
           return await part();
         } finally {
-          left -= 1;
+          runningParts -= 1;
           // After the last part the check itself continues.
-          if (left > 0) this.#pause();
+          if (runningParts > 0) this.#pause();
         }
       }),
     );
-    const failed = done.find(result => result.status === 'rejected');
-    if (failed) throw asError(failed.reason);
+    const failure = outcomes.find(result => result.status === 'rejected');
+    if (failure) throw asError(failure.reason);
   }
 
   ask(question: JudgeQuestion): Promise<RequestResult> {
@@ -106,20 +106,20 @@ export class QuestionRounds {
   }
 
   async #ask(round: readonly WaitingQuestion[]): Promise<void> {
-    const open = new Set(round);
+    const openQuestions = new Set(round);
     const questions = round.map(waiting => ({
       ...waiting.question,
       settle: (result: RequestResult) => {
-        if (open.delete(waiting)) waiting.question.settle(result);
+        if (openQuestions.delete(waiting)) waiting.question.settle(result);
       },
     }));
     try {
       await this.#askAll(questions);
-      if (open.size > 0) throw new Error('a question to a judge was not answered');
+      if (openQuestions.size > 0) throw new Error('a question to a judge was not answered');
     } catch (error) {
       const fault = asError(error);
       this.#fault ??= fault;
-      for (const { fail } of open) fail(fault);
+      for (const { fail } of openQuestions) fail(fault);
     }
   }
 }

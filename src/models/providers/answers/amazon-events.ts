@@ -36,24 +36,24 @@ export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGener
 /** Cuts a stream into events, each of which begins with its own length. */
 async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
-  let buffered = 0;
-  let wanted = 4;
+  let bufferedBytes = 0;
+  let wantedBytes = 4;
   for await (const chunk of body) {
     pieces.push(chunk);
-    buffered += chunk.length;
-    if (buffered < wanted) continue;
+    bufferedBytes += chunk.length;
+    if (bufferedBytes < wantedBytes) continue;
     let bytes: Buffer = Buffer.concat(pieces);
     for (;;) {
-      wanted = bytes.length < 4 ? 4 : bytes.readUInt32BE(0);
-      if (wanted > MAX_EVENT_BYTES) throw new TooLong(MAX_EVENT_BYTES, 'an event of its stream');
+      wantedBytes = bytes.length < 4 ? 4 : bytes.readUInt32BE(0);
+      if (wantedBytes > MAX_EVENT_BYTES) throw new TooLong(MAX_EVENT_BYTES, 'an event of its stream');
       if (bytes.length < 4) break;
-      if (wanted < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
-      if (bytes.length < wanted) break;
-      yield bytes.subarray(0, wanted);
-      bytes = bytes.subarray(wanted);
+      if (wantedBytes < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
+      if (bytes.length < wantedBytes) break;
+      yield bytes.subarray(0, wantedBytes);
+      bytes = bytes.subarray(wantedBytes);
     }
     pieces = bytes.length === 0 ? [] : [bytes];
-    buffered = bytes.length;
+    bufferedBytes = bytes.length;
   }
-  if (buffered > 0) throw new Error('the stream ends in the middle of an event');
+  if (bufferedBytes > 0) throw new Error('the stream ends in the middle of an event');
 }

@@ -39,25 +39,25 @@ export function convertEvaluation(
     const root = parseYaml(text, 1, file);
     const entries = root.valuesByKey(OPENAI_EVALS);
     const items = source ? readEvaluationRows(source) : [];
-    const listed = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
-    const criteria = listed.flatMap(criterion => readCriterion(criterion, findings) ?? []);
+    const listedCriteria = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
+    const criteria = listedCriteria.flatMap(criterion => readCriterion(criterion, findings) ?? []);
     if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
       throw faultAt(root, `its rows and criteria make more than ${groupedDigits(BOUNDS.checks)} checks`);
     }
     const run = readEvaluationRun(root.json());
     const body =
       messagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
-      promptForFields(rowFields(root.json(), items), listed, root);
+      promptForFields(rowFields(root.json(), items), listedCriteria, root);
     const schemas = nestedSchemas(body);
-    const nested = Object.keys(schemas);
-    const names = [...new Set([...inputsIn(body), ...nested])];
+    const nestedNames = Object.keys(schemas);
+    const names = [...new Set([...inputsIn(body), ...nestedNames])];
     const name = entries.get('name')?.scalar;
     const head: JsonObject = {
       ...(name !== undefined && { title: name }),
       ...(run.model !== undefined && { model: qualifiedModel(run.model) }),
       ...(Object.keys(run.config).length > 0 && { config: run.config }),
     };
-    const prompt = promptFileText(head, withEndMark(body), { used: nested, schemas });
+    const prompt = promptFileText(head, withEndMark(body), { used: nestedNames, schemas });
     if (items.length === 0) {
       const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
       findings.note(root, `${what}: --items <file> names them`);
@@ -95,21 +95,21 @@ function valueAtPointer(whole: JsonValue, pointer: string): JsonValue | undefine
 }
 
 /** Returns the run of a definition, which is in the definition itself or in its data source. */
-function readEvaluationRun(whole: JsonValue): EvaluationRun {
-  const places = RUN_POINTERS.map(pointer => ({ pointer, source: valueAtPointer(whole, pointer) }));
+function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
+  const places = RUN_POINTERS.map(pointer => ({ pointer, source: valueAtPointer(evaluation, pointer) }));
   const holder = (key: string) =>
     places.find(({ source }) => (ownValue(source, key) ?? null) !== null) ?? {
       pointer: '',
       source: undefined,
     };
-  const first = (key: string): JsonValue | undefined => ownValue(holder(key).source, key);
-  const [model, sampling] = [first('model'), first('sampling_params')];
+  const firstValue = (key: string): JsonValue | undefined => ownValue(holder(key).source, key);
+  const [model, sampling] = [firstValue('model'), firstValue('sampling_params')];
   const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
     const ours = ownValue(EVAL_SETTINGS, key);
     return typeof ours === 'string' && value !== null ? [[ours, value] as const] : [];
   });
   return {
-    messages: first('input_messages'),
+    messages: firstValue('input_messages'),
     pointer: holder('input_messages').pointer,
     model: typeof model === 'string' ? model : undefined,
     config: Object.fromEntries(config),
@@ -152,8 +152,10 @@ function rowFields(whole: JsonValue, items: readonly EvaluationRow[]): string[] 
   const config = ownValue(whole, 'data_source_config');
   const schema = ownValue(config, 'item_schema') ?? ownValue(config, 'schema');
   const properties = ownValue(ownValue(ownValue(schema, 'properties'), 'item') ?? schema, 'properties');
-  const named = isJsonObject(properties) ? Object.keys(properties) : [];
-  return named.length > 0 ? named : [...new Set(items.flatMap(({ fields }) => Object.keys(fields)))];
+  const propertyNames = isJsonObject(properties) ? Object.keys(properties) : [];
+  return propertyNames.length > 0
+    ? propertyNames
+    : [...new Set(items.flatMap(({ fields }) => Object.keys(fields)))];
 }
 
 /** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
@@ -162,17 +164,19 @@ function promptForFields(fields: readonly string[], criteria: readonly YamlValue
     const reference = ownValue(criterion.json(), 'reference');
     return typeof reference === 'string' ? splitAtReferences(reference) : [];
   });
-  const hidden = new Set(references.flatMap(part => (isReference(part, 'item') ? (part.path[0] ?? []) : [])));
-  const shown = fields.filter(field => !hidden.has(field));
-  if (shown.length === 0) {
+  const hiddenFields = new Set(
+    references.flatMap(part => (isReference(part, 'item') ? (part.path[0] ?? []) : [])),
+  );
+  const shownFields = fields.filter(field => !hiddenFields.has(field));
+  if (shownFields.length === 0) {
     throw faultAt(
       at,
       'its rows have no field to ask for, and it has no `input_messages`: write the prompt by hand',
     );
   }
-  const lines = shown.flatMap((field, index): Piece[] => [
+  const lines = shownFields.flatMap((field, index): Piece[] => [
     ...(index > 0 ? [{ text: '\n' }] : []),
-    ...(shown.length > 1 ? [{ text: `${field}: ` }] : []),
+    ...(shownFields.length > 1 ? [{ text: `${field}: ` }] : []),
     { input: field },
   ]);
   return [{ tag: '{{role "user"}}' }, ...lines];
@@ -193,18 +197,18 @@ function caseOfRow(
     readonly findings: Findings;
   },
 ): TestCaseText {
-  const missing = names.filter(name => !Object.hasOwn(item.fields, name));
-  for (const name of missing) {
+  const missingNames = names.filter(name => !Object.hasOwn(item.fields, name));
+  for (const name of missingNames) {
     findings.note({ line: item.line, column: 1 }, `this row has no \`${name}\`: it is empty`, source?.file);
   }
   const inputs = Object.fromEntries(names.map(name => [name, rowText(item, [name])]));
-  const seen = criteria
+  const seenPaths = criteria
     .flatMap(({ placeholders }) => [...placeholders])
     .filter(([name]) => !names.includes(name));
   return {
     name: caseName(number, Object.values(inputs)[0] ?? ''),
     inputs,
-    vars: Object.fromEntries(seen.map(([name, path]) => [name, rowText(item, path)])),
+    vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, rowText(item, path)])),
     expect: criteria.map(({ expect }) => expect(item)).filter(expectation => expectation !== undefined),
   };
 }

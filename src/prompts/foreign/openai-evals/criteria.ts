@@ -221,14 +221,14 @@ function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
   if (!question) return undefined;
   const range = entries.get('range')?.json();
   const [lowest, highest] = isJsonList(range) ? range : [0, 1];
-  const written = entries.get('pass_threshold')?.json();
+  const passThreshold = entries.get('pass_threshold')?.json();
   if (typeof lowest !== 'number' || typeof highest !== 'number' || lowest >= highest) {
     note('has a `range` that is not two numbers: it is left out');
     return undefined;
   }
-  if (typeof written !== 'number') note('has no `pass_threshold`: half of its range is used');
+  if (typeof passThreshold !== 'number') note('has no `pass_threshold`: half of its range is used');
   if (entries.has('sampling_params')) note('has `sampling_params`, which have no equivalent');
-  const least = typeof written === 'number' ? written : (lowest + highest) / 2;
+  const lowestPass = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
   const { messages, answer, model } = question;
   return {
     placeholders: NO_PLACEHOLDERS,
@@ -237,8 +237,8 @@ function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
         .map(({ text }) => fillReferences(splitAtReferences(text), item, '(the answer)'))
         .join('\n\n');
       return {
-        rubric: `scores at least ${least}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
-        threshold: Math.min(1, Math.max(0, (least - lowest) / (highest - lowest))),
+        rubric: `scores at least ${lowestPass}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
+        threshold: Math.min(1, Math.max(0, (lowestPass - lowest) / (highest - lowest))),
         ...(model !== undefined && { judge: model }),
         ...answerTransform(answer),
       };

@@ -54,9 +54,9 @@ export function promptMessages(
   if (fault !== undefined) throw faultAt(at, fault);
   const isRendered = template !== undefined;
   const chat = isRendered ? parseRendered(text, template, at) : parseChat(text, at);
-  const split = (part: string): Piece[] => (isRendered ? [{ text: part }] : splitText(part, at));
+  const splitPart = (part: string): Piece[] => (isRendered ? [{ text: part }] : splitText(part, at));
   if (!chat) {
-    if (isRendered) return split(text);
+    if (isRendered) return splitPart(text);
     const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
     if (blocks) return blocks;
     const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
@@ -71,7 +71,7 @@ export function promptMessages(
       throw faultAt(at, what);
     }
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
-    return [{ tag: `{{role "${name}"}}` }, ...split(content)];
+    return [{ tag: `{{role "${name}"}}` }, ...splitPart(content)];
   });
 }
 

@@ -20,34 +20,34 @@ export function splitNunjucks(text: string): { readonly pieces: Piece[]; readonl
  */
 export function splitBlocks(text: string): Piece[] | undefined {
   const pieces: Piece[] = [];
-  const open: string[] = [];
+  const openHelpers: string[] = [];
   let end = 0;
   let trims = false;
   const addText = (before: string, trimsEnd: boolean): boolean => {
     const start = trims ? before.trimStart() : before;
-    const { pieces: plain, isPlain } = splitNunjucks(trimsEnd ? start.trimEnd() : start);
-    pieces.push(...plain);
+    const { pieces: textPieces, isPlain } = splitNunjucks(trimsEnd ? start.trimEnd() : start);
+    pieces.push(...textPieces);
     return isPlain;
   };
   for (const { 0: tag, index, groups = {} } of text.matchAll(BLOCK)) {
-    const piece = groups['comment'] === undefined ? blockPiece(groups, open) : END_MARK;
+    const piece = groups['comment'] === undefined ? blockPiece(groups, openHelpers) : END_MARK;
     if (!addText(text.slice(end, index), /^\{[%#]-/u.test(tag)) || !piece) return undefined;
     // Marks keep the line of a tag that stands alone.
     pieces.push(END_MARK, piece, END_MARK);
     trims = /-[%#]\}$/u.test(tag);
     end = index + tag.length;
   }
-  return addText(text.slice(end), false) && open.length === 0 ? pieces : undefined;
+  return addText(text.slice(end), false) && openHelpers.length === 0 ? pieces : undefined;
 }
 
 /** The parts of a block's tag, by their names in `BLOCK`. */
 type BlockTag = Readonly<Record<string, string | undefined>>;
 
-/** Returns our tag for a tag of a block; undefined if there is none. @param open the helpers of the blocks around it */
-function blockPiece(tag: BlockTag, open: string[]): Piece | undefined {
-  if (tag['end'] === 'endif') return closingPiece(open);
-  if (tag['end'] === 'else') return open.length > 0 ? { tag: '{{else}}' } : undefined;
-  return conditionPiece(tag, open);
+/** Returns our tag for a tag of a block; undefined if there is none. @param openHelpers the helpers of the blocks around it */
+function blockPiece(tag: BlockTag, openHelpers: string[]): Piece | undefined {
+  if (tag['end'] === 'endif') return closingPiece(openHelpers);
+  if (tag['end'] === 'else') return openHelpers.length > 0 ? { tag: '{{else}}' } : undefined;
+  return conditionPiece(tag, openHelpers);
 }
 
 /** Closes the innermost block. */
@@ -57,13 +57,13 @@ function closingPiece(open: string[]): Piece | undefined {
 }
 
 /** Opens a block with `if`, or continues one with `elif`. */
-function conditionPiece(tag: BlockTag, open: string[]): Piece | undefined {
+function conditionPiece(tag: BlockTag, openHelpers: string[]): Piece | undefined {
   const { word, name } = tag;
   const helper = conditionHelper(tag);
   if (name === undefined || helper === undefined) return undefined;
   const isFirst = word === 'if';
-  if (isFirst) open.push(helper);
-  else if (open.length === 0) return undefined;
+  if (isFirst) openHelpers.push(helper);
+  else if (openHelpers.length === 0) return undefined;
   return blockTag(`${isFirst ? '#' : 'else '}${helper}`, name, tag['double'] ?? tag['single']);
 }
 

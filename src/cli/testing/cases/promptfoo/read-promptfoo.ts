@@ -65,9 +65,9 @@ interface PromptfooFile {
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
-  const converted = await convertAllPrompts(ctx, config, await createConverter(ctx, config));
-  reportUnsupported(ctx, converted, skipUnsupported);
-  const [first] = converted;
+  const convertedPrompts = await convertAllPrompts(ctx, config, await createConverter(ctx, config));
+  reportUnsupported(ctx, convertedPrompts, skipUnsupported);
+  const [first] = convertedPrompts;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
   for (const warning of warnings) ctx.io.noteOnce(`note: ${textOfNote(warning)}`);
   if (!hasModels && first?.isWithoutModel) {
@@ -76,7 +76,7 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   if (first?.models !== undefined && allowCommands) ctx.declaredModels.push({ text: first.models, file });
   const prompts: ConvertedTests[] = [];
   let leftOut = 0;
-  for (const [index, prompt] of converted.entries()) {
+  for (const [index, prompt] of convertedPrompts.entries()) {
     leftOut += prompt.leftOut ?? 0;
     prompts.push(...(await readConvertedTests(ctx, prompt, { file, name, number: index + 1 })));
   }
@@ -107,7 +107,7 @@ async function createConverter(
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../../models/model-entry.ts');
   const { describedNames } = await import('../../../../models/catalogue/described-names.ts');
-  const taken = await describedNames(ctx);
+  const takenNames = await describedNames(ctx);
   const work = (programOutputs: Outputs) => {
     const options: ConvertOptions = {
       settings: [...PROVIDER_SETTINGS],
@@ -116,8 +116,8 @@ async function createConverter(
       allowOutside: ctx.globals.allowOutside,
       isForTest: true,
       allowCommands,
-      taken: taken.models,
-      takenProviders: taken.providers,
+      taken: takenNames.models,
+      takenProviders: takenNames.providers,
       programOutputs,
       env: namedEnvironment(text, ctx),
     };
@@ -136,33 +136,35 @@ async function convertAllPrompts(
   convert: Converter,
 ): Promise<Converted[]> {
   const programOutputs: Record<string, string> = {};
-  let first = await convert.first(programOutputs);
-  if (first.prompts === undefined) {
+  let firstPrompt = await convert.first(programOutputs);
+  if (firstPrompt.prompts === undefined) {
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
-  for (let round = 0; first.testPrograms && first.testPrograms.length > 0; round += 1) {
+  for (let round = 0; firstPrompt.testPrograms && firstPrompt.testPrograms.length > 0; round += 1) {
     if (round === MAX_PROGRAM_ROUNDS) {
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
     }
     // No program starts if the rest of the configuration can't be run.
-    reportUnsupported(ctx, [first], skipUnsupported);
-    await runTestPrograms(ctx, first.testPrograms, programOutputs, { file, name });
-    first = await convert.first(programOutputs);
+    reportUnsupported(ctx, [firstPrompt], skipUnsupported);
+    await runTestPrograms(ctx, firstPrompt.testPrograms, programOutputs, { file, name });
+    firstPrompt = await convert.first(programOutputs);
   }
-  const all = [first];
-  const others = Array.from({ length: (first.prompts ?? 1) - 1 }, (_, index) => index + 2);
-  while (others.length > 0) {
+  const convertedPrompts = [firstPrompt];
+  const pendingNumbers = Array.from({ length: (firstPrompt.prompts ?? 1) - 1 }, (_, index) => index + 2);
+  while (pendingNumbers.length > 0) {
     // Lets a signal be handled.
     await setImmediate();
     ctx.signal.throwIfAborted();
-    const numbers = others.splice(0, PROMPTS_AT_ONCE);
-    const made = await convert.more(numbers, programOutputs);
+    const numbers = pendingNumbers.splice(0, PROMPTS_AT_ONCE);
+    const nextPrompts = await convert.more(numbers, programOutputs);
     // The request bodies of two prompts may differ.
-    const programs = made.flatMap(({ testPrograms = [] }) => testPrograms);
+    const programs = nextPrompts.flatMap(({ testPrograms = [] }) => testPrograms);
     await runTestPrograms(ctx, programs, programOutputs, { file, name });
-    all.push(...(programs.length > 0 ? await convert.more(numbers, programOutputs) : made));
+    convertedPrompts.push(
+      ...(programs.length > 0 ? await convert.more(numbers, programOutputs) : nextPrompts),
+    );
   }
-  return all;
+  return convertedPrompts;
 }
 
 /** Number of prompts for which a configuration is parsed once. */
@@ -201,8 +203,10 @@ async function readConvertedTests(
 }
 
 /** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */
-function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boolean): void {
-  const notes = all.flatMap(converted => converted.notes).filter(({ isHarmless }) => isHarmless !== true);
+function reportUnsupported(ctx: Context, convertedPrompts: readonly Converted[], skips: boolean): void {
+  const notes = convertedPrompts
+    .flatMap(converted => converted.notes)
+    .filter(({ isHarmless }) => isHarmless !== true);
   const places = [...new Set(notes.map(textOfNote))];
   const [first, ...others] = places;
   if (first === undefined) return;
@@ -211,7 +215,7 @@ function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boole
     return;
   }
   const needsPrograms = notes.some(({ needsCommands }) => needsCommands);
-  const entries = all[0]?.models;
+  const entries = convertedPrompts[0]?.models;
   if (needsPrograms && entries !== undefined) {
     ctx.io.note('note: its programs and addresses as entries of a models file:');
     for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${oneLine(line)}`);

@@ -26,15 +26,15 @@ const DEFAULT_THRESHOLD = 0.75;
 
 /** Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the whole answer. */
 export function assertionInCell(cell: string, at: Located): Assertion {
-  const written = cell.trim();
-  const file = written.startsWith('file://') ? written.slice('file://'.length) : '';
-  if (/\.[cm]?[jt]s$/u.test(file)) return { at, type: 'javascript', value: written };
+  const assertionText = cell.trim();
+  const file = assertionText.startsWith('file://') ? assertionText.slice('file://'.length) : '';
+  if (/\.[cm]?[jt]s$/u.test(file)) return { at, type: 'javascript', value: assertionText };
   if (/\.py(?::|$)/u.test(file)) return { at, type: 'python', value: file };
-  const [, prefix = '', code = ''] = /^(javascript|fn|eval|grade|python):([^]*)$/u.exec(written) ?? [];
+  const [, prefix = '', code = ''] = /^(javascript|fn|eval|grade|python):([^]*)$/u.exec(assertionText) ?? [];
   if (prefix === 'grade') return { at, type: 'llm-rubric', value: code };
   if (prefix !== '') return { at, type: prefix === 'python' ? prefix : 'javascript', value: code.trim() };
-  const { type, threshold, value } = CELL.exec(written)?.groups ?? {};
-  if (type === undefined) return { at, type: 'equals', value: written };
+  const { type, threshold, value } = CELL.exec(assertionText)?.groups ?? {};
+  if (type === undefined) return { at, type: 'equals', value: assertionText };
   const text = /^(?:not-)?(?:is|contains)-json$/u.test(type) ? value : value?.trim();
   if (!TAKES_THRESHOLD.test(type)) return { at, type, value: text };
   return {

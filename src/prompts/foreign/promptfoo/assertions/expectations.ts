@@ -25,30 +25,33 @@ export function toExpectations(
   conversion: Conversion,
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
-  const positive = positiveType(type);
-  if (noteUnusableCode(assertion, positive, conversion)) return undefined;
-  const before = conversion.leftOut;
-  const rendered = renderValue(assertion, vars, conversion);
-  if (conversion.isForTest && conversion.leftOut > before) return undefined;
-  if ('isUnknown' in rendered) return [];
-  if ('fault' in rendered) return [failing(rendered.fault)];
-  const value = type === 'not-skill-used' ? forbiddenSkills(rendered.value) : rendered.value;
-  if (positive === 'python' && conversion.isForTest) {
+  const positiveName = positiveType(type);
+  if (noteUnusableCode(assertion, positiveName, conversion)) return undefined;
+  const leftOutBefore = conversion.leftOut;
+  const renderedValue = renderValue(assertion, vars, conversion);
+  if (conversion.isForTest && conversion.leftOut > leftOutBefore) return undefined;
+  if ('isUnknown' in renderedValue) return [];
+  if ('fault' in renderedValue) return [failing(renderedValue.fault)];
+  const value = type === 'not-skill-used' ? forbiddenSkills(renderedValue.value) : renderedValue.value;
+  if (positiveName === 'python' && conversion.isForTest) {
     const command = pythonCommand({ ...assertion, value }, conversion);
     return [{ command, ...(transform !== undefined && { transform }) }];
   }
   // promptfoo fails the case, even if the type begins with `not-`.
-  const fault = conversion.isForTest ? assertionFault(positive, value, assertion.threshold) : undefined;
+  const fault = conversion.isForTest ? assertionFault(positiveName, value, assertion.threshold) : undefined;
   if (fault !== undefined) return [failing(`the assertion \`${type}\` ${fault}`)];
-  const expectation = convertAssertion(assertion, positive, value, conversion);
+  const expectation = convertAssertion(assertion, positiveName, value, conversion);
   if (!expectation) return undefined;
-  if (positive === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED_NOTE);
-  const all = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
-  const shared = {
+  if (positiveName === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED_NOTE);
+  const expectations = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
+  const sharedFields = {
     ...(transform !== undefined && { transform }),
     ...(judge !== undefined && { judge }),
   };
-  return (type === positive ? all : negated(all)).map(expectation => ({ ...expectation, ...shared }));
+  return (type === positiveName ? expectations : negated(expectations)).map(expectation => ({
+    ...expectation,
+    ...sharedFields,
+  }));
 }
 
 /**
@@ -59,14 +62,14 @@ function noteUnusableCode(assertion: Assertion, positive: string, conversion: Co
   const { at, type, value } = assertion;
   if (positive === 'javascript') {
     const code = textOrNothing(value);
-    const used = conversion.isForTest ? undefined : nodeOnlyName(code);
-    if (used !== undefined) {
-      conversion.note(at, `the assertion \`${type}\` uses \`${used}\`, which its engine does not have`);
+    const nodeName = conversion.isForTest ? undefined : nodeOnlyName(code);
+    if (nodeName !== undefined) {
+      conversion.note(at, `the assertion \`${type}\` uses \`${nodeName}\`, which its engine does not have`);
       return true;
     }
-    const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(code) ?? [];
-    if (typed !== undefined && conversion.isForTest) conversion.files.read(typed, at);
-    if (typed !== undefined && isUnreadable(typed, conversion)) {
+    const [, typeScriptFile] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(code) ?? [];
+    if (typeScriptFile !== undefined && conversion.isForTest) conversion.files.read(typeScriptFile, at);
+    if (typeScriptFile !== undefined && isUnreadable(typeScriptFile, conversion)) {
       conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
       return true;
     }
@@ -145,15 +148,15 @@ function startsProgram({ at, value }: Assertion, type: string, conversion: Conve
 
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */
 function pythonCommand({ at, type, value, threshold, config }: Assertion, conversion: Conversion): string[] {
-  const written = textOrNothing(value);
+  const writtenText = textOrNothing(value);
   const about = JSON.stringify({
     inverse: type.startsWith('not-'),
     ...(typeof threshold === 'number' && { threshold }),
     context: { ...(config !== undefined && { config }) },
   });
-  const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(written) ?? [];
+  const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(writtenText) ?? [];
   if (file === undefined) {
-    return [PYTHON, '-c', PYTHON_CHECK, 'code', written.trimEnd(), '', about];
+    return [PYTHON, '-c', PYTHON_CHECK, 'code', writtenText.trimEnd(), '', about];
   }
   conversion.files.read(file, at);
   return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, about];

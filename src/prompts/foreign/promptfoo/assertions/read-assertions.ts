@@ -33,7 +33,7 @@ export function assertionsIn(node: YamlValue | undefined, conversion: Conversion
 
 /** Reads an assertion; undefined if it is left out. */
 function readAssertion(item: YamlValue, conversion: Conversion): Assertion | undefined {
-  const before = conversion.leftOut;
+  const leftOutBefore = conversion.leftOut;
   const entries = valuesByKey(item, 'an assertion');
   const type = entries.get('type')?.text('type');
   if (type === undefined) {
@@ -48,7 +48,7 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
   conversion.noteTransform(entries.get('transform')?.scalar, item);
   const judge = JUDGED_TYPE.test(type) ? readPromptfooJudge(entries.get('provider'), conversion) : undefined;
   // A written test file keeps what could be converted.
-  if (conversion.isForTest && conversion.leftOut > before) return undefined;
+  if (conversion.isForTest && conversion.leftOut > leftOutBefore) return undefined;
   return {
     at: item,
     type,
@@ -67,7 +67,7 @@ function noteAssertionKeys(
   conversion: Conversion,
 ): void {
   const usesConfig = USES_CONFIG.test(type);
-  const known = [
+  const knownKeys = [
     ...ASSERTION_KEYS.known,
     ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
     ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
@@ -75,10 +75,10 @@ function noteAssertionKeys(
     ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
   ];
   // A key that promptfoo doesn't read for this type changes nothing.
-  const read = [...known, ...(usesConfig ? ['config'] : [])];
-  const unread = isConverted(type) ? UNREAD_ASSERTION_KEYS.filter(key => !read.includes(key)) : [];
-  const unsupported = ASSERTION_KEYS.unsupported.filter(key => !unread.includes(key));
-  conversion.noteKeys(entries, { known, unsupported }, ' of an assertion');
+  const readKeys = [...knownKeys, ...(usesConfig ? ['config'] : [])];
+  const unreadKeys = isConverted(type) ? UNREAD_ASSERTION_KEYS.filter(key => !readKeys.includes(key)) : [];
+  const unsupportedKeys = ASSERTION_KEYS.unsupported.filter(key => !unreadKeys.includes(key));
+  conversion.noteKeys(entries, { known: knownKeys, unsupported: unsupportedKeys }, ' of an assertion');
 }
 
 /** Keys that promptfoo reads only for some types of assertions. */

@@ -88,15 +88,15 @@ export function claudeAgentCall(
   config: ReadonlyMap<string, YamlValue>,
   conversion: Conversion,
 ): JsonObject | undefined {
-  const before = conversion.leftOut;
+  const leftOutBefore = conversion.leftOut;
   const known = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
   conversion.noteKeys(config, { known, unsupported: CLAUDE_UNSUPPORTED_KEYS }, " of a provider's config");
   const value = (key: string): JsonValue | undefined => config.get(key)?.json();
   const mcp = config.get('mcp');
   const mcpServers = mcp ? toSdkServers(mcp.json()) : {};
   if (mcp && mcpServers === undefined) conversion.note(mcp, "`mcp` of a provider's config has no equivalent");
-  if (conversion.leftOut > before) return undefined;
-  const set = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
+  if (conversion.leftOut > leftOutBefore) return undefined;
+  const settings = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
   const append = value('append_system_prompt');
   const preset = {
     type: 'preset',
@@ -105,7 +105,7 @@ export function claudeAgentCall(
   };
   const options: Record<string, JsonValue | undefined> = {
     strictMcpConfig: true,
-    ...Object.fromEntries(set.filter(([, setting]) => setting !== undefined)),
+    ...Object.fromEntries(settings.filter(([, setting]) => setting !== undefined)),
     systemPrompt: value('custom_system_prompt') || preset,
     allowedTools: allowedTools(value),
     disallowedTools: value('disallowed_tools'),

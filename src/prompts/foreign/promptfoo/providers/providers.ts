@@ -22,19 +22,22 @@ export function readPromptfooProviders(
 ): PromptfooProvider[] {
   if (!node || node.isEmpty) return [];
   const items = providerItems(node, conversion);
-  const listed = promptsByProvider(items);
-  const known = new Map<string, PromptfooProvider>();
+  const listedPrompts = promptsByProvider(items);
+  const providersByKey = new Map<string, PromptfooProvider>();
   for (const item of items) {
     const provider = readPromptfooProvider(item, conversion, { promptConfig });
-    const isAsked = includesPrompt(listReferences(item, listed, prompts.all, conversion), prompts.chosen);
+    const isAsked = includesPrompt(
+      listReferences(item, listedPrompts, prompts.all, conversion),
+      prompts.chosen,
+    );
     if (!conversion.isForTest) tellOfPrompts(item, conversion);
     if (!provider) continue;
     const label = prompts.chosen.readsLabel ? (writtenParts(item).label ?? '') : undefined;
     const key = JSON.stringify([providerKey({ ...provider, label }), isAsked]);
-    const names = [...(known.get(key)?.names ?? []), ...provider.names];
-    known.set(key, { ...provider, names, label, isAsked });
+    const names = [...(providersByKey.get(key)?.names ?? []), ...provider.names];
+    providersByKey.set(key, { ...provider, names, label, isAsked });
   }
-  return [...known.values()];
+  return [...providersByKey.values()];
 }
 
 /** Remembers the providers to which a judge can refer: promptfoo takes the last of equal ids, and labels only if no id is equal. */
@@ -76,26 +79,26 @@ export const OTHER_OUTPUT = 'an answer format other than that of the first provi
 
 /** Reports that a test file can't list the prompts of a provider, because it is for one prompt. */
 function tellOfPrompts(item: YamlValue, conversion: Conversion): void {
-  const listed = item.scalar === undefined ? providerParts(item).entries.get('prompts') : undefined;
-  if (listed === undefined) return;
+  const listedPrompts = item.scalar === undefined ? providerParts(item).entries.get('prompts') : undefined;
+  if (listedPrompts === undefined) return;
   const { id } = providerParts(item);
   conversion.tell(
-    listed,
+    listedPrompts,
     `\`prompts\` of the provider \`${id}\` has no equivalent: the test file names the models that are asked with its prompt`,
   );
 }
 
 /** Returns the references to prompts by the provider's id and label. promptfoo takes the last of equal names. */
 function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
-  const listed = new Map<string, readonly string[] | undefined>();
+  const listedPrompts = new Map<string, readonly string[] | undefined>();
   for (const item of items) {
     if (item.scalar !== undefined) continue;
     const { id, label, isById, entries } = providerParts(item);
     const references = readReferences(entries.get('prompts'));
-    listed.set(id, references);
-    if (label !== undefined && isById) listed.set(label, references);
+    listedPrompts.set(id, references);
+    if (label !== undefined && isById) listedPrompts.set(label, references);
   }
-  return listed;
+  return listedPrompts;
 }
 
 /**
@@ -103,12 +106,12 @@ function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly st
  */
 function listReferences(
   item: YamlValue,
-  listed: ReadonlyMap<string, readonly string[] | undefined>,
+  listedPrompts: ReadonlyMap<string, readonly string[] | undefined>,
   prompts: readonly PromptNames[],
   conversion: Conversion,
 ): readonly string[] | undefined {
   const { id, written, label } = writtenParts(item);
-  const references = listed.get(label ?? id);
+  const references = listedPrompts.get(label ?? id);
   if (references === undefined) return undefined;
   if (label === undefined && !KEEPS_ID.test(written)) {
     conversion.note(item, `\`prompts\` of the provider \`${id}\` has no equivalent: it has no \`label\``);

@@ -44,19 +44,19 @@ export function readTest(
   conversion: Conversion,
   { isDefault = false }: { readonly isDefault?: boolean } = {},
 ): ConfiguredTest {
-  const before = conversion.leftOut;
+  const leftOutBefore = conversion.leftOut;
   const entries = valuesByKey(node, 'a test');
-  const written = entries.get('options');
-  const options = written ? valuesByKey(written, 'options') : new Map<string, YamlValue>();
+  const optionsValue = entries.get('options');
+  const options = optionsValue ? valuesByKey(optionsValue, 'options') : new Map<string, YamlValue>();
   const provider = takesProviders('provider', isDefault, conversion) ? entries.get('provider') : undefined;
   const providers = takesProviders('providers', isDefault, conversion) ? entries.get('providers') : undefined;
   noteTestKeys(entries, isDefault, conversion);
   noteOptionKeys(options, isDefault, conversion);
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
-  conversion.noteTransform(transform, written ?? node);
+  conversion.noteTransform(transform, optionsValue ?? node);
   const vars = readVariables(entries.get('vars'), options, conversion);
   // An assertion without an equivalent leaves out only itself.
-  const isLeftOut = conversion.leftOut > before;
+  const isLeftOut = conversion.leftOut > leftOutBefore;
   return {
     name: entries.get('description')?.text('description'),
     at: node,

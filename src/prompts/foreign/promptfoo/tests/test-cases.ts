@@ -60,14 +60,14 @@ export function casesForPrompt(
     const isLost = isDropped || (isAsked && answers.lacks(turn));
     if (isLost) leftOut += combinationCount(test.vars);
     if (!isAsked) continue;
-    const made = casesOfTest(test, index + 1, needs, conversion);
-    if (isDropped) reportFaults(made, conversion);
+    const convertedCases = casesOfTest(test, index + 1, needs, conversion);
+    if (isDropped) reportFaults(convertedCases, conversion);
     if (isLost) {
       answers.lose(turn);
       continue;
     }
     const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
-    for (const { isLeftOut, text, ...others } of made) {
+    for (const { isLeftOut, text, ...otherFields } of convertedCases) {
       budget.step();
       if (isLeftOut && isForTest) {
         leftOut += 1;
@@ -75,12 +75,12 @@ export function casesForPrompt(
         continue;
       }
       size.add(text.inputs);
-      const placed = turn && { turn: answers.add(turn, cases.length) };
+      const turnField = turn && { turn: answers.add(turn, cases.length) };
       cases.push({
-        ...others,
+        ...otherFields,
         line,
         models: test.models,
-        ...placed,
+        ...turnField,
         text: { ...text, repeat: countRepetitions(test, repeat) },
       });
     }
@@ -177,7 +177,7 @@ function renderInputs(
   conversion: Conversion,
 ): { readonly inputs: Readonly<Record<string, string>>; readonly isLeftOut: boolean } {
   const { chosen, texts, values } = combination;
-  const before = conversion.leftOut;
+  const leftOutBefore = conversion.leftOut;
   const inputText = (input: string): string => {
     const body = conversion.bodies.get(input);
     if (body) {
@@ -203,15 +203,15 @@ function renderInputs(
     const isStructured = typeof value === 'object' && value !== null;
     return isStructured || jsonInputs.includes(input) ? JSON.stringify(value) : text;
   };
-  const rendered = Object.fromEntries(inputs.map(input => [input, inputText(input)]));
+  const renderedTexts = Object.fromEntries(inputs.map(input => [input, inputText(input)]));
   if (isEachRendered && conversion.isForTest) {
-    const others = Object.entries(chosen).filter(([key]) => !renderedInputs.includes(key));
-    for (const [key, { at }] of others) {
+    const unrenderedValues = Object.entries(chosen).filter(([key]) => !renderedInputs.includes(key));
+    for (const [key, { at }] of unrenderedValues) {
       if (!at || !isUnreadableNunjucks(texts[key] ?? '', texts)) continue;
       conversion.note(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
     }
   }
-  return { inputs: rendered, isLeftOut: conversion.leftOut > before };
+  return { inputs: renderedTexts, isLeftOut: conversion.leftOut > leftOutBefore };
 }
 
 /** Returns the values that the inputs alone do not give. */

@@ -64,14 +64,14 @@ function isReserved(key: string): boolean {
 }
 
 function rowTest(cells: readonly TableCell[], at: FilePosition, conversion: Conversion): ConfiguredTest {
-  const before = conversion.leftOut;
+  const leftOutBefore = conversion.leftOut;
   for (const [key, cell] of cells) {
     const isSet = key === '__threshold' ? cellNumber(cell) !== undefined : cell !== '';
     if (UNSUPPORTED_COLUMNS.includes(key) && isSet) {
       conversion.note(at, `the column \`${key}\` has no equivalent`);
     }
   }
-  const isLeftOut = conversion.leftOut > before;
+  const isLeftOut = conversion.leftOut > leftOutBefore;
   const variables = cells.filter(([key]) => !isReserved(key));
   const description = cells.findLast(([key]) => key === '__description')?.[1].trim() ?? '';
   return {
@@ -89,7 +89,7 @@ function rowTest(cells: readonly TableCell[], at: FilePosition, conversion: Conv
 
 /** Returns the expectations of a row with their thresholds. @throws {FileFault} for a threshold that is not a number */
 function rowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
-  const expected = cells.filter(([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '');
+  const expectedCells = cells.filter(([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '');
   const thresholds = new Map(
     cells.flatMap(([key, cell]) => {
       const { number } = THRESHOLD.exec(key)?.groups ?? {};
@@ -99,7 +99,7 @@ function rowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion
       return [[number === '' ? 0 : Number(number) - 1, threshold] as const];
     }),
   );
-  return expected.map(([, cell], index) => {
+  return expectedCells.map(([, cell], index) => {
     const assertion = assertionInCell(cell, at);
     const threshold = thresholds.get(index);
     return threshold === undefined ? assertion : { ...assertion, threshold };

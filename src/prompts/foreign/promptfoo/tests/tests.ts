@@ -36,26 +36,26 @@ export async function readTests(
   conversion: Conversion,
 ): Promise<ConfiguredTests> {
   const common = readDefaultTest(entries.get('defaultTest'), conversion);
-  const before = conversion.leftOut;
-  const listed = withoutBare(await readTestList(entries.get('tests'), conversion), conversion);
-  const tests = [...listed, ...(await readScenarios(entries.get('scenarios'), conversion))];
+  const leftOutBefore = conversion.leftOut;
+  const listedTests = withoutBare(await readTestList(entries.get('tests'), conversion), conversion);
+  const tests = [...listedTests, ...(await readScenarios(entries.get('scenarios'), conversion))];
   // Without tests, promptfoo asks each prompt once, but not in place of tests that are left out.
-  const areLeftOut = conversion.isForTest && conversion.leftOut > before;
+  const areLeftOut = conversion.isForTest && conversion.leftOut > leftOutBefore;
   const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(common);
-  const asked = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
-  const merged = withTransformedVars(
-    asked.map(test => withConversation(mergeTests(common, test))),
+  const askedTests = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
+  const mergedTests = withTransformedVars(
+    askedTests.map(test => withConversation(mergeTests(common, test))),
     conversion,
   );
-  const all = withPrompts(withJudges(merged, conversion), prompts, conversion);
+  const allTests = withPrompts(withJudges(mergedTests, conversion), prompts, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
-  const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
+  const count = allTests.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
   if (count > BOUNDS.cases) {
     throw faultAt(at, `its lists produce more than ${groupedDigits(BOUNDS.cases)} cases`);
   }
-  const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
-  return { all, at, settings: readRunSettings(entries, conversion), names };
+  const names = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
+  return { all: allTests, at, settings: readRunSettings(entries, conversion), names };
 }
 
 /** Returns true if the test that all tests share has something to test. */
@@ -81,11 +81,11 @@ function withPrompts(
   conversion: Conversion,
 ): ConfiguredTest[] {
   return tests.map(test => {
-    const unknown = test.prompts?.find(
+    const unknownPrompt = test.prompts?.find(
       reference => !prompts.some(prompt => includesPrompt([reference], prompt)),
     );
-    if (unknown === undefined) return test;
-    conversion.note(test.at ?? { line: 1, column: 1 }, `no prompt is called \`${unknown}\``);
+    if (unknownPrompt === undefined) return test;
+    conversion.note(test.at ?? { line: 1, column: 1 }, `no prompt is called \`${unknownPrompt}\``);
     return { ...test, prompts: undefined, isLeftOut: true };
   });
 }

@@ -42,11 +42,11 @@ export function namesUnknown(text: string, vars: Readonly<Record<string, unknown
 /** Returns the first words of tags that promptfoo reads as variables: for a loop, the list instead of its items. */
 function namesInTags(text: string): Set<string> {
   const blocks = text.split('{%').slice(1);
-  const inserted = text.split('{{').map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
-  const tested = blocks.map(tag =>
+  const insertedNames = text.split('{{').map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
+  const testedNames = blocks.map(tag =>
     tag.includes('%}') ? /^\s*(?:if|for)\s+([^{}\s]+)/u.exec(tag)?.[1] : undefined,
   );
-  const names = new Set([...inserted.slice(1), ...tested].filter(name => name !== undefined));
+  const names = new Set([...insertedNames.slice(1), ...testedNames].filter(name => name !== undefined));
   for (const tag of blocks) {
     const [, item, list] = /^\s*for\s+(\w+)\s+in\s+(\w+)\s*%\}/u.exec(tag) ?? [];
     if (item === undefined || list === undefined) continue;
@@ -57,14 +57,14 @@ function namesInTags(text: string): Set<string> {
 }
 
 function withoutComments(text: string): string {
-  let kept = '';
-  let rest = text;
+  let uncommented = '';
+  let remainder = text;
   for (;;) {
-    const start = rest.indexOf('{#');
-    const end = start === -1 ? -1 : rest.indexOf('#}', start + 2);
-    if (end === -1) return kept + rest;
-    kept += rest.slice(0, start);
-    rest = rest.slice(end + 2);
+    const start = remainder.indexOf('{#');
+    const end = start === -1 ? -1 : remainder.indexOf('#}', start + 2);
+    if (end === -1) return uncommented + remainder;
+    uncommented += remainder.slice(0, start);
+    remainder = remainder.slice(end + 2);
   }
 }
 
