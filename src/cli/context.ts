@@ -80,6 +80,8 @@ export interface Context extends TerminalContext {
   checks(): Promise<Pick<Checks, 'perform'>>;
   /** Returns the checks by Node; the same object each time. */
   nodeChecks(): Promise<Pick<NodeChecks, 'check'>>;
+  /** Reads declared models again, and ends programs that stay, so that both follow changed files. */
+  renewModels(): Promise<void>;
   /** Returns the tasks on prompt files, which share their processes; the same object each time. */
   promptTasks(): Promise<PromptTasks>;
   readonly local: LocalService;

@@ -109,8 +109,8 @@ export interface Engine {
   run(job: EngineJob): Promise<EngineResult>;
   /** Reads an answer to this job from a provider batch. */
   read?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;
-  /** Ends what it keeps for further runs. Call it once no run is left. */
-  close?(): Promise<void>;
+  /** Ends programs that it keeps for further runs; these start them again. */
+  endKept?(): Promise<void>;
 }
 
 /** Returns a failed result with only an error output. */

@@ -37,9 +37,9 @@ export function createEngines({
   } satisfies Engines;
 }
 
-/** Ends what engines keep for further runs. */
-export async function closeEngines(engines: Engines): Promise<void> {
-  await Promise.all(Object.values(engines).map(async engine => await engine.close?.()));
+/** Ends programs that engines keep for further runs; these start them again. */
+export async function endKeptPrograms(engines: Engines): Promise<void> {
+  await Promise.all(Object.values(engines).map(async engine => await engine.endKept?.()));
 }
 
 /** Returns an engine that loads its code with the first job. */
@@ -52,6 +52,6 @@ function lazyEngine(load: () => Promise<Engine>): Engine {
   return {
     run: async job => (await loaded()).run(job),
     read: async (job, body) => (await (await loaded()).read?.(job, body)) ?? failedWith('it has no batches'),
-    close: async () => await (await engine)?.close?.(),
+    endKept: async () => await (await engine)?.endKept?.(),
   };
 }

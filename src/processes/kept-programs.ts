@@ -32,7 +32,6 @@ export interface ProgramQuestion<P extends StartedProgram> {
  */
 export class KeptPrograms<P extends StartedProgram> {
   readonly #idle: { readonly key: string; readonly kept: KeptProgram<P> }[] = [];
-  #isClosed = false;
 
   /**
    * Asks a program that waits, or starts one. A program that does not answer is ended.
@@ -49,14 +48,13 @@ export class KeptPrograms<P extends StartedProgram> {
       stays = output.end === 'stays';
       return output;
     } finally {
-      if (stays && !this.#isClosed) this.#idle.push({ key, kept });
+      if (stays) this.#idle.push({ key, kept });
       else await kept.end();
     }
   }
 
-  /** Ends the programs that wait. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  /** Ends the programs that wait; later questions start them again. */
+  async endIdle(): Promise<void> {
     await Promise.all(this.#idle.splice(0).map(({ kept }) => kept.end()));
   }
 

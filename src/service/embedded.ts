@@ -1,4 +1,4 @@
-import { closeEngines } from '../models/engines.ts';
+import { endKeptPrograms } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { unlessAborted } from '../utils/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
@@ -83,7 +83,7 @@ export async function startEmbedded(options: CommonOptions) {
 
 type CommandParts = Parts<CommandRunner>;
 
-function createRunsHere({ runner, texts, userId }: CommandParts, options: CommonOptions) {
+function createRunsHere({ runner, texts, models, engines, userId }: CommandParts, options: CommonOptions) {
   return {
     /** Calls the listener with pieces of text as models stream them; returns a function that stops it. */
     onText: (listener: (piece: TextPiece) => void) => {
@@ -101,6 +101,11 @@ function createRunsHere({ runner, texts, userId }: CommandParts, options: Common
     findFault: (runId: string) => runner.findFault(runId),
     /** Returns true if the model of a run of this process was asked and nothing came back. */
     isUnanswered: (runId: string) => runner.isUnanswered(runId),
+    /** Reads declared models again, and ends programs that stay for further runs, so that both follow changed files. */
+    async renewModels(): Promise<void> {
+      await models.readNamed();
+      await endKeptPrograms(engines);
+    },
     /**
      * Runs all later runs in separate processes, and answers their creations at once.
      *
@@ -151,7 +156,7 @@ export async function openForCommand(options: CommonOptions) {
         closing.abort(new Error('the service is stopping'));
         parts.models.close();
         await parts.runner.close(by);
-        await closeEngines(parts.engines);
+        await endKeptPrograms(parts.engines);
         await leftPrograms;
         await requests?.ended();
         await parts.tasks.close();

@@ -1,5 +1,5 @@
 import { checkModelsFile } from '../models/catalogue/read-models-file.ts';
-import { closeEngines } from '../models/engines.ts';
+import { endKeptPrograms } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
@@ -216,7 +216,7 @@ async function stopServing(
   const arriving = graceMs > 0 ? resultWithin(graceMs, clock, closed) : undefined;
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
   stopped.abort(new Error('the service is stopping'));
-  await Promise.all([tasks.close(), thread.close(), closeEngines(engines)]);
+  await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
   await requests.endedWithin(LAST_HTTP_ANSWERS_MS, clock);
   // The remaining connections are idle, or have had their time.
   server.closeAllConnections();

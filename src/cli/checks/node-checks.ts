@@ -66,9 +66,9 @@ export class NodeChecks {
     }
   }
 
-  /** Ends the processes. */
-  close(): Promise<void> {
-    return this.#kept.close();
+  /** Ends the Nodes that wait; later checks start them again. */
+  endIdle(): Promise<void> {
+    return this.#kept.endIdle();
   }
 }
 

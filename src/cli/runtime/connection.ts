@@ -32,6 +32,7 @@ export type ConnectionSources = Omit<
   | 'connectTo'
   | 'checks'
   | 'nodeChecks'
+  | 'renewModels'
   | 'promptTasks'
   | 'prompter'
 > & { readonly recordings: Recordings };

@@ -98,6 +98,10 @@ export async function createContext(
     connectTo: connections.to,
     checks: checks.open,
     nodeChecks: nodeChecks.open,
+    renewModels: async () => {
+      await (await nodeChecks.opened())?.endIdle();
+      await connections.renewModels();
+    },
     promptTasks: tasks.open,
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
@@ -105,7 +109,7 @@ export async function createContext(
     ctx,
     close: async () => {
       (await checks.opened())?.close();
-      await (await nodeChecks.opened())?.close();
+      await (await nodeChecks.opened())?.endIdle();
       await (await tasks.opened())?.close();
       limit.stop();
       await journal.close();
@@ -211,6 +215,11 @@ function createConnections(sources: ConnectionSources) {
         : openTracked(() => openLocalConnection(sources, onlyPart))),
     to: (peer: Parameters<Context['connectTo']>[0]) =>
       openTracked(() => connectTo(sources, { ...peer, keySource: undefined })),
+    async renewModels() {
+      for (const openResult of await Promise.allSettled(openedConnections)) {
+        if (openResult.status === 'fulfilled') await openResult.value.connection.runsHere?.renewModels();
+      }
+    },
     /** Runs deferred refreshes, unless the command was interrupted, and closes the open connections. */
     async close({ signal, timeLeftMs }: Pick<Context, 'signal' | 'timeLeftMs'>) {
       isClosed = true;

@@ -46,6 +46,7 @@ export async function prepareRound(
   const baseline = await readFilteredBaseline(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
   const readResult = await readFiles(ctx, foundTests, judge, options);
+  if (round !== undefined) await ctx.renewModels();
   const cases = readResult.files.flatMap(file => file.cases);
   const isJudged = judgedIn(cases).length > 0;
   const { entries, faults: entryFaults } = await prepareEntries(

@@ -20,7 +20,7 @@ import {
 } from './models-file.ts';
 
 /** The models that the service offers now. */
-export type ModelTable = Omit<WatchedModels, 'reload' | 'readNamed' | 'watch'>;
+export type ModelTable = Omit<WatchedModels, 'reload' | 'watch'>;
 
 export interface RemedyOptions {
   /** True to add advice for the owner of `models.yaml` to messages; default true. */
@@ -30,7 +30,7 @@ export interface RemedyOptions {
 export interface ModelTableOptions {
   /** The folder of `models.yaml`. */
   readonly dataDir: string;
-  /** The absolute path of a file with more models. It is read once, and its names win. */
+  /** The absolute path of a file with more models. Its names win. */
   readonly modelsFile?: string | undefined;
   /** More models, which come from no file; their names win too. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
@@ -162,10 +162,10 @@ class WatchedModels {
       this.#options.onProblem(new Error(`models.yaml not read: ${errorMessage(error)}`, { cause: error }));
       return;
     }
-    for (const listener of this.#listeners) listener();
+    this.#notifyListeners();
   }
 
-  /** @throws {InvalidModelsFile} */
+  /** Reads the file that the user named, and the declared models. @throws {InvalidModelsFile} */
   async readNamed(): Promise<void> {
     const { modelsFile, declaredModels = [] } = this.#options;
     if (modelsFile === undefined && declaredModels.length === 0) return;
@@ -173,6 +173,11 @@ class WatchedModels {
     this.#named = await readNamedModels(this.#options, this.#fromFile, this.#knownProviders);
     this.#described = mergedModels(this.#fromFile, this.#named);
     this.#report(this.#named);
+    this.#notifyListeners();
+  }
+
+  #notifyListeners(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #report({ faults }: ModelsFile): void {

@@ -22,7 +22,7 @@ export function programEngine(options: ProgramOptions): Engine {
       const result = declared.isKept ? askKept(asked, kept, options) : runOnce(asked, options);
       return maskSecrets(await result, secretsIn(options.env));
     },
-    close: () => kept.close(),
+    endKept: () => kept.endIdle(),
   };
 }
 

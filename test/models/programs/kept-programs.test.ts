@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await engine.close?.();
+  await engine.endKept?.();
 });
 
 /** Answers each line of its input by code that gets the text of the prompt, and `say`. */
@@ -56,7 +56,7 @@ it('answers run after run in the process that loaded it, and as many processes a
   const both = await Promise.all([ask(ANSWER, 'c'), ask(ANSWER, 'd')]);
   expect(both).toEqual(['c 3', 'd 1']);
   expect(readdirSync(path.join(dataDir, 'programs')).filter(name => name.endsWith('.json'))).toHaveLength(2);
-  await engine.close?.();
+  await engine.endKept?.();
   expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
 });
 

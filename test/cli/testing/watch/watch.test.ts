@@ -67,6 +67,37 @@ describe('test --watch', () => {
     expect(await ended).toBe(143);
   });
 
+  it('reads the providers of a promptfoo configuration, and loads programs, anew in each round', async () => {
+    const bot = (word: string): string =>
+      `export default class {
+  constructor({ config }) { this.suffix = config.suffix; }
+  callApi() { return { output: '${word} ' + this.suffix }; }
+}`;
+    const check = (answer: string): string =>
+      `require('node:fs'); module.exports = output => output === '${answer}';`;
+    const config = (name: string, suffix: string): string =>
+      JSON.stringify({
+        prompts: ['Hi'],
+        providers: [{ id: 'file://bot.mjs', config: { suffix } }],
+        tests: [{ description: name, assert: [{ type: 'javascript', value: 'file://check.cjs' }] }],
+      });
+    const own = new Project({
+      'bot.mjs': bot('one'),
+      'check.cjs': check('one a'),
+      'promptfooconfig.json': config('first', 'a'),
+    });
+    const { round, raise, ended } = startWatching(own, ['--allow-commands']);
+    expect(await round()).toContain('1 passed, 0 failed');
+    own.write('bot.mjs', bot('two'));
+    own.write('promptfooconfig.json', config('second', 'a'));
+    expect(await round()).toContain('0 passed, 1 failed');
+    own.write('check.cjs', check('two b'));
+    own.write('promptfooconfig.json', config('third', 'b'));
+    expect(await round()).toContain('1 passed, 0 failed');
+    raise('SIGTERM');
+    expect(await ended).toBe(143);
+  });
+
   it('runs those cases of a test file that changed, and all if what stands above them did', async () => {
     const own = new Project({ 'echo.prompt': ECHO });
     const write = (head: string, ...texts: readonly string[]): void => {

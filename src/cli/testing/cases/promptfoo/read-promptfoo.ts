@@ -65,6 +65,7 @@ interface PromptfooFile {
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
+  forgetDeclaredModels(ctx, file);
   const convertedPrompts = await convertAllPrompts(ctx, config, await createConverter(ctx, config));
   reportUnsupported(ctx, convertedPrompts, skipUnsupported);
   const [first] = convertedPrompts;
@@ -88,6 +89,12 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   const [variable] = await defaultJudge(ctx);
   const { maxConcurrency } = first ?? {};
   return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut, maxConcurrency };
+}
+
+/** Forgets what the configuration declared when it was read before, so that its models get the same names again. */
+function forgetDeclaredModels({ declaredModels }: Context, file: string): void {
+  const at = declaredModels.findIndex(declared => declared.file === file);
+  if (at !== -1) declaredModels.splice(at, 1);
 }
 
 /** Converts the configuration with the outputs of the programs that make its tests, by name. */
