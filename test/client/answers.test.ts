@@ -68,7 +68,7 @@ describe('an error envelope', () => {
     [418, 'TEAPOT', ServiceError],
     [200, 'NOT_FOUND_ERROR', NotFoundError],
     [200, 'SOMETHING_NEW', ServiceError],
-  ])('HTTP %i %s is its own kind of error', async (httpStatus, status, type) => {
+  ])('with HTTP %i %s becomes a separate class of error', async (httpStatus, status, type) => {
     await answering(failure(httpStatus, status, 'what is wrong', { field: 'x' }));
     const error = await rejection(client.request('GET', '/me', once), type);
     expect(error).toMatchObject({ status, httpStatus, message: 'what is wrong', data: { field: 'x' } });
@@ -146,20 +146,20 @@ describe('an answer that is not an envelope', () => {
       { status: 404, body: { status: 'SUCCESS', data: {} } },
       /HTTP 404 and an envelope that says SUCCESS/,
     ],
-  ])('%s: says what came', async (_, answer, message) => {
+  ])('is described as what it is: %s', async (_, answer, message) => {
     await answering(answer);
     const error = await rejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(answer.status ?? 200);
   });
 
-  it('is quoted in short', async () => {
+  it('is quoted briefly in the error', async () => {
     await answering(html(502, `<html>${'x'.repeat(100_000)}`));
     const error = await rejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message.length).toBeLessThan(300);
   });
 
-  it('but HTTP 429 is still a rate limit', async () => {
+  it('is still a rate limit if its status is 429', async () => {
     await answering({ ...html(429, 'slow down'), headers: { 'retry-after': '100' } });
     const error = await rejection(client.request('GET', '/me'), RateLimitError);
     expect(error).toMatchObject({ httpStatus: 429, retryAfterMs: 100_000 });
@@ -169,12 +169,15 @@ describe('an answer that is not an envelope', () => {
     ['/elsewhere', /\/elsewhere/],
     ['https://evil.example/v1/me?a=b', /redirected to https:\/\/evil\.example\/v1\/me\?a=b/],
     ['http://[', /redirected to http:\/\/\[/],
-  ])('a redirect to %s is not followed, the target named', async (location, message) => {
-    await answering({ status: 307, headers: { location }, body: 'moved' });
-    const error = await rejection(client.request('POST', '/runs', { body: {} }), ProtocolError);
-    expect(error.message).toMatch(message);
-    expect(error.httpStatus).toBe(307);
-  });
+  ])(
+    'is an error that names the target if it redirects to %s, which is not followed',
+    async (location, message) => {
+      await answering({ status: 307, headers: { location }, body: 'moved' });
+      const error = await rejection(client.request('POST', '/runs', { body: {} }), ProtocolError);
+      expect(error.message).toMatch(message);
+      expect(error.httpStatus).toBe(307);
+    },
+  );
 });
 
 describe('a payload of another shape than expected', () => {

@@ -3,7 +3,7 @@ import { PromptService } from '../../src/client/client.ts';
 import { NetworkError } from '../../src/client/errors.ts';
 import { failure, startScriptedService } from '../support/scripted-service.ts';
 
-it('ends what waits to be tried again when it is closed', async () => {
+it('closing a client fails the requests that wait to be tried again', async () => {
   const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '60' });
   const service = await startScriptedService([{ answer: limited }]);
   let waits = (): void => {};

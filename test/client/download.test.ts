@@ -43,7 +43,7 @@ describe('a download', () => {
     expect(Buffer.concat(pieces)).toEqual(picture);
   });
 
-  it('is encoded only if the server will have it so', async () => {
+  it('asks for an unencoded answer, and decodes what a server encodes anyway', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'image/png' };
     const expect_ = { headers: { 'accept-encoding': 'identity' } };
     const url = await startScript({ expect: expect_, answer: { headers, body: gzipSync(picture) } });

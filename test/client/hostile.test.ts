@@ -82,7 +82,7 @@ describe.each(Object.entries(READERS))('%s of many characters', (_, read) => {
   });
 });
 
-it('says what came in a line that fits on a screen, however long that was', () => {
+it('an answer without an envelope, however long, is described in a line that fits on a screen', () => {
   const received = { method: 'GET', url: 'x', httpStatus: 200, headers: {}, receivedAt: 0 };
   expect(() => parseEnvelope({ ...received, text: 'a'.repeat(MANY) }, redaction)).toThrow(/^.{60,200}$/);
 });

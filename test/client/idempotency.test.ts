@@ -39,8 +39,8 @@ describe('the key of a creation', () => {
   });
 });
 
-describe('a service that announces that it keeps keys', () => {
-  it('is not known before it has answered', async () => {
+describe("what a client knows about a service's keys", () => {
+  it('is nothing before an answer', async () => {
     await startScript({ answer: 'reset-after-body' });
     expect(client.keepsIdempotencyKeys).toBeUndefined();
     await rejection(client.runs.create(request), NetworkError);
@@ -58,13 +58,13 @@ describe('a service that announces that it keeps keys', () => {
     expect(client.keepsIdempotencyKeys).toBe(kept);
   });
 
-  it('is known from the headers of an answer that breaks off', async () => {
+  it('follows from the headers of an answer that breaks off', async () => {
     await startScript({ answer: { ...success(run, supported), cutAfter: 4 } });
     await rejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 
-  it('is not unlearned from an intermediary, nor from an answer that does not know who asks', async () => {
+  it('is not changed by an intermediary, nor by an answer to an unknown caller', async () => {
     const options = { retries: 0 };
     await startScript(
       { answer: success(me, supported) },
@@ -79,7 +79,7 @@ describe('a service that announces that it keeps keys', () => {
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 
-  it('is unlearned from an answer of a service that no longer does', async () => {
+  it('changes with an answer of a service that no longer keeps keys', async () => {
     await startScript({ answer: success(me, supported) }, { answer: success(me) });
     await client.account.get();
     await client.account.get();

@@ -50,7 +50,7 @@ describe('a pace', () => {
     expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
   });
 
-  it('may be that of a whole client, which shares all else with the one it was made of', async () => {
+  it('can belong to a copy of a client that shares everything else with the original', async () => {
     const headers = { idempotency: 'supported' };
     await startScript(
       { answer: success(run, headers) },

@@ -34,7 +34,7 @@ it('adds up what runs took, without drift, and leaves out what nobody knows', ()
   expect(groupUsage('hello', [row()])).toMatchObject({ credits: 0, tokens: null, cost: null });
 });
 
-it('takes no unknown price for nothing beside runs that cost nothing', () => {
+it('counts a run of unknown cost as unknown beside runs that cost nothing', () => {
   const refused = row({
     runStatus: 'failed',
     usage: { model: 'clever', tokens: null, cost: 0, estimated: false },
@@ -43,7 +43,7 @@ it('takes no unknown price for nothing beside runs that cost nothing', () => {
   expect(groupUsage('clever', [refused, row(usage(null))]).cost).toBeNull();
 });
 
-it('counts a run that broke off as one whose cost is not known, and none that still runs', () => {
+it('counts a run that broke off as one of unknown cost, and leaves out runs that have not ended', () => {
   const broken = { model: 'clever', tokens: null, cost: null, estimated: false };
   const sum = new UsageSum();
   for (const runStatus of ['failed', 'running'] as const) sum.add(row({ runStatus, usage: broken }));

@@ -180,7 +180,7 @@ describe('keys of the local store', () => {
     expect(stored.includes(createHash('sha256').update(key).digest('hex'))).toBe(true);
   });
 
-  test("a plan and credits are a new user's; one who is there stays as they are", async () => {
+  test('a plan and credits apply to a new user only: an existing user is not changed', async () => {
     const store = await openStoreIn(service.dataDir);
     const first = await store.createKey({ user: 'eve', credits: 5 });
     expect(first).toMatchObject({ plan: 'pro', credits: 5, lastUsedAt: null, isNewUser: true });

@@ -87,7 +87,7 @@ describe('the same key with the same body', () => {
     expect(new Set(answers.map(answer => answer.data.runId)).size).toBe(1);
   });
 
-  test('takes the order of fields for nothing', async () => {
+  test('counts as the same whatever the order of its fields', async () => {
     const first = await create(greet(), 'a');
     const { promptVersionId, inputs } = greet();
     expect((await create({ inputs, promptVersionId }, 'a')).data).toEqual(first.data);
@@ -121,7 +121,7 @@ describe('a key', () => {
     expect(await runCount()).toBe(1);
   });
 
-  test('of one user is nothing to another', async () => {
+  test('of one user has no effect for another', async () => {
     const ben = await createKeyIn(service.dataDir, { user: 'ben' });
     const ours = await create(greet(), 'a');
     const his = await create(greet(), 'a', ben);

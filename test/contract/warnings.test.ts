@@ -4,7 +4,7 @@ import { TestService } from '../support/local-service.ts';
 
 const WARNING = 'gpt-5.6 does not take temperature: left out';
 
-it('returns a run with the options that were left out of its request, and only then', async () => {
+it('a run has warnings about the options left out of its request, and the field only then', async () => {
   const service = await TestService.start();
   onTestFinished(() => service.close());
   const runs = [{ output: 'Hi', warnings: [WARNING] }, { output: 'Hi' }];

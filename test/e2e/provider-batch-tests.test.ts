@@ -107,7 +107,7 @@ const STEPS: Readonly<Record<string, readonly (readonly [RegExp, StopPoint])[]>>
   ],
 };
 
-it('has no time to check, so that a limit of seconds is not met', async () => {
+it('a case that a provider batch answers has no time, so it does not meet a limit of seconds', async () => {
   writeCases('seconds: 20');
   const { code, stdout } = await test('openai');
   expect(code).toBe(5);

@@ -157,7 +157,7 @@ describe('the media of a run', () => {
     expect(await media(url)).toEqual({ http: 200, type: 'image/png', bytes });
   });
 
-  test("can't be anything else in the file system", async () => {
+  test("can't be any other file", async () => {
     const url = await picture();
     for (const other of [
       'file:///etc/passwd',

@@ -21,30 +21,33 @@ function row(seconds: number): object {
   return { runId, promptVersionId: VERSION, outputs: [], runStatus: 'succeeded', credits: 1, createdAt };
 }
 
-describe('errors of a service and what lies in front of it', () => {
+describe('an error of a service, or of something in front of it', () => {
   it.each([
     [401, 3, 'UNAUTHORIZED_ERROR'],
     [403, 3, 'FORBIDDEN_ERROR'],
     [502, 1, 'PROTOCOL_ERROR'],
-  ])('by a page with %i never shows the page, and ends it with %i', async (http, code, status) => {
-    const page = html(http, '<!doctype html><h1>secret words</h1>');
-    for (const flags of [[], ['--json']]) {
-      const { exitCode, stderr } = await runWithScript(
-        [{ answer: page, times: 'any' }],
-        ['account', ...flags],
-      );
-      expect([exitCode, stderr]).toEqual([code, expect.stringContaining(status)]);
-      expect(stderr).not.toMatch(/<|secret words/);
-    }
-  });
+  ])(
+    'that comes as a page with HTTP %i never shows the page, and the command exits with %i',
+    async (http, code, status) => {
+      const page = html(http, '<!doctype html><h1>secret words</h1>');
+      for (const flags of [[], ['--json']]) {
+        const { exitCode, stderr } = await runWithScript(
+          [{ answer: page, times: 'any' }],
+          ['account', ...flags],
+        );
+        expect([exitCode, stderr]).toEqual([code, expect.stringContaining(status)]);
+        expect(stderr).not.toMatch(/<|secret words/);
+      }
+    },
+  );
 
-  it('by a 413 says that a gateway is in the way, and what to send instead', async () => {
+  it('with HTTP 413 says that a gateway is in the way, and what to send instead', async () => {
     const { exitCode, stderr } = await runWithScript([{ answer: html(413) }], ['run', VERSION]);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/gateway.*\(PROTOCOL_ERROR\)\nSend smaller images/);
   });
 
-  it('of an error is shown with its details, inert and on ten lines at most', async () => {
+  it('is shown with its details, inert and on ten lines at most', async () => {
     const errors = Array.from({ length: 20 }, (_, at) => `wrong \u001b[31m${at}`);
     const answer = failure(422, 'VALIDATION_ERROR', 'bad', { errors });
     const { stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
@@ -53,14 +56,14 @@ describe('errors of a service and what lies in front of it', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(11);
   });
 
-  it('of an error is cut if its details are one endless line', async () => {
+  it('is cut if its details are one endless line', async () => {
     const answer = failure(422, 'VALIDATION_ERROR', 'bad', 'x'.repeat(1_000_000));
     const { stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
     expect(stderr).toContain('xxx…\n');
     expect(stderr.length).toBeLessThan(2000);
   });
 
-  it("of a refused run is shown with its details and the command that shows the target's inputs", async () => {
+  it("that refuses a run is shown with its details and the command that shows the target's inputs", async () => {
     const errors = [{ path: 'inputs.textInputs.nmae', message: 'unknown input' }];
     const answer = failure(422, 'VALIDATION_ERROR', 'invalid inputs', { errors });
     const { exitCode, stderr } = await runWithScript([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);
@@ -69,7 +72,7 @@ describe('errors of a service and what lies in front of it', () => {
     expect(stderr).toContain(`Show its inputs with: promptrun prompts get ${VERSION}`);
   });
 
-  it('of a creation of something that is neither a version nor a prompt is shown with its details', async () => {
+  it('about an id that is neither a version nor a prompt is shown with its details', async () => {
     const gone = failure(404, 'NOT_FOUND_ERROR', 'no such version', { moved: 'to the archive' });
     const none = failure(404, 'NOT_FOUND_ERROR', 'no such prompt');
     const script = [
@@ -82,7 +85,7 @@ describe('errors of a service and what lies in front of it', () => {
     expect(stderr).toContain('"moved": "to the archive"');
   });
 
-  it('of a wait that is longer than a day says no more than that', async () => {
+  it('that asks for a wait of more than a day says no more than that', async () => {
     const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, { 'retry-after': '9'.repeat(20) });
     const { exitCode, stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
     expect([exitCode, stderr]).toEqual([7, expect.stringContaining('Try again in more than a day.')]);

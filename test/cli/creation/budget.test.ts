@@ -176,7 +176,7 @@ describe('a budget', () => {
     expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
   });
 
-  it('waits for what is open, and is reached only if nothing is', async () => {
+  it('waits for open creations, and is reached only once there are none', async () => {
     const ledger = new Ledger(1, () => 60);
     const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
@@ -301,7 +301,7 @@ describe('a budget', () => {
     );
   });
 
-  it('loses nothing by way of a file of results: what was read from one adds up to the same', () => {
+  it('adds up to the same amount after its costs went through a file of results', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1e12)), fc.nat(1e12), (costs, credits) => {
         const line = { row: 1, runStatus: 'succeeded', error: null, outputs: [], tokens: 1 };
@@ -327,7 +327,7 @@ describe('a budget', () => {
     );
   });
 
-  it('keeps no request that is reserved for, such as all those of a provider batch', async () => {
+  it('does not hold the requests that it reserves for, such as all those of a provider batch', async () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const connection = new Ledger(1, () => 0).connection();
     const reserveWeakly = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
@@ -358,7 +358,7 @@ describe('a budget', () => {
   });
 });
 
-it('shows at the cap why an estimate does not fit that is only a little too high', () => {
+it('the error at a cap shows enough digits of an estimate that is only a little too high', () => {
   const reached = (cap: number, estimate: number) =>
     capReached('cost', money(cap), { spent: money(0), estimate: money(estimate) }).message;
   expect(reached(0.0005, 0.0005003)).toBe(

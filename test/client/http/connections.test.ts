@@ -75,12 +75,12 @@ describe('the connections of requests', () => {
     expect(client.slept).toEqual([]);
   });
 
-  it('may be any for a POST with a key if the service keeps keys', async () => {
+  it('are used by a POST with a key even after a second if the service keeps keys', async () => {
     const steps = [GET, 1100, POST_WITH_KEY, 1100, POST_WITH_KEY, POST];
     expect(await countConnections(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
   });
 
-  it('may not be any for a POST with a key elsewhere', async () => {
+  it('are not used by a POST with a key until the service is known to keep keys', async () => {
     expect(await countConnections([GET, POST_WITH_KEY])).toEqual([0, 1]);
   });
 });

@@ -48,7 +48,7 @@ describe('the key that a server repeats', () => {
     expect(shown(error)).toContain('[key]');
   });
 
-  it('is masked in what asks for something by a path of it, and in every event', async () => {
+  it('is masked in the error and the events of a request whose path and query hold it', async () => {
     await startScript({ answer: html(404) });
     const error = await rejection(
       client.request('GET', `/x/${KEY}`, { ...once, query: { key: KEY } }),
@@ -120,7 +120,7 @@ describe('a key', () => {
     expect(redaction.text('aab/c$(d)[e]=xx')).toBe('aab/c$(d)[e]=xx');
   });
 
-  it('is found whatever JSON writes it like', () => {
+  it('is found however JSON escapes it', () => {
     expect(new Redaction('pass"word\\1').value(JSON.parse('{"a":["pass\\"word\\\\1"]}'))).toEqual({
       a: ['[key]'],
     });

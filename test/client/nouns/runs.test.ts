@@ -205,7 +205,7 @@ describe('requests', () => {
 });
 
 describe('the resources hash', () => {
-  it('is sent once it is held, asked at each request', async () => {
+  it('is sent once the caller has a valid one, and read again for each request', async () => {
     await startScript(
       { expect: { headers: { 'cli-agent': null } }, answer: success({}), times: 2 },
       { expect: { headers: { 'cli-agent': 'hash' } }, answer: success({}) },

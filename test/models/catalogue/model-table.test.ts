@@ -151,7 +151,7 @@ describe('the models of the service', () => {
     expect(table.get('theirs')).toBeUndefined();
   });
 
-  it('of a provider that models.yaml describes badly are not asked elsewhere', async () => {
+  it('of a provider whose entry in models.yaml has a fault are not requested from another address', async () => {
     await write('providers: {openai: {baseUrl: nowhere}}');
     await load({ OPENAI_API_KEY: 'k' });
     expect(table?.get('openai/x')).toBeUndefined();
@@ -166,7 +166,7 @@ describe('the models of the service', () => {
     expect(table?.explainMissing('openai/x')).not.toContain(dataDir);
   });
 
-  it("are whatever it calls them at an endpoint of one's own", async () => {
+  it('may have any name at an endpoint whose address the user sets', async () => {
     await load({ OPENAI_BASE_URL: 'http://localhost:11434/v1' });
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(table?.get('llama3.2')).toMatchObject({

@@ -50,7 +50,7 @@ async function ask(script: string, text: string, job: JobOptions = {}, entry: ob
 
 const ANSWER = "say(id + ' answer ' + text + ' ' + count + '\\n');";
 
-it('answers run after run in the process that loaded it, and as many processes as there are runs at a time', async () => {
+it('a kept program answers run after run in one process, and runs at the same time in as many processes', async () => {
   expect(await ask(ANSWER, 'a')).toBe('a 1');
   expect(await ask(ANSWER, 'b')).toBe('b 2');
   const both = await Promise.all([ask(ANSWER, 'c'), ask(ANSWER, 'd')]);
@@ -60,7 +60,7 @@ it('answers run after run in the process that loaded it, and as many processes a
   expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
 });
 
-it("answers a run by the line with the question's id alone, whatever else it prints", async () => {
+it('a kept program answers by the line with the id of the question, whatever else it prints', async () => {
   const noisy = `
 if (count > 1) say(globalThis.last + ' answer of the one before\\n');
 globalThis.last = id;
@@ -71,13 +71,13 @@ say('\\n' + id + ' answer ' + text + '\\nmore');`;
   expect(await ask(noisy, 'c')).toBe('c');
 });
 
-it('fails a run with the fault that it reports, and continues', async () => {
+it('a kept program fails a run with the fault that it reports, and continues', async () => {
   const script = `say(id + (text === 'bad' ? ' fault "it is bad"' : ' answer ' + text + count) + '\\n');`;
   expect(await ask(script, 'bad')).toBe('thing failed: it is bad');
   expect(await ask(script, 'good')).toBe('good2');
 });
 
-it('fails a run during which it ends, takes too long or prints too much, and is started again', async () => {
+it('a kept program that ends, takes too long or prints too much fails its run, and is started again', async () => {
   const script = `
 if (text === 'end') { process.stderr.write('out of luck'); process.exitCode = 3; process.stdin.destroy(); }
 else if (text === 'much') setInterval(() => say('x'.repeat(1e6)), 1);
@@ -92,7 +92,7 @@ else if (text !== 'late') ${ANSWER}`;
   expect(await one('d')).toBe('d 1');
 });
 
-it('is ended with the run that is cancelled', async () => {
+it('a kept program ends with the run that is cancelled', async () => {
   const started = path.join(path.dirname(dataDir), 'started');
   const script = `require('node:fs').writeFileSync(${JSON.stringify(started)}, '')`;
   const stop = new AbortController();

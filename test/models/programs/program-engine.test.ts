@@ -208,7 +208,7 @@ describe('a program', () => {
     expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   });
 
-  it.runIf(isPosix)("that can't be started is said to be, and cost nothing", async () => {
+  it.runIf(isPosix)("that can't be started is reported, and costs nothing", async () => {
     const gone = await run({ program: ['no-such-program'] });
     expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'not-started' });
     writeFileSync(path.join(directory, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 });

@@ -219,7 +219,7 @@ describe('an answer that is not whole', () => {
       { body: { type: 'error', error: { message: 'oh no' } } },
       /answered with an error: oh no/,
     ],
-  ])('by %s is a failure that says so, asked once', async (_, answer, what) => {
+  ])('fails the run, says why, and is not requested again: %s', async (_, answer, what) => {
     const result = await ask({}, answer);
     expect(failure(result)).toMatch(what);
     expect(posted()).toBe(1);
@@ -244,14 +244,17 @@ describe('an answer that is not whole', () => {
     [402, 'billing_error', 'credit balance is too low', /quota of the account is used up/, true],
     [500, 'api_error', 'oops', /answered 500 oops: the fault is on its side/, false],
     [503, 'api_error', 'oops', /answered 503 oops/, false],
-  ])('by %i is a failure that says what to do, asked once', async (status, type, text, what, isRefused) => {
-    const result = await ask({}, messagesError(status, type, text));
-    expect(failure(result)).toMatch(what);
-    expect(result.isRefused).toBe(isRefused);
-    expect(posted()).toBe(1);
-  });
+  ])(
+    'with HTTP %i fails the run, says what to do, and is not requested again',
+    async (status, type, text, what, isRefused) => {
+      const result = await ask({}, messagesError(status, type, text));
+      expect(failure(result)).toMatch(what);
+      expect(result.isRefused).toBe(isRefused);
+      expect(posted()).toBe(1);
+    },
+  );
 
-  it('by 404 names what the provider has, the nearest first', async () => {
+  it('with HTTP 404 names the models that the provider has, the nearest first', async () => {
     const models = { body: { data: [{ id: 'other-1' }, { id: 'claude-8' }] } };
     const result = await ask({}, messagesError(404, 'not_found_error', 'model: claude-9'), models);
     expect(failure(result)).toMatch(/answered 404 model: claude-9: .*it has claude-8, other-1$/);
@@ -264,7 +267,7 @@ describe('an answer that is not whole', () => {
   });
 
   it.each([429, 529])(
-    'by %i is asked again as it wants, three times, and not after a minute',
+    'with HTTP %i is requested again three times, after the wait that it names, up to a minute',
     async status => {
       const waits: number[] = [];
       const sleep = async (ms: number): Promise<void> => void waits.push(ms);

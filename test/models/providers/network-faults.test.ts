@@ -92,7 +92,7 @@ describe('a fault of the network', () => {
   });
 });
 
-it('too many open connections say how to have fewer, or more', async () => {
+it('the error about too many open connections says how to have fewer, or to allow more', async () => {
   const { message, isRefused } = await explained(failed('EMFILE', 'connect'));
   expect(message).toContain(
     'too many files and connections are open (EMFILE): lower --concurrency, or raise',

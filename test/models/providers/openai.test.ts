@@ -154,7 +154,7 @@ describe('a text model', () => {
     });
   });
 
-  it('never shows a key in what it says', async () => {
+  it('never shows a key in its errors', async () => {
     provider.reset({
       status: 401,
       body: { error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef12` } },
@@ -232,7 +232,7 @@ describe('a text model', () => {
     expect(outputs[0]).toMatchObject({ type: 'error', message: matching(message) });
   });
 
-  it('that a variable leads to this machine names the key to set if it wants one', async () => {
+  it('on this machine, to which a variable leads, names the key to set if the server wants one', async () => {
     provider.reset({ status: 401, body: { error: { message: 'who are you?' } } });
     const env = { OPENAI_BASE_URL: provider.baseUrl };
     const { outputs, fault } = await ask({ provider: known('openai', env) }, {}, env);

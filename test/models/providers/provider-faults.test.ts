@@ -173,7 +173,7 @@ describe("a provider's answer that is not whole", () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('and breaks off leaves the text until then', async () => {
+  it('keeps the text that came before it broke off', async () => {
     const { runStatus, outputs } = await clever(response => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
       response.write('{"choices": [', () => response.destroy());
@@ -184,7 +184,7 @@ describe("a provider's answer that is not whole", () => {
     );
   });
 
-  it('and never ends is not read to the end', async () => {
+  it('is not read to the end if it never ends', async () => {
     const chunk = Buffer.alloc(4 * 1024 * 1024, 'a');
     let sent = 0;
     const { outputs } = await clever(response => {
@@ -380,7 +380,7 @@ describe('an answer that must be JSON', () => {
     });
   });
 
-  it('and is not fails the run with the text as it came and the first place', async () => {
+  it('fails the run if it is not, with the text as it came and the place of the fault', async () => {
     const prose = await run(prompt(head), [chatAnswer('It was today.')]);
     expect(prose.runStatus).toBe('failed');
     expect(prose.outputs).toEqual([

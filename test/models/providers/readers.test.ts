@@ -16,7 +16,7 @@ describe('an answer', () => {
     expect(await readByEngine(asked, answer)).toEqual({ ...NOTHING, ...says });
   });
 
-  it('is read alike by the packages, apart from what is known', async () => {
+  it('is read alike by the packages, apart from the listed differences', async () => {
     const lines = await Promise.all(
       CASES.map(async ({ what, asked, answer, says }) => {
         const read = await byPackage(asked, answer);

@@ -55,7 +55,7 @@ function errorText({ failed, outputs }: EngineResult): string {
   return output?.type === 'error' ? output.message : '';
 }
 
-describe('is reported in its own words, and sent as often as it is worth', () => {
+describe('a real error is reported in its own words, and its request repeated only if that can help', () => {
   it.each([...UNSUPPORTED, ...REFUSALS])('$provider $status: $says', async error => {
     const message = errorText(await askWith(error));
     expect(message).toContain(error.says);
@@ -71,7 +71,7 @@ function findFault({ means, status }: RealError): EngineFault | undefined {
   return means === 'quota' && status === 429 ? 'quota' : undefined;
 }
 
-describe('is classified', () => {
+describe('a real refusal is classified', () => {
   it.each(REFUSALS)('$provider $status, $means: $says', async error => {
     const { fault, isRefused } = await askWith(error);
     expect({ fault, isRefused }).toEqual({ fault: findFault(error), isRefused: error.means !== 'gateway' });
@@ -96,7 +96,7 @@ const FIELDS: Readonly<Record<string, RegExp>> = {
   reasoningEffort: /"reasoning(_effort)?"|"effort"|"thinkingConfig"/,
 };
 
-describe('leads to one more request without the option that is refused', () => {
+describe('a real refusal of an option leads to one more request without the option', () => {
   const known = UNSUPPORTED.filter(({ option }) => option !== undefined && option in OPTIONS);
 
   it.each(known)('$provider, $option: $says', async error => {

@@ -31,7 +31,7 @@ describe('keywords of a schema that a client leaves out', () => {
     );
   });
 
-  it('are empty for a schema that is sent unchanged', async () => {
+  it('are not reported of a schema that is sent unchanged', async () => {
     expect(await collectWarnings('openai', 'tiny')).toEqual([]);
     expect(await collectWarnings('openai-responses', 'gpt-5')).toEqual([]);
   });
