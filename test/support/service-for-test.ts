@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/service/core/clock.ts';
 import { type Service, startService } from '../../src/service/index.ts';
 import { removeDirectory } from './context.ts';
 
@@ -22,7 +23,7 @@ export interface TestRun {
 
 /** Starts a service that is closed at the end of the test, or by whatever `atEnd` gets it. */
 export async function startServiceForTest(
-  options: { syncWindowMs?: number } = {},
+  options: { syncWindowMs?: number; clock?: Clock } = {},
   atEnd: (close: () => Promise<void>) => void = onTestFinished,
 ): Promise<ServiceForTest> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));

@@ -13,6 +13,7 @@ import {
   runBatchCommand,
 } from '../../support/batch-command.ts';
 import { directoryWith, runInProcess } from '../../support/context.ts';
+import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import { Project } from '../../support/project.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
@@ -212,11 +213,13 @@ describe('a batch on the local service', () => {
   });
 
   test('a row waits for a run that takes longer than its creation; meanwhile the journal keeps its id', async () => {
-    const { env, runs } = await startServiceForTest({ syncWindowMs: 50 });
+    const serviceClock = new HandClock();
+    const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
     const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     let steps: JournalStep[] = [];
     const clock = hastyClock(async () => {
       steps = journalSteps(home);
+      serviceClock.advance(1000);
     });
     const { exitCode } = await runBatchCommand(
       ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'],

@@ -16,6 +16,7 @@ import { fileIn } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { type BatchResult, lastLines, resultLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith, TEST_NOW } from '../../support/context.ts';
+import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
 
@@ -486,16 +487,15 @@ test('a second batch on the same file is refused while the first one runs', asyn
   const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
   const args = [...SLEEPY, '--resume'];
   // Its creation is answered at once, and it asks for its run only once the second batch has ended.
-  const { env, runs } = await startServiceForTest({ syncWindowMs: 0 });
+  const serviceClock = new HandClock();
+  const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
   let letGoOn = (): void => {};
   const refused = new Promise<void>(resolve => {
     letGoOn = resolve;
   });
-  const first = runBatchCommand(args, { env, home, clock: hastyClock(() => refused) });
-  for (;;) {
-    if (readOr(path.join(home, 'results.jsonl.journal')).includes('creating')) break;
-    await new Promise(resolve => setImmediate(resolve));
-  }
+  const clock = hastyClock(() => refused.then(() => serviceClock.advance(1000)));
+  const first = runBatchCommand(args, { env, home, clock });
+  await expect.poll(() => readOr(path.join(home, 'results.jsonl.journal'))).toContain('creating');
   const second = await runBatchCommand(args, { env, home });
   letGoOn();
   expect(second.exitCode).toBe(2);
@@ -515,10 +515,12 @@ test.each([
     const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
     const file = path.join(home, out);
     const args = SLEEPY.map(arg => (arg === 'results.jsonl' ? out : arg));
-    const { env, runs } = await startServiceForTest({ syncWindowMs: 0 });
+    const serviceClock = new HandClock();
+    const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
     const clock = hastyClock(async () => {
       rmSync(file, { force: true });
       if (saved !== undefined) writeFileSync(file, saved);
+      serviceClock.advance(1000);
     });
     const first = await runBatchCommand(args, { env, home, clock });
     expect(first.exitCode).toBe(1);
