@@ -127,13 +127,13 @@ async function rowsIn(
   options: ReadOptions,
 ): Promise<Listed> {
   const rows: RunRow[] = [];
-  let left = maxPages;
+  let pagesLeft = maxPages;
   for (const span of spans) {
-    if (left <= 0) return { rows, complete: false };
+    if (pagesLeft <= 0) return { rows, complete: false };
     for await (const page of client.runs.pages({ ...span }, options)) {
       rows.push(...page.rows);
-      left -= 1;
-      if (left <= 0 && page.hasMore) return { rows, complete: false };
+      pagesLeft -= 1;
+      if (pagesLeft <= 0 && page.hasMore) return { rows, complete: false };
     }
   }
   return { rows, complete: true };

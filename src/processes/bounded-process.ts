@@ -48,7 +48,7 @@ export class BoundedProcess {
     signal?.throwIfAborted();
     this.#child ??= this.#start();
     const child = this.#child;
-    const settled = new AbortController();
+    const settling = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     child.ref();
     child.channel?.ref();
@@ -60,7 +60,7 @@ export class BoundedProcess {
         };
         // After a busy period, timers fire before replies that have arrived already.
         const onTimeUp = (): void => {
-          setImmediate(() => (settled.signal.aborted ? undefined : fail(pastTime(what, timeMs))));
+          setImmediate(() => (settling.signal.aborted ? undefined : fail(pastTime(what, timeMs))));
         };
         const onReply = (reply: ProcessReply): void => {
           if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + PROCESS_GRACE_MS);
@@ -71,8 +71,8 @@ export class BoundedProcess {
           fail(this.#exitError(what, code, signal));
         child.on('message', onReply).on('error', fail).on('exit', onExit);
         const onAbort = (): void => fail(toError(signal?.reason));
-        signal?.addEventListener('abort', onAbort, { signal: settled.signal });
-        settled.signal.addEventListener('abort', () =>
+        signal?.addEventListener('abort', onAbort, { signal: settling.signal });
+        settling.signal.addEventListener('abort', () =>
           child.off('message', onReply).off('error', fail).off('exit', onExit),
         );
         // The exit event reports why the order could not be sent.
@@ -84,7 +84,7 @@ export class BoundedProcess {
       throw error;
     } finally {
       clearTimeout(timer);
-      settled.abort();
+      settling.abort();
       child.unref();
       child.channel?.unref();
     }

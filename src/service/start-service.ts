@@ -210,17 +210,17 @@ async function stopServing(
   graceMs: number,
   stopped: AbortController,
 ): Promise<void> {
-  const closed = new Promise<void>(resolve => server.close(() => resolve()));
+  const serverClosed = new Promise<void>(resolve => server.close(() => resolve()));
   endUnused();
   // The headers of a request may still be arriving.
-  const arriving = graceMs > 0 ? resultWithin(graceMs, clock, closed) : undefined;
+  const arriving = graceMs > 0 ? resultWithin(graceMs, clock, serverClosed) : undefined;
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
   stopped.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
   await requests.endedWithin(LAST_HTTP_ANSWERS_MS, clock);
   // The remaining connections are idle, or have had their time.
   server.closeAllConnections();
-  await closed;
+  await serverClosed;
 }
 
 /** Creates a key on the first start only; never again, even if it is revoked later. */

@@ -36,7 +36,7 @@ function forgetLastMatch(): void {
 
 function countWithin(json: string, { values, levels }: Required<JsonBounds>): void {
   const marks = /["[\]{},]/g;
-  let separated = 0;
+  let separators = 0;
   let strings = 0;
   let depth = 0;
   for (let match = marks.exec(json); match; match = marks.exec(json)) {
@@ -48,11 +48,11 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
       depth -= 1;
     } else {
       if (mark !== ',') depth += 1;
-      if (!EMPTY_JSON.has(json.slice(match.index, match.index + 2))) separated += 1;
+      if (!EMPTY_JSON.has(json.slice(match.index, match.index + 2))) separators += 1;
     }
     if (depth > levels) throw new JsonPastBound(`has more than ${groupedDigits(levels)} levels`);
     // Field names are strings too.
-    if (separated >= values || strings > 2 * values) {
+    if (separators >= values || strings > 2 * values) {
       throw new JsonPastBound(`holds more than ${groupedDigits(values)} values`);
     }
   }

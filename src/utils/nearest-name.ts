@@ -29,23 +29,23 @@ export function isTypo(typed: string, name: string): boolean {
 }
 
 /** Counts the letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone need more. */
-function editDistance(one: string, other: string, limit: number): number {
-  if (Math.abs(one.length - other.length) > limit) return limit + 1;
-  let before: number[] = [];
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const same = one[i - 1] === other[j - 1];
-      const costs = [at(row, j) + 1, at(next, j - 1) + 1, at(row, j - 1) + (same ? 0 : 1)];
-      const swapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      if (swapped) costs.push(at(before, j - 2) + 1);
-      next.push(Math.min(...costs));
+function editDistance(from: string, to: string, limit: number): number {
+  if (Math.abs(from.length - to.length) > limit) return limit + 1;
+  let rowBefore: number[] = [];
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const nextRow = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const same = from[i - 1] === to[j - 1];
+      const costs = [at(row, j) + 1, at(nextRow, j - 1) + 1, at(row, j - 1) + (same ? 0 : 1)];
+      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      if (swapped) costs.push(at(rowBefore, j - 2) + 1);
+      nextRow.push(Math.min(...costs));
     }
-    before = row;
-    row = next;
+    rowBefore = row;
+    row = nextRow;
   }
-  return at(row, other.length);
+  return at(row, to.length);
 }
 
 function at(row: readonly number[], index: number): number {

@@ -6,7 +6,7 @@ export class PastBound extends Error {
 }
 
 /** The one context in which V8 calls actions: making one takes longer than most of them. */
-const timed: { run?: () => void } = {};
+const timedAction: { run?: () => void } = {};
 
 /**
  * Runs an action that V8 itself stops at a time limit: counting steps can't stop a regular expression.
@@ -17,10 +17,10 @@ const timed: { run?: () => void } = {};
  */
 export function withinTime<T>(what: string, limitMs: number, action: () => T, leftMs = limitMs): T {
   const result: { value?: T } = {};
-  timed.run = () => {
+  timedAction.run = () => {
     result.value = action();
   };
-  const context = isContext(timed) ? timed : createContext(timed);
+  const context = isContext(timedAction) ? timedAction : createContext(timedAction);
   try {
     runInContext('run()', context, { timeout: Math.max(1, Math.ceil(leftMs)) });
   } catch (error) {
@@ -28,7 +28,7 @@ export function withinTime<T>(what: string, limitMs: number, action: () => T, le
     if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     throw pastTime(what, limitMs);
   } finally {
-    delete timed.run;
+    delete timedAction.run;
   }
   return result.value as T;
 }

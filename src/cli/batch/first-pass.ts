@@ -72,14 +72,14 @@ class RowCheck {
   /** Rows with a result and no journal, by the ids of their runs. */
   readonly #ended = new Map<string, SourceRow>();
 
-  constructor(ctx: Context, batch: PreparedBatch, before: EarlierState) {
+  constructor(ctx: Context, batch: PreparedBatch, earlierState: EarlierState) {
     this.#ctx = ctx;
     this.#batch = batch;
-    this.#before = before;
-    this.#handed = handedRows(before.journal);
-    const results = [...before.results.states];
+    this.#before = earlierState;
+    this.#handed = handedRows(earlierState.journal);
+    const results = [...earlierState.results.states];
     this.#neverRan = new Set(results.filter(([, state]) => madeNoRun(state)).map(([id]) => id));
-    this.#strays = new Set([...idsThatNeedRows(before), ...this.#handed.keys()]);
+    this.#strays = new Set([...idsThatNeedRows(earlierState), ...this.#handed.keys()]);
   }
 
   async take(row: SourceRow, isOwn: boolean): Promise<void> {
@@ -99,7 +99,7 @@ class RowCheck {
 
   /** Returns the error that keeps the batch from resuming. */
   fault({ out, newRows, changed }: BatchOptions, source: string): CliError | undefined {
-    const named = ({ id, line }: SourceRow): string => `row ${JSON.stringify(id)} (${source} line ${line})`;
+    const rowName = ({ id, line }: SourceRow): string => `row ${JSON.stringify(id)} (${source} line ${line})`;
     const [stray] = this.#strays;
     const run = this.#before.results.unmatchedRun?.();
     if (stray !== undefined || run !== undefined) {
@@ -110,7 +110,7 @@ class RowCheck {
     }
     if (this.#unknown !== undefined && !newRows) {
       return usageError(
-        `${out} has no result of ${named(this.#unknown)}, and the journal is missing, so the row may have been run`,
+        `${out} has no result of ${rowName(this.#unknown)}, and the journal is missing, so the row may have been run`,
         'If the rows without a result are new or corrected, add --new-rows.',
       );
     }
@@ -118,8 +118,8 @@ class RowCheck {
     if (first === undefined || changed !== undefined) return undefined;
     return usageError(
       more.length === 0
-        ? `${named(first)} has changed since it was sent: its inputs, version or options differ`
-        : `${named(first)} and ${more.length} more have changed since they were sent: their inputs, version or options differ`,
+        ? `${rowName(first)} has changed since it was sent: its inputs, version or options differ`
+        : `${rowName(first)} and ${more.length} more have changed since they were sent: their inputs, version or options differ`,
       'Add --changed run to run such rows again, or --changed skip to keep their results.',
     );
   }

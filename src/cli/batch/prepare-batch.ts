@@ -49,18 +49,18 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const opened = await connectionFor(ctx, options.target);
   checkCostCap(options.caps, opened);
   const connection = pacedConnection(ctx, opened, options.rate);
-  const resolved = await resolveTarget(ctx, connection, options.target, {
+  const resolvedTarget = await resolveTarget(ctx, connection, options.target, {
     source: 'command line',
     model: options.model,
   });
-  const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
+  const { promptVersionId, config } = await readVersion(ctx, connection, resolvedTarget);
   await checkModelAccess(connection, promptVersionId);
   if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions, UNCHECKED);
   const fields = describeConfig(config);
   return {
     connection,
     promptVersionId,
-    estimatedCredits: resolved.estimatedCredits,
+    estimatedCredits: resolvedTarget.estimatedCredits,
     fields,
     common: await takeNamedImages(fields, { text, images: openedImages }, commandLineImages(ctx)),
     runOptions,

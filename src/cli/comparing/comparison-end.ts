@@ -30,11 +30,11 @@ function capError(reached: CliError, rows: readonly ComparedRow[]): CliError {
 
 /** Throws if rows of a comparison were not run. @throws {CliError} the fault that stopped them, with their number */
 function refusePostponed(rows: readonly ComparedRow[]): void {
-  const left = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
-  const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
+  const rowsLeft = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
+  const fault = rowsLeft.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
   const { status, message, exitCode, data, hints } = fault;
-  throw new CliError(`${message}; ${counted(left.length, 'row')} left`, {
+  throw new CliError(`${message}; ${counted(rowsLeft.length, 'row')} left`, {
     status,
     exitCode,
     data,

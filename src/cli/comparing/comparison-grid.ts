@@ -69,11 +69,11 @@ export async function comparisonGrid(
 }
 
 function variantTotals(results: readonly VariantResult[], budget: Budget): string[] {
-  const done = results.filter(result => !isNotRun(result));
-  const succeeded = done.filter(variantSucceeded).length;
+  const ranResults = results.filter(result => !isNotRun(result));
+  const succeeded = ranResults.filter(variantSucceeded).length;
   const seconds = sumOfSeconds(results.map(result => result.seconds));
   const spent = budget.totals(results.flatMap(({ run }) => run?.runId ?? []));
-  const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
+  const counts = [succeeded, ranResults.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
   return [...counts, ...spentCells(spent, { withCredits: true })];
 }
 

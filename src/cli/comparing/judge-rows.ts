@@ -138,14 +138,14 @@ async function judgeRow(
   entry: { readonly file: TestFile; readonly testCase: TestCase },
   { variants, judge, budget, rounds }: JudgingTools & { readonly rounds: QuestionRounds | undefined },
 ): Promise<ComparedRowJudgement> {
-  const judged = variants.map(async ({ connection, model }, index) => {
+  const judgedVariants = variants.map(async ({ connection, model }, index) => {
     const [result, request] = [results[index], requests[index]];
     if (result?.run === undefined || request === undefined) return undefined;
     const tools = { judge, budget, log: unloggedQuestions(`${row}-${index}`), rounds };
     const check = () => checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
     return rounds ? rounds.during(check) : check();
   });
-  const repetitions = await Promise.all(judged);
+  const repetitions = await Promise.all(judgedVariants);
   return {
     case: entry.testCase.name,
     passes: repetitions.map(repetition =>

@@ -114,12 +114,12 @@ interface Finders {
 }
 
 async function checkedRow(
-  { row, id, inputs: { text, images: named } }: ReadableRow,
+  { row, id, inputs: { text, images: namedImages } }: ReadableRow,
   common: CommonInputs,
   variants: readonly Variant[],
   finders: Finders,
 ): Promise<CheckedRow> {
-  const images = await openImages(finders.own, named);
+  const images = await openImages(finders.own, namedImages);
   const requests: RunRequest[] = [];
   for (const variant of variants) {
     const request = variantRequest(variant, { text, images }, common, finders).catch((error: unknown) => {

@@ -46,15 +46,18 @@ export class CachedFacts {
   /** Returns every prompt of the local service, then the cached prompts, last used first. */
   async prompts(): Promise<readonly KnownPrompt[]> {
     const service = this.#service();
-    const local = service === 'local' ? (await this.#localFacts()).prompts : [];
+    const localPrompts = service === 'local' ? (await this.#localFacts()).prompts : [];
     const cache = new PromptCache(this.#ctx.settings.directory, service);
     const slugs = cache.slugs();
-    const read = cache.all().map(({ model: modelIndex, ...version }) => ({
+    const cachedPrompts = cache.all().map(({ model: modelIndex, ...version }) => ({
       ...version,
       slug: slugs.get(version.promptId),
       modelIndex,
     }));
-    return [...local, ...read.filter(({ promptId }) => !local.some(prompt => prompt.promptId === promptId))];
+    return [
+      ...localPrompts,
+      ...cachedPrompts.filter(({ promptId }) => !localPrompts.some(prompt => prompt.promptId === promptId)),
+    ];
   }
 
   /** Returns the names of prompts with their titles; a prompt without a slug appears once, by its newest id. */

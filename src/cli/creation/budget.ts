@@ -149,24 +149,25 @@ export class Budget {
     request: CreationRequest,
     { estimatedCredits, providerBatch = false, entry }: ReserveOptions,
   ): Promise<Estimate> {
-    const listed = creditsIn(estimatedCredits);
-    const expected =
+    const listedCredits = creditsIn(estimatedCredits);
+    const knownCostOfRun =
       this.#caps.cost === undefined ? undefined : await knownCost(connection, request, { providerBatch });
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
       await this.#spending.readCosts();
       if (this.#caps.credits !== undefined) await this.#readCredits();
-      const dearest = this.#spending.dearest(costKey(connection, request), expected?.model ?? '');
+      const dearest = this.#spending.dearest(costKey(connection, request), knownCostOfRun?.model ?? '');
       const estimate = {
-        cost: expected === undefined ? 0 : expectedCost(expected, dearest.cost),
-        credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listed),
+        cost: knownCostOfRun === undefined ? 0 : expectedCost(knownCostOfRun, dearest.cost),
+        credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listedCredits),
       };
-      const blocked = this.#room.take(estimate, entry?.id);
-      if (blocked === undefined) return estimate;
+      const blockedUnit = this.#room.take(estimate, entry?.id);
+      if (blockedUnit === undefined) return estimate;
       if (this.#caps.credits !== undefined && this.#spending.hasUnreadCredits) continue;
       // The requests in a provider's batch end together.
-      if (this.#room.isIdle || providerBatch) throw this.#refusal(blocked, estimate[blocked], entry?.id);
+      if (this.#room.isIdle || providerBatch)
+        throw this.#refusal(blockedUnit, estimate[blockedUnit], entry?.id);
       await this.#untilOneEnds();
     }
   }
@@ -248,13 +249,13 @@ export class Budget {
    * @param what the things that the command runs, such as `rows`
    */
   spentLines(what: string): string[] {
-    const all = this.totals();
-    if (this.#ctx.isReplay) return all.runs === 0 ? [] : [`the ${what} were answered from recordings`];
+    const totals = this.totals();
+    if (this.#ctx.isReplay) return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
     const isCapped = this.limitsCredits;
-    if (this.#runsBefore.size === 0) return spendingText(all, { isCapped });
+    if (this.#runsBefore.size === 0) return spendingText(totals, { isCapped });
     const now = this.totals(this.newRuns.map(({ runId }) => runId));
     const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, { isCapped });
-    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, { isCapped }))];
+    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(totals, { isCapped }))];
   }
 
   /** Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing. */

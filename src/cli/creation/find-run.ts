@@ -53,23 +53,23 @@ export async function searchRuns(
 ): Promise<SearchResult[]> {
   const { client } = connection;
   const { signal, maxPages } = options;
-  const listed = await findLostRuns(client, doubts.map(lostCreation), {
+  const searches = await findLostRuns(client, doubts.map(lostCreation), {
     knownRunIds: new Set(),
     signal,
     ...(maxPages !== undefined && { maxPages }),
   });
   // Read the journal after the list: every listed run of this machine is then in it.
   const offsetMs = client.clock.offsetMs ?? 0;
-  const ids = new Set(listed.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
-  const known = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.mentioned(ids))]);
-  const searched = doubts.map((doubt, index) => {
-    const { candidates, complete } = listed[index] ?? { candidates: [], complete: false };
-    return { doubt, complete, candidates: candidates.filter(({ runId }) => !known.has(runId)) };
+  const ids = new Set(searches.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
+  const knownRunIds = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.mentioned(ids))]);
+  const searchedDoubts = doubts.map((doubt, index) => {
+    const { candidates, complete } = searches[index] ?? { candidates: [], complete: false };
+    return { doubt, complete, candidates: candidates.filter(({ runId }) => !knownRunIds.has(runId)) };
   });
-  const mayAdopt = isKeyExclusive(ctx) && searched.some(({ candidates }) => candidates.length === 1);
-  const others = mayAdopt ? await othersInDoubt(ctx, connection, doubts, offsetMs) : [];
-  return searched.map(({ doubt, complete, candidates }) => {
-    const isMistakable = [...others, ...(options.otherDoubts ?? [])].some(other =>
+  const mayAdopt = isKeyExclusive(ctx) && searchedDoubts.some(({ candidates }) => candidates.length === 1);
+  const otherDoubts = mayAdopt ? await othersInDoubt(ctx, connection, doubts, offsetMs) : [];
+  return searchedDoubts.map(({ doubt, complete, candidates }) => {
+    const isMistakable = [...otherDoubts, ...(options.otherDoubts ?? [])].some(other =>
       overlaps(other, doubt, offsetMs),
     );
     const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
@@ -84,13 +84,13 @@ function lostCreation({ promptVersionId, time, clockOffsetMs }: UnansweredCreati
 }
 
 /** Returns true if the run of one creation could be mistaken for the other's, by either clock. */
-function overlaps(other: UnansweredCreation, doubt: UnansweredCreation, offsetMs: number): boolean {
-  if (other.id === doubt.id || other.promptVersionId !== doubt.promptVersionId) return false;
-  const apart = [
-    Date.parse(other.time) - Date.parse(doubt.time),
-    serviceTime(other, offsetMs) - serviceTime(doubt, offsetMs),
+function overlaps(otherCreation: UnansweredCreation, doubt: UnansweredCreation, offsetMs: number): boolean {
+  if (otherCreation.id === doubt.id || otherCreation.promptVersionId !== doubt.promptVersionId) return false;
+  const gapsMs = [
+    Date.parse(otherCreation.time) - Date.parse(doubt.time),
+    serviceTime(otherCreation, offsetMs) - serviceTime(doubt, offsetMs),
   ];
-  return apart.some(ms => Math.abs(ms) < CREATION_WINDOW_MS);
+  return gapsMs.some(ms => Math.abs(ms) < CREATION_WINDOW_MS);
 }
 
 /** Returns the service's time of a creation in milliseconds since the Unix epoch, by the clock offset then or, if unknown, now. */
@@ -105,13 +105,14 @@ async function othersInDoubt(
   doubts: readonly UnansweredCreation[],
   offsetMs: number,
 ): Promise<UnansweredCreation[]> {
-  const local = Math.min(...doubts.map(({ time }) => Date.parse(time))) - CREATION_WINDOW_MS;
-  const remote = Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - CREATION_WINDOW_MS;
+  const oldestLocalTime = Math.min(...doubts.map(({ time }) => Date.parse(time))) - CREATION_WINDOW_MS;
+  const oldestServiceTime =
+    Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - CREATION_WINDOW_MS;
   const isOlder = (entry: UnansweredCreation): boolean =>
-    Date.parse(entry.time) < local && serviceTime(entry, offsetMs) < remote;
-  const others: UnansweredCreation[] = [];
+    Date.parse(entry.time) < oldestLocalTime && serviceTime(entry, offsetMs) < oldestServiceTime;
+  const otherDoubts: UnansweredCreation[] = [];
   for await (const entry of journal.newestFirst(isOlder)) {
-    if (entry.baseUrl === service && mayHaveMadeRun(entry)) others.push(entry);
+    if (entry.baseUrl === service && mayHaveMadeRun(entry)) otherDoubts.push(entry);
   }
-  return others;
+  return otherDoubts;
 }

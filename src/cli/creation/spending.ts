@@ -94,11 +94,11 @@ export class Spending {
 
   /** Returns the amounts of the most expensive run of these kinds or models; the cost is per answer. */
   dearest(...kinds: readonly string[]): Estimate {
-    const most = (unit: Unit): number | undefined => {
+    const highestAmount = (unit: Unit): number | undefined => {
       const amounts = kinds.flatMap(kind => this.#dearest[unit].get(kind) ?? []);
       return amounts.length === 0 ? undefined : Math.max(...amounts);
     };
-    return { cost: most('cost'), credits: most('credits') };
+    return { cost: highestAmount('cost'), credits: highestAmount('credits') };
   }
 
   /**
@@ -142,19 +142,19 @@ export class Spending {
   async readCredits(signal: AbortSignal, options: ReadOptions = {}): Promise<void> {
     if (!this.#hasUnreadCredits) return;
     this.#hasUnreadCredits = false;
-    const unknown = [...this.#unknown.credits].filter(({ isListed }) => isListed);
-    for (const [{ client }, runs] of byConnection(unknown)) {
-      const wanted = new Map(runs.map(run => [run.runId, run]));
+    const unreadRuns = [...this.#unknown.credits].filter(({ isListed }) => isListed);
+    for (const [{ client }, runs] of byConnection(unreadRuns)) {
+      const wantedRuns = new Map(runs.map(run => [run.runId, run]));
       let pagesLeft = Math.ceil(runs.length / MAX_LIST_LIMIT);
       for await (const { rows } of client.runs.pages({}, { signal, ...options })) {
         for (const row of rows) {
-          const run = wanted.get(row.runId);
+          const run = wantedRuns.get(row.runId);
           const credits = row.credits === null ? 0 : creditsIn(row.credits);
           if (run !== undefined && isOver(row)) this.#settle(run, 'credits', credits);
-          wanted.delete(row.runId);
+          wantedRuns.delete(row.runId);
         }
         pagesLeft -= 1;
-        if (pagesLeft === 0 || wanted.size === 0) break;
+        if (pagesLeft === 0 || wantedRuns.size === 0) break;
       }
     }
   }
@@ -177,11 +177,11 @@ export class Spending {
 
   #noteDearest({ kind, counted }: SpentRun, unit: Unit, amount: number): void {
     // The cost per answer is known once the embedded service has counted the run.
-    const each = unit === 'credits' ? amount : counted && amount / counted.answers;
-    if (each === undefined) return;
+    const amountPerAnswer = unit === 'credits' ? amount : counted && amount / counted.answers;
+    if (amountPerAnswer === undefined) return;
     const dearest = this.#dearest[unit];
     for (const name of counted === undefined ? [kind] : [kind, counted.model]) {
-      dearest.set(name, Math.max(dearest.get(name) ?? 0, each));
+      dearest.set(name, Math.max(dearest.get(name) ?? 0, amountPerAnswer));
     }
   }
 

@@ -19,18 +19,18 @@ export interface QuestionAnswers {
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
-  supplied: PlacedInputs,
+  suppliedInputs: PlacedInputs,
 ): Promise<{ inputs: PlacedInputs; answers: QuestionAnswers }> {
   if (!fields.known) {
-    const text = supplied.text.size + supplied.images.length > 0 ? [] : await askFreely(ctx);
+    const text = suppliedInputs.text.size + suppliedInputs.images.length > 0 ? [] : await askFreely(ctx);
     return {
-      inputs: { ...supplied, text: new Map([...supplied.text, ...text]) },
+      inputs: { ...suppliedInputs, text: new Map([...suppliedInputs.text, ...text]) },
       answers: { text, images: [] },
     };
   }
   const prompter = await ctx.prompter();
   const text: [string, string][] = [];
-  for (const field of fields.text.filter(({ key }) => !supplied.text.has(key))) {
+  for (const field of fields.text.filter(({ key }) => !suppliedInputs.text.has(key))) {
     const { key: message, description, required } = field;
     const answer = await ASK[questionKind(field)](
       prompter,
@@ -40,7 +40,7 @@ export async function askForInputs(
     );
     if (answer !== undefined) text.push([field.key, answer]);
   }
-  const images = [...supplied.images];
+  const images = [...suppliedInputs.images];
   const files: string[] = [];
   for (const [index, field] of fields.images.entries()) {
     if (images[index] !== undefined) continue;
@@ -49,7 +49,7 @@ export async function askForInputs(
     files.push(field.name === undefined ? file : `${field.name}=${file}`);
   }
   return {
-    inputs: { text: new Map([...supplied.text, ...text]), images },
+    inputs: { text: new Map([...suppliedInputs.text, ...text]), images },
     answers: { text, images: files },
   };
 }
@@ -95,41 +95,41 @@ const ASK: Readonly<Record<QuestionKind, Ask>> = {
     return JSON.stringify(answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))));
   },
   choice(prompter, field, question, signal) {
-    const { required, default: standard, choices: values = [] } = field;
+    const { required, default: defaultValue, choices: values = [] } = field;
     const choices: Choice<string | undefined>[] = namedChoices(field);
-    if (!required && (standard === undefined || !values.includes(standard))) {
+    if (!required && (defaultValue === undefined || !values.includes(defaultValue))) {
       choices.unshift({
         value: undefined,
-        name: standard === undefined ? '(none)' : `(default: ${standard})`,
+        name: defaultValue === undefined ? '(none)' : `(default: ${defaultValue})`,
       });
     }
-    return prompter.choice({ ...question, choices, default: standard }, signal);
+    return prompter.choice({ ...question, choices, default: defaultValue }, signal);
   },
   async several(prompter, field, question, signal) {
-    const { choices = [], default: standard = '' } = field;
+    const { choices = [], default: defaultValue = '' } = field;
     const { min, max } = choiceLimits(field);
-    const wanted = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
-    const chosen = await prompter.several(
+    const limitText = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
+    const chosenValues = await prompter.several(
       {
         ...question,
-        description: [question.description, `(${wanted})`].filter(Boolean).join(' '),
+        description: [question.description, `(${limitText})`].filter(Boolean).join(' '),
         choices: namedChoices(field),
-        defaults: choices.filter(choice => standard.split(', ').includes(choice)),
+        defaults: choices.filter(choice => defaultValue.split(', ').includes(choice)),
         min,
         max,
       },
       signal,
     );
-    return chosen.length === 0 && !question.required ? undefined : chosen.join(', ');
+    return chosenValues.length === 0 && !question.required ? undefined : chosenValues.join(', ');
   },
 };
 
 async function unlessEmpty(
   asking: Promise<string>,
-  standard: string | undefined,
+  defaultValue: string | undefined,
 ): Promise<string | undefined> {
   const answer = await asking;
-  return answer === '' && standard === undefined ? undefined : answer;
+  return answer === '' && defaultValue === undefined ? undefined : answer;
 }
 
 function jsonProblem(answer: string): string | undefined {

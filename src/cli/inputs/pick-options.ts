@@ -20,18 +20,18 @@ export async function pickOptions(
   connection: Connection,
   prompt: ChosenPrompt,
 ): Promise<readonly string[]> {
-  const all = await listedModels(ctx, connection);
-  const models = all.filter((model, index) => mayBeUsed(connection, prompt, model, index));
-  const accepted = acceptedOptions(models);
-  const chosen = new Map<string, string>();
-  while (accepted.size > 0) {
-    const key = await pickKey(ctx, models, accepted, keyValueTexts(chosen));
+  const allModels = await listedModels(ctx, connection);
+  const models = allModels.filter((model, index) => mayBeUsed(connection, prompt, model, index));
+  const acceptedValues = acceptedOptions(models);
+  const chosenValues = new Map<string, string>();
+  while (acceptedValues.size > 0) {
+    const key = await pickKey(ctx, models, acceptedValues, keyValueTexts(chosenValues));
     if (key === undefined) break;
-    const value = await pickValue(ctx, key, accepted.get(key) ?? new Set());
-    if (value === undefined) chosen.delete(key);
-    else chosen.set(key, value);
+    const value = await pickValue(ctx, key, acceptedValues.get(key) ?? new Set());
+    if (value === undefined) chosenValues.delete(key);
+    else chosenValues.set(key, value);
   }
-  return keyValueTexts(chosen);
+  return keyValueTexts(chosenValues);
 }
 
 /** Returns the models; empty if the service can't list them, because options are optional. */
@@ -64,16 +64,19 @@ function mayBeUsed(
 async function pickKey(
   ctx: Context,
   models: readonly Model[],
-  accepted: ReadonlyMap<string, ReadonlySet<string>>,
-  chosen: readonly string[],
+  acceptedValues: ReadonlyMap<string, ReadonlySet<string>>,
+  chosenTexts: readonly string[],
 ): Promise<string | undefined> {
   const takers = (key: string): string[] =>
     models
       .filter(({ availableRunOptions: options }) => options.some(option => option.key === key))
       .map(({ model }) => model);
   const choices: Choice<string | undefined>[] = [
-    { value: undefined, name: chosen.length === 0 ? 'the defaults' : `continue with ${chosen.join(' ')}` },
-    ...[...accepted].map(([key, values]) => ({
+    {
+      value: undefined,
+      name: chosenTexts.length === 0 ? 'the defaults' : `continue with ${chosenTexts.join(' ')}`,
+    },
+    ...[...acceptedValues].map(([key, values]) => ({
       value: key,
       name: key,
       description: `${[...values].join(', ')}, for ${takers(key).join(', ')}`,

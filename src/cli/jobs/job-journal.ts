@@ -56,17 +56,17 @@ export class BatchJournal implements JobJournal {
   private constructor(
     place: FileBelow,
     handle: FileHandle,
-    read: ReadJournal,
+    journal: ReadJournal,
     private readonly canResume: boolean,
   ) {
     this.#place = place;
     this.file = path.join(place.folder, place.name);
-    this.facts = read.facts;
-    this.extras = read.extras;
-    this.earlier = read.earlier;
-    this.#hasJobs = read.states.size + read.handovers.size > 0;
-    this.#states = read.states;
-    this.#handovers = read.handovers;
+    this.facts = journal.facts;
+    this.extras = journal.extras;
+    this.earlier = journal.earlier;
+    this.#hasJobs = journal.states.size + journal.handovers.size > 0;
+    this.#states = journal.states;
+    this.#handovers = journal.handovers;
     this.#lines = AppendLog.on(handle);
   }
 

@@ -81,12 +81,12 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   const handle = await openForReading(place);
   if (handle === undefined) return { ...content, facts };
   const text = handle.createReadStream({ encoding: 'utf8' });
-  let torn: { readonly text: string; readonly line: number } | undefined;
+  let tornLine: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
-    if (torn !== undefined) refuseJournal(file, torn.line);
+    if (tornLine !== undefined) refuseJournal(file, tornLine.line);
     const value = parseJson(source);
     if (!isJsonObject(value)) {
-      torn = { text: source, line };
+      tornLine = { text: source, line };
       continue;
     }
     const event = toJournalEvent(value, String(facts?.['service']));
@@ -100,7 +100,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     if (facts === undefined) refuseJournal(file, line);
     if (event) applyEvent(content, event);
   }
-  if (torn?.line === 1 && !isBeginning(torn.text)) refuseJournal(file, torn.line);
+  if (tornLine?.line === 1 && !isBeginning(tornLine.text)) refuseJournal(file, tornLine.line);
   return { ...content, facts };
 }
 
@@ -154,18 +154,18 @@ function applyEvent({ states, handovers, extras, earlier }: JournalContent, even
 }
 
 function stateAfter(
-  before: JobState | undefined,
+  stateBefore: JobState | undefined,
   { job, step, entry, runId, recovered, error, mayHaveRun, result }: StepEvent,
 ): JobState {
-  const runIds = before?.runIds ?? [];
+  const runIds = stateBefore?.runIds ?? [];
   const isNew = typeof runId === 'string' && !runIds.includes(runId);
   return {
     row: job.row,
     step,
-    entry: step === 'creating' ? entry : before?.entry,
-    runId: runId ?? (step === 'creating' || step === 'waiting' ? undefined : before?.runId),
+    entry: step === 'creating' ? entry : stateBefore?.entry,
+    runId: runId ?? (step === 'creating' || step === 'waiting' ? undefined : stateBefore?.runId),
     runIds: isNew ? [...runIds, runId] : runIds,
-    recovered: recovered === true || (before?.recovered === true && step !== 'creating'),
+    recovered: recovered === true || (stateBefore?.recovered === true && step !== 'creating'),
     error: error ?? undefined,
     mayHaveRun: mayHaveRun === true,
     result,

@@ -126,7 +126,7 @@ class RunningJob {
 
   async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
     const { ctx, connection, journal, budget, estimatedCredits, stopping } = this.#work;
-    const created = await createAndWait(ctx, connection, body, {
+    const creation = await createAndWait(ctx, connection, body, {
       retries: 0,
       budget,
       reservation: this.#job.reservation,
@@ -152,8 +152,8 @@ class RunningJob {
         this.#events.onCreated();
       },
     });
-    if (created.kind === 'running') throw new Error('the run is still running after the wait');
-    return created.run;
+    if (creation.kind === 'running') throw new Error('the run is still running after the wait');
+    return creation.run;
   }
 
   /** Returns the milliseconds to wait before the creation is sent again; undefined if it must not be. */

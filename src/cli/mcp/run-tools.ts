@@ -122,7 +122,7 @@ async function createAndFollow(
     for (const signal of [call.signal, withoutListenerLimit(ctx.signal)]) {
       signal.addEventListener('abort', () => void noteRun(), { signal: ended });
     }
-    const created = await createAndWait(ctx, connection, request, {
+    const creation = await createAndWait(ctx, connection, request, {
       reservation: call.reservation,
       waitSignal: call.signal,
       onBegin: async entry => {
@@ -134,7 +134,7 @@ async function createAndFollow(
         if (call.signal.aborted) void noteRun();
       },
     });
-    if (created.kind === 'ended') return created.run;
+    if (creation.kind === 'ended') return creation.run;
     throw new Error('a run that was waited for has not ended');
   });
 }

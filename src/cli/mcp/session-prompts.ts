@@ -49,13 +49,13 @@ export class SessionPrompts {
     const session = new SessionPrompts(ctx, options);
     await session.#directory?.list();
     if (options.allow.length === 0) return session;
-    const allowed = new Set<string>();
+    const allowedTargets = new Set<string>();
     for (const name of options.allow) {
       const { id, label } = await session.#identify(name);
-      if (label === undefined) allowed.add(id);
+      if (label === undefined) allowedTargets.add(id);
       else session.#labelled.push(label);
     }
-    session.#allowed = allowed;
+    session.#allowed = allowedTargets;
     return session;
   }
 
@@ -90,12 +90,12 @@ export class SessionPrompts {
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
     const connection = await connectionFor(this.#ctx, target);
-    const resolved = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' }).catch(
+    const resolvedTarget = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' }).catch(
       withToolForCommand,
     );
-    const version = await readVersion(this.#ctx, connection, resolved);
+    const version = await readVersion(this.#ctx, connection, resolvedTarget);
     if (file === undefined) await this.#checkVersion(name, version);
-    return { connection, version, estimatedCredits: resolved.estimatedCredits };
+    return { connection, version, estimatedCredits: resolvedTarget.estimatedCredits };
   }
 
   #checkFile(name: string, file: string): void {

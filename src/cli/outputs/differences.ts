@@ -8,16 +8,16 @@ const FIRST_LINES = 50;
 /** Returns the differences of two texts; if more than 2,000 lines differ or it takes too long, their number and the first 50. */
 export async function differences(
   ctx: Pick<Context, 'checks'>,
-  one: string,
-  other: string,
+  oldText: string,
+  newText: string,
   by: 'words' | 'lines',
 ): Promise<DiffPart[]> {
   const checks = await ctx.checks();
-  const parts = await checks.perform('differences', one, other, by).catch((error: unknown) => {
+  const parts = await checks.perform('differences', oldText, newText, by).catch((error: unknown) => {
     if (error instanceof PastBound) return undefined;
     throw error;
   });
-  return parts ?? countedDifferences(one, other);
+  return parts ?? countedDifferences(oldText, newText);
 }
 
 /** Compares line by line, between the common beginning and the common end of the texts. */
@@ -27,16 +27,16 @@ function countedDifferences(one: string, other: string): DiffPart[] {
     removed.pop();
     added.pop();
   }
-  const differing = Array.from(
+  const differingKeys = Array.from(
     { length: Math.max(removed.length, added.length) },
     (_, index) => index,
   ).filter(at => removed[at] !== added[at]);
-  const note = `${groupedDigits(differing.length)} lines differ; the first ${FIRST_LINES}:\n`;
-  const shown = differing
+  const note = `${groupedDigits(differingKeys.length)} lines differ; the first ${FIRST_LINES}:\n`;
+  const shownKeys = differingKeys
     .slice(0, FIRST_LINES)
     .flatMap((at): DiffPart[] => [
       ...(at < removed.length ? [{ kind: 'removed', text: `${removed[at]}\n` } as const] : []),
       ...(at < added.length ? [{ kind: 'added', text: `${added[at]}\n` } as const] : []),
     ]);
-  return [{ kind: 'note', text: note }, ...shown];
+  return [{ kind: 'note', text: note }, ...shownKeys];
 }

@@ -54,24 +54,24 @@ async function writeRows<T, R>(
 async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, noun: string): Promise<R | undefined> {
   const { isTerminal } = ctx.io.stdout;
   let page = await withSpinner(ctx, `asking for the ${noun}`, pages.next());
-  let before = '[\n';
+  let separator = '[\n';
   for (; page.done !== true; page = await pages.next()) {
     for (const row of page.value) {
       const text = (await toJson(row, { isTerminal })).replaceAll('\n', '\n  ');
-      if (!(await ctx.io.out(`${before}  ${text}`))) return undefined;
-      before = ',\n';
+      if (!(await ctx.io.out(`${separator}  ${text}`))) return undefined;
+      separator = ',\n';
     }
   }
-  await ctx.io.out(before === '[\n' ? '[]\n' : '\n]\n');
+  await ctx.io.out(separator === '[\n' ? '[]\n' : '\n]\n');
   return page.value;
 }
 
 async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm<T>): Promise<R> {
   const { columns, noun, nothing } = form;
-  const asking = `asking for the ${noun}`;
+  const question = `asking for the ${noun}`;
   if (ctx.globals.json) {
     const buffer = rowBuffer<T>(noun, '--query');
-    const value = await withSpinner(ctx, asking, collectRows(pages, buffer.add));
+    const value = await withSpinner(ctx, question, collectRows(pages, buffer.add));
     await printValue(ctx, buffer.rows);
     return value;
   }
@@ -80,15 +80,15 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   const toCells = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
   const value = await withSpinner(
     ctx,
-    asking,
+    question,
     collectRows(pages, rows => buffer.add(rows.map(toCells))),
   );
-  const shown = columns.map((column, index) => ({
+  const cellColumns = columns.map((column, index) => ({
     ...column,
     plain: null,
     cell: (row: Cell[]) => row[index] ?? '',
   }));
-  await presentList(ctx, buffer.rows, { columns: shown, ...(nothing !== undefined && { nothing }) });
+  await presentList(ctx, buffer.rows, { columns: cellColumns, ...(nothing !== undefined && { nothing }) });
   return value;
 }
 

@@ -58,15 +58,16 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
 
   async path({ proposes, check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
     const { cwd, env } = this.#options;
-    const where = { cwd, home: homeDirectory(env), proposes };
+    const pathContext = { cwd, home: homeDirectory(env), proposes };
     const config = {
       ...this.#config(question),
       required: true,
-      validate: async (text: string) => (await check?.(resolveTypedPath(text, where))) ?? (true as const),
-      complete: (text: string) => completePath(text, where),
+      validate: async (text: string) =>
+        (await check?.(resolveTypedPath(text, pathContext))) ?? (true as const),
+      complete: (text: string) => completePath(text, pathContext),
     };
     const typed = await this.#ask(signal, place => textQuestion({ ...config, signal: place.signal }, place));
-    return resolveTypedPath(typed, where);
+    return resolveTypedPath(typed, pathContext);
   }
 
   number(
@@ -176,19 +177,19 @@ async function askUntilLeft<T>(
       'Give everything else by flags if one of them reads standard input.',
     );
   }
-  const left = new AbortController();
-  const leave = (): void => left.abort(new QuestionLeft());
+  const questionLeft = new AbortController();
+  const leave = (): void => questionLeft.abort(new QuestionLeft());
   // Ctrl-D on an empty line closes readline without any notification.
   const leaveIfClosed = (_text: unknown, { ctrl, name }: { ctrl?: boolean; name?: string } = {}) => {
     if (ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()))) leave();
   };
-  const ended = AbortSignal.any([signal, left.signal]);
+  const endSignal = AbortSignal.any([signal, questionLeft.signal]);
   const place = {
     input,
     output: io.stderr.stream,
-    signal: ended,
+    signal: endSignal,
     get clearPromptOnDone() {
-      return ended.aborted;
+      return endSignal.aborted;
     },
   };
   try {
@@ -197,7 +198,7 @@ async function askUntilLeft<T>(
     input.on('keypress', leaveIfClosed).on('keypress', typedAhead.take).on('end', leave).on('close', leave);
     return await answer;
   } catch (error) {
-    ended.throwIfAborted();
+    endSignal.throwIfAborted();
     throw error;
   } finally {
     input

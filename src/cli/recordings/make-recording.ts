@@ -82,13 +82,13 @@ async function keepMedia(
 ): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
   const media: RecordedMedia[] = [];
   const notKept: string[] = [];
-  let left = MAX_RECORDED_MEDIA_BYTES;
+  let bytesLeft = MAX_RECORDED_MEDIA_BYTES;
   for (const [index, url] of mediaUrls(data).entries()) {
     try {
       if (index >= MAX_MEDIA) throw new TooBig(`a run has more than ${MAX_MEDIA}`);
       const { body, contentType = null } = await download(url, { signal });
-      const { sha256, size } = await directory.writeMedia(body, left);
-      left -= size;
+      const { sha256, size } = await directory.writeMedia(body, bytesLeft);
+      bytesLeft -= size;
       media.push({ url, sha256, contentType });
     } catch (error) {
       if (error instanceof LinkFault) throw error;

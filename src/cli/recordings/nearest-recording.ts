@@ -18,23 +18,23 @@ export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
 ): Promise<Nearest | undefined> {
-  const here = recordedFields(request);
-  let nearest: (Nearest & { readonly weight: number }) | undefined;
+  const requestFields = recordedFields(request);
+  let nearestSoFar: (Nearest & { readonly weight: number }) | undefined;
   for await (const { file, recording } of recordings) {
-    const there = recordedFields(recording.request);
-    const names = [...new Set([...there.keys(), ...here.keys()])].filter(
-      name => (there.get(name) ?? null) !== (here.get(name) ?? null),
+    const recordingFields = recordedFields(recording.request);
+    const names = [...new Set([...recordingFields.keys(), ...requestFields.keys()])].filter(
+      name => (recordingFields.get(name) ?? null) !== (requestFields.get(name) ?? null),
     );
     const weight = names.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
-    if (nearest !== undefined && nearest.weight <= weight) continue;
-    nearest = {
+    if (nearestSoFar !== undefined && nearestSoFar.weight <= weight) continue;
+    nearestSoFar = {
       file,
       weight,
-      describeDifference: difference(names, there, here),
+      describeDifference: difference(names, recordingFields, requestFields),
       isOfVersion: !names.includes(VERSION_FIELD),
     };
   }
-  return nearest;
+  return nearestSoFar;
 }
 
 /** The weight of a field's difference; default 1. A recording of the version itself is always nearer than any other. */
@@ -61,15 +61,19 @@ type RequestFields = ReadonlyMap<string, string | null>;
 const MAX_NAMED_DIFFERENCES = 20;
 const MAX_FIELD_NAME_LENGTH = 100;
 
-function difference(names: readonly string[], there: RequestFields, here: RequestFields): string {
+function difference(
+  names: readonly string[],
+  recordingFields: RequestFields,
+  requestFields: RequestFields,
+): string {
   const texts = names
     .slice(0, MAX_NAMED_DIFFERENCES)
     .map(
       name =>
-        `${shortened(name, MAX_FIELD_NAME_LENGTH)} (${comparison(name, there.get(name), here.get(name))})`,
+        `${shortened(name, MAX_FIELD_NAME_LENGTH)} (${comparison(name, recordingFields.get(name), requestFields.get(name))})`,
     );
-  const rest = names.length - texts.length;
-  return [...texts, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
+  const unnamedCount = names.length - texts.length;
+  return [...texts, ...(unnamedCount > 0 ? [`and ${unnamedCount} more`] : [])].join(', ');
 }
 
 /** Describes a difference. Leaves out digests of pictures, which mean nothing to people. */

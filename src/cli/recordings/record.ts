@@ -104,29 +104,29 @@ class ServiceRecorder implements Recorder {
   }
 
   #pend(write: Promise<void>): void {
-    const recording = write
+    const pendingWrite = write
       .catch((error: unknown) => {
         if (error instanceof UnwritableRecording) this.#unwritten += 1;
         if (error instanceof LinkFault) this.#link ??= error;
         else this.#options.note(`note: not recorded: ${errorMessage(error)}`);
       })
-      .finally(() => this.#pending.delete(recording));
-    this.#pending.add(recording);
+      .finally(() => this.#pending.delete(pendingWrite));
+    this.#pending.add(pendingWrite);
   }
 
   async #record(request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> {
     this.#providerKeys ??= this.#options.providerKeys();
-    const masked = maskedFor(request, await this.#providerKeys);
+    const maskSecrets = maskedFor(request, await this.#providerKeys);
     const creation = this.#toCreation(request, place);
     if (creation) {
       // A poll that fails says nothing about the creation.
       if (request.method === 'GET' && answer.httpStatus !== 200) return;
       if (isPassingAnswer(answer))
-        this.#passing.set(creation, () => this.#recordPassing(creation, answer, masked));
-      else await this.#recordCreation(creation, answer, masked);
+        this.#passing.set(creation, () => this.#recordPassing(creation, answer, maskSecrets));
+      else await this.#recordCreation(creation, answer, maskSecrets);
     } else if (isKeptAsAnswer(request, place) && !isPassingAnswer(answer)) {
       const file = RecordingDirectory.answerFileName(place);
-      await this.#directory.writeAnswer(file, masked(place), masked(answer));
+      await this.#directory.writeAnswer(file, maskSecrets(place), maskSecrets(answer));
     }
   }
 
@@ -151,7 +151,7 @@ class ServiceRecorder implements Recorder {
   async #recordCreation(
     creation: RecordedRequest,
     answer: RecordedAnswer,
-    masked: MaskSecrets,
+    maskSecrets: MaskSecrets,
   ): Promise<void> {
     this.#passing.delete(creation);
     const runId = unfinishedRunId(answer);
@@ -160,7 +160,7 @@ class ServiceRecorder implements Recorder {
       return;
     }
     const recording = await makeRecording(this.#directory, creation, answer, this.#options);
-    await this.#directory.write(RecordingDirectory.fileName(creation), masked(recording));
+    await this.#directory.write(RecordingDirectory.fileName(creation), maskSecrets(recording));
   }
 }
 

@@ -77,20 +77,26 @@ export async function findByName(
 ): Promise<
   NamedPrompt & { readonly latest: string; readonly config: unknown; readonly estimatedCredits: unknown }
 > {
-  const cut = name.lastIndexOf('@');
-  const slug = cut > 0 ? name.slice(0, cut) : name;
+  const atIndex = name.lastIndexOf('@');
+  const slug = atIndex > 0 ? name.slice(0, atIndex) : name;
   const row = await findSlug(connection, slug, signal);
-  const { promptId, promptVersionId: latest, configs: config, estimatedCredits } = row;
-  if (cut <= 0) return { promptId, latest, config, estimatedCredits };
-  const beginning = name.slice(cut + 1);
+  const { promptId, promptVersionId: latestVersionId, configs: config, estimatedCredits } = row;
+  if (atIndex <= 0) return { promptId, latest: latestVersionId, config, estimatedCredits };
+  const versionName = name.slice(atIndex + 1);
   const labels = listAt(row.labels).filter(isLabel);
-  const labelled = labels.find(({ label }) => label === beginning)?.promptVersionId;
-  if (labelled !== undefined) {
-    return { promptId, promptVersionId: labelled, latest, config, estimatedCredits };
+  const labelledVersionId = labels.find(({ label }) => label === versionName)?.promptVersionId;
+  if (labelledVersionId !== undefined) {
+    return {
+      promptId,
+      promptVersionId: labelledVersionId,
+      latest: latestVersionId,
+      config,
+      estimatedCredits,
+    };
   }
-  if (labelFault(beginning) === undefined) throw noSuchLabel(connection, slug, beginning, labels);
-  const version = await versionByBeginning(connection, { slug, promptId }, beginning, signal);
-  return { promptId, promptVersionId: version, latest, config, estimatedCredits };
+  if (labelFault(versionName) === undefined) throw noSuchLabel(connection, slug, versionName, labels);
+  const version = await versionByBeginning(connection, { slug, promptId }, versionName, signal);
+  return { promptId, promptVersionId: version, latest: latestVersionId, config, estimatedCredits };
 }
 
 /** Returns the search result with exactly this slug. */
@@ -98,12 +104,12 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const words = slug.trim();
   if (words === '' || words.length > MAX_QUERY_LENGTH) throw unknownPromptError(connection, slug, []);
   const { rows } = await connection.client.prompts.search(words, { signal });
-  const listed = rows.some(row => row.slug === words) ? rows : await videoPrompts(connection, signal);
-  const fitting = listed.filter(row => row.slug === words);
-  const versions = [...new Set(fitting.map(row => row.promptVersionId))];
-  const [match] = fitting;
+  const candidates = rows.some(row => row.slug === words) ? rows : await videoPrompts(connection, signal);
+  const matchingRows = candidates.filter(row => row.slug === words);
+  const versions = [...new Set(matchingRows.map(row => row.promptVersionId))];
+  const [match] = matchingRows;
   if (match === undefined) {
-    const slugs = [...rows, ...listed].map(row => textOrNothing(row.slug));
+    const slugs = [...rows, ...candidates].map(row => textOrNothing(row.slug));
     throw unknownPromptError(connection, slug, slugs);
   }
   if (versions.length > 1) {

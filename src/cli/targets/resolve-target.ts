@@ -41,17 +41,17 @@ export async function resolveTarget(
     return { ...(await versionOfFile(ctx, file, { model, config })), mayBePrompt: false };
   }
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
-  const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch(
+  const resolvedTarget = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch(
     async (error: unknown) => {
       const { withLikelyFile } = await import('./likely-file.ts');
       throw await withLikelyFile(ctx, { target, source }, error);
     },
   );
-  if (model === undefined) return resolved;
+  if (model === undefined) return resolvedTarget;
   const { promptVersionId } = await withLocalStore(ctx, store =>
-    store.ensureUnlistedVersion({ promptVersionId: resolved.promptVersionId, model, config }),
+    store.ensureUnlistedVersion({ promptVersionId: resolvedTarget.promptVersionId, model, config }),
   );
-  return { promptVersionId, config: resolved.config, mayBePrompt: false };
+  return { promptVersionId, config: resolvedTarget.config, mayBePrompt: false };
 }
 
 interface TargetOptions extends VersionOverrides {

@@ -67,24 +67,24 @@ async function versionById(
 
 /** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
 function versionAmong(versions: readonly PromptVersionEntry[], beginning: string, slug: string): string {
-  const labelled = versions.find(({ labels }) => listAt(labels).includes(beginning));
-  if (labelled !== undefined) return labelled.promptVersionId;
+  const versionOfLabel = versions.find(({ labels }) => listAt(labels).includes(beginning));
+  if (versionOfLabel !== undefined) return versionOfLabel.promptVersionId;
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
-  const fitting = beginning === '' ? [] : ids.filter(id => id.startsWith(beginning.toLowerCase()));
-  const [only, ...others] = fitting;
-  const quoted = JSON.stringify(beginning);
-  if (only === undefined) {
+  const matchingIds = beginning === '' ? [] : ids.filter(id => id.startsWith(beginning.toLowerCase()));
+  const [matchingId, ...furtherIds] = matchingIds;
+  const quotedName = JSON.stringify(beginning);
+  if (matchingId === undefined) {
     const isComplete = ids.length < MAX_VERSIONS;
     throw notFoundError(
-      `${slug} has no version that begins with ${quoted}${isComplete ? '' : ` among its newest ${MAX_VERSIONS}`}`,
+      `${slug} has no version that begins with ${quotedName}${isComplete ? '' : ` among its newest ${MAX_VERSIONS}`}`,
       `Its${isComplete ? '' : ' newest'} versions: ${ids.join(', ')}`,
       ...(isComplete ? [] : ['An older version needs its whole id.']),
     );
   }
-  if (others.length === 0) return only;
+  if (furtherIds.length === 0) return matchingId;
   throw usageError(
     `several versions of ${slug} begin with ${beginning}`,
-    `Give more of the id: ${fitting.join(', ')}`,
+    `Give more of the id: ${matchingIds.join(', ')}`,
   );
 }
 

@@ -35,18 +35,20 @@ export async function terminalTable(
 ): Promise<string> {
   const { default: measure } = await import('fast-string-width');
   const { columns: available } = io.stdout;
-  const whole = shownColumns(columns, rows.map(cellTexts), measure);
-  const isRoomy = excessWidth(whole, available) <= 0;
+  const allColumns = shownColumns(columns, rows.map(cellTexts), measure);
+  const isRoomy = excessWidth(allColumns, available) <= 0;
   const texts = isRoomy ? rows.map(cellTexts) : withShortIds(columns, rows.map(cellTexts));
-  const shown = isRoomy ? whole : narrowColumns(shownColumns(columns, texts, measure), available);
+  const tableColumns = isRoomy ? allColumns : narrowColumns(shownColumns(columns, texts, measure), available);
   const cells = rows.map((row, number) =>
-    shown.map(({ column, at, width }) => {
+    tableColumns.map(({ column, at, width }) => {
       const text = texts[number]?.[at] ?? '';
       return paintCell(row[at] ?? '', column.paths ? cutInMiddle(text, width) : fitOnLine(text, width));
     }),
   );
-  const head = shown.map(({ column }) => io.paint.bold(column.title));
-  return layOutTable([head, ...cells], { colAligns: shown.map(({ column }) => column.align ?? 'left') });
+  const head = tableColumns.map(({ column }) => io.paint.bold(column.title));
+  return layOutTable([head, ...cells], {
+    colAligns: tableColumns.map(({ column }) => column.align ?? 'left'),
+  });
 }
 
 /** Lays out cells of one or more lines with cli-table3 and its options, separated by blanks only. */
@@ -118,31 +120,31 @@ function shownColumns(
 
 /** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
 function narrowColumns(columns: readonly ShownColumn[], available: number): ShownColumn[] {
-  let shown = [...columns];
-  while (excessWidth(shown, available) > totalWidth(shown.map(columnSlack))) {
-    const [least] = shown
+  let remainingColumns = [...columns];
+  while (excessWidth(remainingColumns, available) > totalWidth(remainingColumns.map(columnSlack))) {
+    const [leastImportant] = remainingColumns
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
-    if (least === undefined) {
-      return cutColumns(available, shown, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
+    if (leastImportant === undefined) {
+      return cutColumns(available, remainingColumns, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
     }
-    shown = shown.filter(entry => entry !== least);
+    remainingColumns = remainingColumns.filter(entry => entry !== leastImportant);
   }
-  return cutColumns(available, shown, entry => columnSlack(entry) > 0, pathsFirst);
+  return cutColumns(available, remainingColumns, entry => columnSlack(entry) > 0, pathsFirst);
 }
 
 /** Cuts columns one by one, in this order, until they fit or none may be cut. */
 function cutColumns(
   available: number,
-  shown: ShownColumn[],
+  columns: ShownColumn[],
   isCuttable: (entry: ShownColumn) => boolean,
   order: (a: ShownColumn, b: ShownColumn) => number,
 ): ShownColumn[] {
-  for (let excess = excessWidth(shown, available); excess > 0; excess -= 1) {
-    const [next] = shown.filter(isCuttable).sort(order);
+  for (let excess = excessWidth(columns, available); excess > 0; excess -= 1) {
+    const [next] = columns.filter(isCuttable).sort(order);
     if (next !== undefined) next.width -= 1;
   }
-  return shown;
+  return columns;
 }
 
 function pathsFirst(a: ShownColumn, b: ShownColumn): number {

@@ -23,11 +23,11 @@ export async function dryRunTests(
 ): Promise<ExitCode> {
   const forecast = new Forecast();
   const addEntry = async ({ connection, request, estimatedCredits, entry }: PreparedEntry): Promise<void> => {
-    const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
+    const judgedExpectations = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
       await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
       // The question's final text needs an answer that does not exist yet.
-      for (const { text, model, rank, judgeConfig } of judged) {
+      for (const { text, model, rank, judgeConfig } of judgedExpectations) {
         await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
       }
     }

@@ -90,13 +90,17 @@ export function entryResult(entry: TestEntry, all: readonly Repetition[]): Entry
   const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
   if (isFault) return { entry, status: 'fault', repetitions, counted: undefined, seconds };
   const runs = repetitions.length;
-  const passed = repetitions.filter(hasPassed).length;
-  const counted: CaseRuns = { passed, runs, ...(untilDecided && { isSequential: true as const }) };
+  const passedCount = repetitions.filter(hasPassed).length;
+  const caseRuns: CaseRuns = {
+    passed: passedCount,
+    runs,
+    ...(untilDecided && { isSequential: true as const }),
+  };
   if (untilDecided && decision === undefined) {
-    return { entry, status: 'undecided', repetitions, counted, seconds };
+    return { entry, status: 'undecided', repetitions, counted: caseRuns, seconds };
   }
-  const status = meetsPassRule(pass, passed, runs) ? 'passed' : 'failed';
-  return { entry, status, repetitions, counted, seconds };
+  const status = meetsPassRule(pass, passedCount, runs) ? 'passed' : 'failed';
+  return { entry, status, repetitions, counted: caseRuns, seconds };
 }
 
 /**
@@ -108,13 +112,13 @@ export function decidingCount(
   required: number,
   repetitions: readonly (Repetition | undefined)[],
 ): { readonly runs: number } | undefined {
-  let passed = 0;
+  let passedCount = 0;
   for (const [index, repetition] of repetitions.entries()) {
     if (repetition === undefined) return undefined;
     // A case that can't be run has no rate, so more answers would only cost money.
     if (repetition.fault !== undefined) return { runs: index + 1 };
-    if (hasPassed(repetition)) passed += 1;
-    if (isDecided(required, passed, index + 1)) return { runs: index + 1 };
+    if (hasPassed(repetition)) passedCount += 1;
+    if (isDecided(required, passedCount, index + 1)) return { runs: index + 1 };
   }
   return undefined;
 }

@@ -17,14 +17,14 @@ import type { TestOptions } from './test-options.ts';
 /** Reads every test file. An invalid file is a fault of that file alone. */
 export async function readFiles(
   ctx: Context,
-  found: FoundTests,
+  foundTests: FoundTests,
   judge: Judge,
   options: TestOptions,
 ): Promise<{ files: TestFile[]; faults: FaultyTestFile[] }> {
   const files: TestFile[] = [];
   const faulty = new FaultyFiles(ctx);
-  const mayTarget = options.allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
-  for (const file of found.files) {
+  const mayTarget = options.allowOutside ? () => true : checkOfTargets(ctx.cwd, foundTests);
+  for (const file of foundTests.files) {
     const read = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
     files.push(...(read ?? []));
   }

@@ -37,14 +37,14 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
 
 /** Reports the fault that postponed cases, once. */
 export function reportPostponed(ctx: Context, results: readonly EntryResult[]): void {
-  const left = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
-  const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
+  const resultsLeft = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
+  const fault = resultsLeft.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
   const { status, message, data, exitCode } = fault;
   const hints = [...fault.hints, 'To continue, add --resume to the same command.'];
   reportTestFault(ctx, {
     status,
-    message: `${message}; ${counted(left.length, 'case')} left`,
+    message: `${message}; ${counted(resultsLeft.length, 'case')} left`,
     data,
     exitCode,
     hints,

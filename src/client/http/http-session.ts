@@ -153,11 +153,11 @@ export class HttpSession {
     const headers = this.#headers(request);
     await this.#report('request', request, attempt, { headers }, request.body);
     try {
-      const received = await this.#receive(request, headers);
-      const { httpStatus: status, text, receivedAt } = received;
+      const response = await this.#receive(request, headers);
+      const { httpStatus: status, text, receivedAt } = response;
       const ms = this.now() - startedAt;
-      await this.#report('answer', request, attempt, { ms, status, headers: received.headers }, text);
-      const outcome = parseResponse(received, this.redaction, await numberParserFor(received.text));
+      await this.#report('answer', request, attempt, { ms, status, headers: response.headers }, text);
+      const outcome = parseResponse(response, this.redaction, await numberParserFor(response.text));
       if (outcome.answer) this.#learnFrom(outcome.answer, receivedAt);
       return outcome;
     } catch (error) {
@@ -172,14 +172,14 @@ export class HttpSession {
   async #receive(request: SessionRequest, headers: Readonly<Record<string, string>>): Promise<Received> {
     const { method, body, signal } = request;
     const url = this.baseUrl + request.path;
-    let sent = false;
+    let isSent = false;
     const onSent = (): void => {
-      sent = true;
+      isSent = true;
       request.onSent?.();
     };
     const late = (): NetworkError =>
       new NetworkError(`no complete answer to ${method} ${this.redaction.text(url)} in time`, {
-        nothingSent: !sent,
+        nothingSent: !isSent,
       });
     const deadline = new Deadline(signal);
     deadline.limit(request.timeoutMs, late);

@@ -44,16 +44,16 @@ export interface Received {
  * @throws {ProtocolError} for anything but an envelope, describing what came
  */
 export function parseEnvelope(
-  received: Received,
+  response: Received,
   redaction: Redaction,
   parse = parseBoundedJson,
 ): Envelope<unknown> {
-  if (isRedirect(received.httpStatus)) throw redirected(received, redaction);
-  const value = parseValue(received, redaction, parse);
-  if (!isEnvelope(value)) throw foreignAnswer(received, redaction, 'JSON without an envelope');
-  const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
+  if (isRedirect(response.httpStatus)) throw redirected(response, redaction);
+  const value = parseValue(response, redaction, parse);
+  if (!isEnvelope(value)) throw foreignAnswer(response, redaction, 'JSON without an envelope');
+  const succeeded = response.httpStatus >= 200 && response.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) {
-    throw foreignAnswer(received, redaction, 'an envelope that says SUCCESS');
+    throw foreignAnswer(response, redaction, 'an envelope that says SUCCESS');
   }
   return value;
 }
@@ -76,20 +76,20 @@ function redirected({ method, url, httpStatus, headers }: Received, redaction: R
   );
 }
 
-function parseValue(received: Received, redaction: Redaction, parse: typeof parseBoundedJson): unknown {
-  const text = received.text.replace(/^\uFEFF/, '');
-  if (text.trim() === '') throw foreignAnswer(received, redaction, 'an empty answer');
+function parseValue(response: Received, redaction: Redaction, parse: typeof parseBoundedJson): unknown {
+  const text = response.text.replace(/^\uFEFF/, '');
+  if (text.trim() === '') throw foreignAnswer(response, redaction, 'an empty answer');
   try {
     return parse(text, MAX_JSON);
   } catch (error) {
     if (error instanceof JsonPastBound) {
-      throw foreignAnswer(received, redaction, `JSON that ${error.message}`);
+      throw foreignAnswer(response, redaction, `JSON that ${error.message}`);
     }
     const isJson = /^\s*[[{"]/.test(text);
     throw foreignAnswer(
-      received,
+      response,
       redaction,
-      isJson ? 'broken or truncated JSON' : contentKind(received, redaction),
+      isJson ? 'broken or truncated JSON' : contentKind(response, redaction),
     );
   }
 }
@@ -142,25 +142,25 @@ export type AttemptOutcome = (
 
 /** Interprets an answer. The key is masked in the result, except in the outputs of runs. */
 export function parseResponse(
-  received: Received,
+  response: Received,
   redaction: Redaction,
   parse = parseBoundedJson,
 ): AttemptOutcome {
-  const { method, httpStatus, headers } = received;
+  const { method, httpStatus, headers } = response;
   const date = readDate(headers);
   try {
-    const envelope = parseEnvelope(received, redaction, parse);
+    const envelope = parseEnvelope(response, redaction, parse);
     // The outputs of a run are a result, and results stay as they came.
-    const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
-    const text = safe === envelope ? received.text : JSON.stringify(safe);
-    const answer = { httpStatus, headers, text, envelope: safe, date, error: undefined };
-    if (isSuccess(safe)) return { answer, error: undefined };
-    const retryAfterMs = waitAskedFor(received, date);
-    const error = toServiceError(safe, method, { httpStatus, retryAfterMs });
+    const maskedEnvelope = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
+    const text = maskedEnvelope === envelope ? response.text : JSON.stringify(maskedEnvelope);
+    const answer = { httpStatus, headers, text, envelope: maskedEnvelope, date, error: undefined };
+    if (isSuccess(maskedEnvelope)) return { answer, error: undefined };
+    const retryAfterMs = waitAskedFor(response, date);
+    const error = toServiceError(maskedEnvelope, method, { httpStatus, retryAfterMs });
     return { answer: { ...answer, error }, error, retryAfterMs };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    const retryAfterMs = waitAskedFor(received, date);
+    const retryAfterMs = waitAskedFor(response, date);
     return { error: intermediaryRefusal(error, httpStatus, retryAfterMs), retryAfterMs };
   }
 }

@@ -163,14 +163,14 @@ async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
 async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
   for (;;) {
     const { size } = await handle.stat();
-    const whole = await endOfLastLine(handle, size);
-    if (whole === size) return;
+    const completeSize = await endOfLastLine(handle, size);
+    if (completeSize === size) return;
     // Another process may be writing this line, or may cut it off itself.
     await sleep(LOG_SETTLE_MS);
     const release = lockFile(file);
     if (release === undefined) continue;
     try {
-      if (!truncateBelow(file, handle, size, whole)) return;
+      if (!truncateBelow(file, handle, size, completeSize)) return;
     } finally {
       release();
     }
@@ -193,18 +193,18 @@ async function endOfLastLine(handle: FileHandle, size: number): Promise<number> 
 /** Yields the lines of a log from last to first, several at a time. Text after the last newline comes first. */
 export async function* linesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
   let { size: end } = await handle.stat();
-  let rest: Buffer[] = [];
+  let lineEnd: Buffer[] = [];
   while (end > 0) {
     const start = Math.max(0, end - LOG_PIECE_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
     end = start;
-    const first = start === 0 ? -1 : buffer.indexOf(NEWLINE);
-    if (first === -1 && start > 0) {
-      rest = [buffer, ...rest];
+    const firstNewline = start === 0 ? -1 : buffer.indexOf(NEWLINE);
+    if (firstNewline === -1 && start > 0) {
+      lineEnd = [buffer, ...lineEnd];
       continue;
     }
-    const whole = Buffer.concat([buffer.subarray(first + 1), ...rest]);
-    rest = [buffer.subarray(0, first + 1)];
-    yield whole.toString('utf8').split('\n').reverse();
+    const completeLines = Buffer.concat([buffer.subarray(firstNewline + 1), ...lineEnd]);
+    lineEnd = [buffer.subarray(0, firstNewline + 1)];
+    yield completeLines.toString('utf8').split('\n').reverse();
   }
 }

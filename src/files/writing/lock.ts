@@ -35,16 +35,16 @@ export function lockFile(
   readStartTime: StartTimeOf = startTime,
 ): Release | undefined {
   const lock = checkBelow({ folder, name: `${name}.lock` });
-  const mine = JSON.stringify({
+  const ownHolder = JSON.stringify({
     ...pidNamespace(),
     pid: process.pid,
     began: readStartTime(process.pid),
     id: randomUUID(),
   });
   for (let tries = 0; tries < 3; tries++) {
-    if (takeLock(lock, mine)) return createRelease(lock, mine);
+    if (takeLock(lock, ownHolder)) return createRelease(lock, ownHolder);
     const holder = readHolder(lock);
-    if (holder === mine) return createRelease(lock, mine);
+    if (holder === ownHolder) return createRelease(lock, ownHolder);
     if (holder !== undefined && !isAbandoned(lock, holder, readStartTime)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
@@ -77,11 +77,11 @@ export function lastAlive({ folder, name }: FileBelow): number {
   return (readLockStats(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
 }
 
-function takeLock(lock: string, mine: string): boolean {
+function takeLock(lock: string, ownHolder: string): boolean {
   try {
-    writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
+    writeFileSync(lock, ownHolder, { flag: 'wx', mode: 0o600 });
     // If this process was suspended before the write, another one may have the lock by now.
-    return readHolder(lock) === mine;
+    return readHolder(lock) === ownHolder;
   } catch (error) {
     if (errorCode(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
     throw error;
@@ -102,18 +102,18 @@ function isBeingRemoved(lock: string, error: unknown): boolean {
   }
 }
 
-function createRelease(lock: string, mine: string): Release {
+function createRelease(lock: string, ownHolder: string): Release {
   const beat = setInterval(() => {
     try {
       // A rewrite sets the modification time by the volume's clock.
-      if (readHolder(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
+      if (readHolder(lock) === ownHolder) writeFileSync(lock, ownHolder, { flag: 'r+' });
     } catch {
       // The lock was removed by hand.
     }
   }, BEAT_MS).unref();
   return () => {
     clearInterval(beat);
-    if (readHolder(lock) === mine) removeLock(lock);
+    if (readHolder(lock) === ownHolder) removeLock(lock);
   };
 }
 
@@ -124,14 +124,14 @@ function removeLock(lock: string): void {
 
 /** Removes a dead lock. Moves it aside first, to put it back if another process has just replaced it. */
 function breakLock(lock: string, holder: string): void {
-  const aside = `${lock}.${randomUUID()}`;
+  const movedLock = `${lock}.${randomUUID()}`;
   try {
-    renameSync(lock, aside);
-    if (readHolder(aside) !== holder) linkSync(aside, lock);
+    renameSync(lock, movedLock);
+    if (readHolder(movedLock) !== holder) linkSync(movedLock, lock);
   } catch {
     // Another process broke or took it meanwhile.
   }
-  removeLock(aside);
+  removeLock(movedLock);
 }
 
 function readHolder(lock: string): string | undefined {

@@ -25,31 +25,31 @@ interface ProviderOffer {
  */
 export function addToModelsFile(
   text: string | undefined,
-  described: ModelsFile,
+  modelsFile: ModelsFile,
   offers: readonly ProviderOffer[],
   isPrefix: (name: string) => boolean,
 ): { text: string | undefined; added: readonly (readonly string[])[] } {
   const names = new Set([
     ...RESERVED_NAMES,
-    ...described.aliases.keys(),
-    ...described.models.map(({ model }) => model),
+    ...modelsFile.aliases.keys(),
+    ...modelsFile.models.map(({ model }) => model),
   ]);
   const document = parseDocument(text ?? '');
   if (text === undefined) document.commentBefore = HEAD.trimEnd();
   let isChanged = false;
-  const addOrComplete = ({ provider, keyVariable }: ProviderOffer, offered: OfferedModel): string[] => {
-    const entry = declaredModel(described, provider, offered.id);
-    if (entry && !hasNews(offered, entry)) return [];
+  const addOrComplete = ({ provider, keyVariable }: ProviderOffer, offeredModel: OfferedModel): string[] => {
+    const entry = declaredModel(modelsFile, provider, offeredModel.id);
+    if (entry && !hasNews(offeredModel, entry)) return [];
     isChanged = true;
     if (entry) {
-      fillIn(document, entry, offered);
+      fillIn(document, entry, offeredModel);
       return [];
     }
-    addProvider(document, described, provider, keyVariable);
-    const [prefix = '', ...rest] = offered.id.split('/');
-    if (rest.length > 0 && isPrefix(prefix)) names.add(offered.id);
-    const model = freeName(offered.id, nameInFile(provider), names);
-    addModel(document, model, nameInFile(provider), offered);
+    addProvider(document, modelsFile, provider, keyVariable);
+    const [prefix = '', ...rest] = offeredModel.id.split('/');
+    if (rest.length > 0 && isPrefix(prefix)) names.add(offeredModel.id);
+    const model = freeName(offeredModel.id, nameInFile(provider), names);
+    addModel(document, model, nameInFile(provider), offeredModel);
     return [model];
   };
   const added = offers.map(offer => offer.models.flatMap(model => addOrComplete(offer, model)));

@@ -78,18 +78,18 @@ async function writeModelsFile(dataDir: string, file: string, text: string): Pro
 
 function discoveredEndpoint(
   { provider: { name, baseUrl }, models, others, fault, isRefused }: EndpointListing,
-  added: readonly string[],
-  unpriced: ReadonlySet<string>,
+  addedNames: readonly string[],
+  unpricedNames: ReadonlySet<string>,
 ): DiscoveredEndpoint {
   return withoutUndefined({
     provider: name,
     baseUrl,
     fault,
     isRefused: isRefused || undefined,
-    added,
-    known: models.length - added.length,
+    added: addedNames,
+    known: models.length - addedNames.length,
     others,
-    unpriced: added.filter(model => unpriced.has(model)),
+    unpriced: addedNames.filter(model => unpricedNames.has(model)),
   });
 }
 
@@ -104,15 +104,15 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
  * Returns the providers to ask: those with a key or address in the environment, then those in the file, then Ollama. The
  * environment goes first, because a name without a prefix may be a model of its providers.
  */
-function providersToAsk(described: readonly Provider[], env: Env): Provider[] {
+function providersToAsk(describedProviders: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
-    !described.some(
+    !describedProviders.some(
       known => known.name === nameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
     );
   const own = knownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
-  const all = [...configuredProviders(env).filter(isNew), ...described, ...own.filter(isNew)];
+  const all = [...configuredProviders(env).filter(isNew), ...describedProviders, ...own.filter(isNew)];
   return all.filter(({ listsModels }) => listsModels !== false);
 }
 

@@ -37,19 +37,22 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
 };
 
 /** Merges two files; if both have an entry, that of the second wins, even an invalid one. */
-export function mergedModels(base: ModelsFile, over: ModelsFile): ModelsFile {
-  const names = new Set([...over.models.map(({ model }) => model), ...over.brokenNames]);
-  const providers = new Set([...over.providers.map(({ name }) => name), ...over.brokenProviders]);
+export function mergedModels(base: ModelsFile, override: ModelsFile): ModelsFile {
+  const names = new Set([...override.models.map(({ model }) => model), ...override.brokenNames]);
+  const providers = new Set([...override.providers.map(({ name }) => name), ...override.brokenProviders]);
   return {
-    models: [...over.models, ...base.models.filter(({ model }) => !names.has(model))],
-    aliases: new Map([...[...base.aliases].filter(([name]) => !names.has(name)), ...over.aliases]),
-    providers: [...over.providers, ...base.providers.filter(({ name }) => !providers.has(name))],
+    models: [...override.models, ...base.models.filter(({ model }) => !names.has(model))],
+    aliases: new Map([...[...base.aliases].filter(([name]) => !names.has(name)), ...override.aliases]),
+    providers: [...override.providers, ...base.providers.filter(({ name }) => !providers.has(name))],
     brokenProviders: new Set([
-      ...over.brokenProviders,
+      ...override.brokenProviders,
       ...[...base.brokenProviders].filter(name => !providers.has(name)),
     ]),
-    brokenNames: new Set([...over.brokenNames, ...[...base.brokenNames].filter(name => !names.has(name))]),
-    faults: [...base.faults, ...over.faults],
+    brokenNames: new Set([
+      ...override.brokenNames,
+      ...[...base.brokenNames].filter(name => !names.has(name)),
+    ]),
+    faults: [...base.faults, ...override.faults],
   };
 }
 

@@ -81,12 +81,13 @@ function readAnswerFields(fields: YamlFields): AnswerFields {
 
 function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
   const fields = YamlFields.of(value, 'tokens', ['input', 'output', 'cached']);
-  const required = (key: string): string => readExpression(fields.value(key) ?? fields.missing(key), key);
-  const cached = fields.value('cached');
+  const requiredExpression = (key: string): string =>
+    readExpression(fields.value(key) ?? fields.missing(key), key);
+  const cachedValue = fields.value('cached');
   return withoutUndefined({
-    input: required('input'),
-    output: required('output'),
-    cached: cached && readExpression(cached, 'cached'),
+    input: requiredExpression('input'),
+    output: requiredExpression('output'),
+    cached: cachedValue && readExpression(cachedValue, 'cached'),
   });
 }
 
@@ -112,12 +113,12 @@ function readProgram(fields: YamlFields): ProgramPart {
       throw fields.fault('program', `takes only \${here} in its first word, not \${${name}}`);
     }
   }
-  const all = items.flatMap(item => readPlaceholders(item, 'program'));
+  const placeholders = items.flatMap(item => readPlaceholders(item, 'program'));
   return {
     kind: 'program',
     argv: [program, ...args],
     isTemporary: fields.oneOf('folder', ['temporary']) !== undefined,
-    placeholders: all,
+    placeholders,
   };
 }
 

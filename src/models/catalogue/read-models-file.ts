@@ -52,12 +52,14 @@ export async function readNamedModels(
   known: readonly Provider[],
 ): Promise<ModelsFile> {
   const described = new Set(base.providers.map(({ name }) => name));
-  const predefined = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
-  const texts = declaredModels.map(({ text, file }) => asConfigured(parseModelsFile(text, file, predefined)));
+  const predefinedProviders = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
+  const texts = declaredModels.map(({ text, file }) =>
+    asConfigured(parseModelsFile(text, file, predefinedProviders)),
+  );
   const named =
     modelsFile === undefined
       ? EMPTY_MODELS_FILE
-      : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefined);
+      : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefinedProviders);
   return [...texts].reduce(mergedModels, named);
 }
 
@@ -152,7 +154,7 @@ function readFileModels(
   { faults, folder }: ModelsFileContext,
 ): { readonly models: ReadonlyMap<string, ModelEntry>; readonly brokenModels: readonly string[] } {
   const models = new Map<string, ModelEntry>();
-  const read = (item: YamlValue): string => {
+  const readItem = (item: YamlValue): string => {
     const entry = readModel(item, providers, folder);
     const { model } = entry;
     if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
@@ -163,7 +165,7 @@ function readFileModels(
     item.valuesByKey('a model').get('model')?.text('model');
   const brokenModels: string[] = [];
   for (const item of readList(faults, value, list => list.items('models'))) {
-    const name = collectFault(faults, () => read(item)) ?? collectFault([], () => nameIn(item));
+    const name = collectFault(faults, () => readItem(item)) ?? collectFault([], () => nameIn(item));
     if (name !== undefined && !models.has(name)) brokenModels.push(name);
   }
   return { models, brokenModels };

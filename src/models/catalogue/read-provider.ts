@@ -24,13 +24,15 @@ export function readProvider(
 ): Provider {
   const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
   const base = known.get(providerName(name));
-  const written = readBaseUrl(fields, base);
+  const writtenUrl = readBaseUrl(fields, base);
   const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
   const headers = fields.value('headers');
   const batch = fields.oneOf('batch', ['true', 'false']);
   const engine = fields.oneOf('engine', INTERFACES);
   const address =
-    written === undefined && base ? knownAddress(base, engine) : writtenAddress(written ?? '', engine, base);
+    writtenUrl === undefined && base
+      ? knownAddress(base, engine)
+      : writtenAddress(writtenUrl ?? '', engine, base);
   const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
   return withoutUndefined({
     name,
@@ -70,13 +72,13 @@ function writtenAddress(
   base: Provider | undefined,
 ): AddressAndInterface {
   const data = base && providerData(base.name);
-  const own = engine ?? data?.engine ?? 'openai';
-  const form = { name: base?.name ?? '', engine: own, baseUrl: data?.baseUrl ?? '' };
+  const engineName = engine ?? data?.engine ?? 'openai';
+  const form = { name: base?.name ?? '', engine: engineName, baseUrl: data?.baseUrl ?? '' };
   const baseUrl = normalisedBaseUrl(written, form);
   return withoutUndefined({
     baseUrl,
-    engine: engine ?? (data ? interfaceAt(data, baseUrl) : own),
-    listsModels: ['azure', 'bedrock', 'vertexai'].includes(own) ? false : undefined,
+    engine: engine ?? (data ? interfaceAt(data, baseUrl) : engineName),
+    listsModels: ['azure', 'bedrock', 'vertexai'].includes(engineName) ? false : undefined,
   });
 }
 

@@ -32,31 +32,35 @@ interface ProviderReport {
 /** Reads models.yaml and the environment, and asks every provider for its models unless `ask` is false. */
 export async function reportModels({ dataDir, env, signal, ask }: ReportOptions) {
   const faults: string[] = [];
-  const read = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
+  const modelsFile = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
     faults.push(...(error instanceof InvalidModelsFile ? error.faults : [errorMessage(error)]));
   });
-  const described = read?.described ?? EMPTY_MODELS_FILE;
-  faults.push(...described.faults);
-  const all = usedProviders(described, env);
-  faults.push(...all.flatMap(({ fault }) => fault ?? []));
-  const usable = all.filter(({ fault }) => fault === undefined);
+  const describedModels = modelsFile?.described ?? EMPTY_MODELS_FILE;
+  faults.push(...describedModels.faults);
+  const providers = usedProviders(describedModels, env);
+  faults.push(...providers.flatMap(({ fault }) => fault ?? []));
+  const usableProviders = providers.filter(({ fault }) => fault === undefined);
   return {
     file: path.join(dataDir, MODELS_FILE),
-    exists: read?.text !== undefined || faults.length > 0,
+    exists: modelsFile?.text !== undefined || faults.length > 0,
     faults,
-    providers: await Promise.all(usable.map(provider => reportProvider(provider, { env, signal, ask }))),
-    shutdowns: described.models.flatMap(entry => nearShutdown(entry, Date.now()) ?? []),
+    providers: await Promise.all(
+      usableProviders.map(provider => reportProvider(provider, { env, signal, ask })),
+    ),
+    shutdowns: describedModels.models.flatMap(entry => nearShutdown(entry, Date.now()) ?? []),
   };
 }
 
 /** Returns the providers in models.yaml, and those with a key or an address in the environment. */
 function usedProviders({ providers, models }: ModelsFile, env: Env): Provider[] {
-  const used = models.flatMap(({ provider }) => provider ?? []);
-  const moved = knownProviders(env).filter(({ fault }) => fault !== undefined);
-  const all = [...providers, ...used, ...configuredProviders(env), ...moved];
+  const usedByModels = models.flatMap(({ provider }) => provider ?? []);
+  const faultyProviders = knownProviders(env).filter(({ fault }) => fault !== undefined);
+  const providersInUse = [...providers, ...usedByModels, ...configuredProviders(env), ...faultyProviders];
   const isSame = (one: Provider, other: Provider): boolean =>
     one.name === other.name || isSameAddress(one.baseUrl, other.baseUrl);
-  return all.filter((one, index) => all.findIndex(other => isSame(one, other)) === index);
+  return providersInUse.filter(
+    (one, index) => providersInUse.findIndex(other => isSame(one, other)) === index,
+  );
 }
 
 async function reportProvider(
@@ -88,7 +92,7 @@ export async function listProviders({ dataDir, env }: ModelSources) {
   const { described } = await readModelsFile({ dataDir, env });
   const { providers, faults } = described;
   const isKnownOnly = ({ name }: Provider): boolean => !providers.some(provider => provider.name === name);
-  const listed = [...providers, ...knownProviders(env).filter(isKnownOnly)].map(provider => ({
+  const listedProviders = [...providers, ...knownProviders(env).filter(isKnownOnly)].map(provider => ({
     name: provider.name,
     baseUrl: provider.baseUrl,
     engine: provider.engine,
@@ -99,5 +103,5 @@ export async function listProviders({ dataDir, env }: ModelSources) {
     /** The fault that prevents requests; null if there is none. */
     fault: accessFault(provider, env)?.message ?? null,
   }));
-  return { providers: listed, faults };
+  return { providers: listedProviders, faults };
 }

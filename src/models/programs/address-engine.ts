@@ -89,11 +89,11 @@ function filledRequest(
     ...(body && { 'content-type': body.type }),
   };
   const own = new Set(Object.keys(headers).map(name => name.toLowerCase()));
-  const others = Object.entries(defaults).filter(([name]) => !own.has(name));
+  const otherDefaults = Object.entries(defaults).filter(([name]) => !own.has(name));
   return {
     url: new URL(address),
     method: declared.method,
-    headers: { ...Object.fromEntries(others), ...headers },
+    headers: { ...Object.fromEntries(otherDefaults), ...headers },
     body: body && Buffer.from(body.text),
   };
 }

@@ -10,18 +10,20 @@ export type RunValues = ReturnType<typeof placeholderValues>;
 /** Returns the values of a run's placeholders. @param images the values of `${images}` */
 export function placeholderValues(
   job: EngineJob,
-  declared: DeclaredModel,
+  declaredModel: DeclaredModel,
   { env, images }: { env: Env; images: string[] },
 ) {
   const { model, inputs } = job;
   const chat =
-    declared.kind === 'address' && declared.sendsChats === true ? promptfooMessages(job) : undefined;
-  const prompt = chat === undefined ? promptText(job, declared) : JSON.stringify(chat, undefined, 2);
-  const plain = (placeholder: ProgramPlaceholder): JsonValue => {
+    declaredModel.kind === 'address' && declaredModel.sendsChats === true
+      ? promptfooMessages(job)
+      : undefined;
+  const prompt = chat === undefined ? promptText(job, declaredModel) : JSON.stringify(chat, undefined, 2);
+  const plainValue = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
     if (placeholder.name === 'input') return ownEntry(inputs.texts, placeholder.key) ?? '';
     const { name } = placeholder;
-    const values = { prompt, images, here: declared.here, model: model.model };
+    const values = { prompt, images, here: declaredModel.here, model: model.model };
     if (name === 'system') return systemText(job);
     return name === 'messages' ? messageValues(job) : values[name];
   };
@@ -29,13 +31,13 @@ export function placeholderValues(
     prompt,
     images,
     /** Values within a text: inputs unchanged. */
-    inText: plain,
+    inText: plainValue,
     /** Values on their own in JSON: inputs with their types in the prompt's schema. */
     inJson: (placeholder: ProgramPlaceholder): JsonValue => {
       if (placeholder.name === 'prompt' && chat) return chat;
       return placeholder.name === 'input'
         ? (ownEntry(inputs.values, placeholder.key) ?? '')
-        : plain(placeholder);
+        : plainValue(placeholder);
     },
   };
 }

@@ -36,15 +36,15 @@ export function splitAtPlaceholders(text: string): Pieces {
   return literal === '' ? pieces : [...pieces, literal];
 }
 
-function parsePlaceholder(written: string, isClosed: boolean): ProgramPlaceholder {
-  const plain = PLACEHOLDER_NAMES.find(name => name === written);
-  const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(written)?.groups ?? {};
+function parsePlaceholder(placeholder: string, isClosed: boolean): ProgramPlaceholder {
+  const plain = PLACEHOLDER_NAMES.find(name => name === placeholder);
+  const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(placeholder)?.groups ?? {};
   if (isClosed && plain !== undefined) return { name: plain };
   if (isClosed && name === 'input' && key !== undefined) return { name, key };
   if (isClosed && name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) return { name, key };
   const known =
     '${prompt}, ${system}, ${messages}, ${input.<key>}, ${images}, ${here}, ${model} and ${env.<name>}';
-  const what = isClosed ? `\${${written}} is not a placeholder` : 'a `${` has no `}`';
+  const what = isClosed ? `\${${placeholder}} is not a placeholder` : 'a `${` has no `}`';
   throw new PlaceholderFault(`${what}: the placeholders are ${known}; for a literal \${ write $\${`);
 }
 

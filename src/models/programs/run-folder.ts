@@ -82,11 +82,11 @@ export async function endRecorded(
   // A process that was killed before it wrote its record left only the lock.
   const recorded = new Set(names.map(name => name.replace(/\.json\.lock$/u, '.json')));
   for (const name of [...recorded].filter(name => name.endsWith('.json'))) {
-    const killed = lastAlive({ folder: records, name });
+    const killedTime = lastAlive({ folder: records, name });
     const release = lockFile({ folder: records, name });
     if (release === undefined) continue;
     try {
-      await endOrphaned(path.join(records, name), killed, env);
+      await endOrphaned(path.join(records, name), killedTime, env);
     } finally {
       release();
     }
@@ -95,7 +95,7 @@ export async function endRecorded(
 
 async function endOrphaned(
   file: string,
-  killed: number,
+  killedTime: number,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map(line => parseJson(line));
@@ -104,7 +104,7 @@ async function endOrphaned(
   if (typeof root === 'string' && path.basename(root).startsWith(PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
     const isKnown = typeof pid === 'number' && typeof began === 'number';
-    await endOrphanedTree({ mark, root: isKnown ? { pid, began } : undefined, killed }, env);
+    await endOrphanedTree({ mark, root: isKnown ? { pid, began } : undefined, killed: killedTime }, env);
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
   await rm(file, { force: true });

@@ -29,24 +29,24 @@ export interface RunProgram extends StartedProgram {
 /** Starts the program of a job. @throws if it can't be started, and the reason of the job's signal */
 export async function startProgram(
   job: EngineJob,
-  declared: DeclaredProgram,
+  program: DeclaredProgram,
   options: ProgramOptions,
 ): Promise<RunProgram> {
   const folder = await makeRunFolder(programRecords(options.dataDir), runFacts(job));
   try {
     job.signal.throwIfAborted();
     const images = await writePictures(job, folder.folder);
-    const values = placeholderValues(job, declared, { env: {}, images });
-    const start = programStart({ declared, values, folder }, job, options);
+    const values = placeholderValues(job, program, { env: {}, images });
+    const start = programStart({ declared: program, values, folder }, job, options);
     const tree = new ProcessTree(start, RUN_VARIABLE);
-    const printed = new OutputCollector(tree.child);
+    const output = new OutputCollector(tree.child);
     const recorded = tree.root && folder.started(tree.root).catch(() => {});
     const end = async (): Promise<void> => {
       await tree.end();
       await recorded;
       await folder.remove();
     };
-    return { tree, printed, folder, prompt: values.prompt, end };
+    return { tree, printed: output, folder, prompt: values.prompt, end };
   } catch (error) {
     await folder.remove();
     throw error;
@@ -94,13 +94,13 @@ async function writePictures(job: EngineJob, folder: string): Promise<string[]> 
 /** Fills in the words of a program: each value stays within its word, and one with `${images}` is repeated per picture. */
 function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramStart, 'argv' | 'filled'> {
   const words: string[] = [];
-  const filled = new Set<number>();
+  const filledIndexes = new Set<number>();
   for (const word of argv) {
     const names = splitAtPlaceholders(word).flatMap(piece => (typeof piece === 'string' ? [] : piece.name));
     const pictures = names.includes('images') ? values.images : [''];
     for (const picture of pictures) {
       if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
-        filled.add(words.length);
+        filledIndexes.add(words.length);
       }
       words.push(
         filledText(word, placeholder =>
@@ -110,5 +110,5 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
     }
   }
   const [program = '', ...args] = words;
-  return { argv: [program, ...args], filled };
+  return { argv: [program, ...args], filled: filledIndexes };
 }

@@ -14,17 +14,17 @@ export function streamedBody(contentType: string, pieces: () => Iterable<string 
 }
 
 function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
-  let small: Uint8Array[] = [];
+  let smallPieces: Uint8Array[] = [];
   let bytes = 0;
   for (const piece of pieces) {
     const next = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    small.push(next);
+    smallPieces.push(next);
     bytes += next.length;
     if (bytes < BATCH_PIECE_BYTES) continue;
-    yield* small.length === 1 ? small : [Buffer.concat(small)];
-    [small, bytes] = [[], 0];
+    yield* smallPieces.length === 1 ? smallPieces : [Buffer.concat(smallPieces)];
+    [smallPieces, bytes] = [[], 0];
   }
-  if (bytes > 0) yield Buffer.concat(small);
+  if (bytes > 0) yield Buffer.concat(smallPieces);
 }
 
 /** Limits for the JSON of one result. */

@@ -99,13 +99,13 @@ const MAX_BATCH_PAGES = 10_000;
 export async function* listedBatches(
   page: (after: string) => Promise<UncheckedObject>,
 ): AsyncGenerator<UncheckedObject, void> {
-  let after: string | undefined = '';
-  for (let pages = 0; pages < MAX_BATCH_PAGES && after !== undefined; pages += 1) {
-    const { data, has_more: hasMore } = await page(after);
+  let lastId: string | undefined = '';
+  for (let pages = 0; pages < MAX_BATCH_PAGES && lastId !== undefined; pages += 1) {
+    const { data, has_more: hasMore } = await page(lastId);
     if (!Array.isArray(data) || !data.every(isJsonObject)) throw unreadableList('is not a list of batches');
     yield* data;
     if (hasMore !== true) return;
-    after = textAt(data.at(-1), 'id');
+    lastId = textAt(data.at(-1), 'id');
   }
   throw unreadableList('does not end');
 }

@@ -148,11 +148,11 @@ function answersPrompts(item: Record<string, unknown>): boolean {
 }
 
 function offered(item: Record<string, unknown>): OfferedModel[] {
-  const named = item['id'] ?? item['name'];
+  const nameValue = item['id'] ?? item['name'];
   // Refuses names that are unsafe to write to files and terminals.
-  if (typeof named !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(named)) return [];
+  if (typeof nameValue !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(nameValue)) return [];
   // Google lists names as resource paths, and takes them without the prefix.
-  const id = named.replace(/^models\//, '');
+  const id = nameValue.replace(/^models\//, '');
   const modality = readModality(id, item);
   if (modality === undefined) return [];
   const price = readListedPrice(item);

@@ -43,25 +43,29 @@ export function normalisedBaseUrl(
   address: string,
   { engine, name, baseUrl }: Pick<ProviderData, 'engine' | 'name' | 'baseUrl'>,
 ): string {
-  const plain = withoutTrailingSlashes(address);
-  const { pathname } = new URL(plain);
-  if (engine === 'anthropic') return plain.replace(/(?<!\/)\/+v1$/, '');
-  if (engine === 'azure' && pathname === '/openai') return `${plain}/v1`;
-  if (name === 'openai' || pathname !== '/' || baseUrl === '') return plain;
+  const plainAddress = withoutTrailingSlashes(address);
+  const { pathname } = new URL(plainAddress);
+  if (engine === 'anthropic') return plainAddress.replace(/(?<!\/)\/+v1$/, '');
+  if (engine === 'azure' && pathname === '/openai') return `${plainAddress}/v1`;
+  if (name === 'openai' || pathname !== '/' || baseUrl === '') return plainAddress;
   const path = baseUrl.replace(/^[a-z]+:\/\/[^/]+/, '');
-  return `${plain}${path}`;
+  return `${plainAddress}${path}`;
 }
 
 /** Fills the placeholder of an address from the environment. */
 function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
-  const needed = /\{(\w+)\}/.exec(baseUrl)?.[1];
-  if (needed === undefined) return { baseUrl, isMoved: false };
-  const value = env[needed]?.trim();
-  if (!value) return { baseUrl, isMoved: false, missing: [needed, variable] };
+  const neededVariable = /\{(\w+)\}/.exec(baseUrl)?.[1];
+  if (neededVariable === undefined) return { baseUrl, isMoved: false };
+  const value = env[neededVariable]?.trim();
+  if (!value) return { baseUrl, isMoved: false, missing: [neededVariable, variable] };
   if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) {
-    return { baseUrl, isMoved: false, fault: `${needed} must be a name of letters, digits and hyphens` };
+    return {
+      baseUrl,
+      isMoved: false,
+      fault: `${neededVariable} must be a name of letters, digits and hyphens`,
+    };
   }
-  return { baseUrl: baseUrl.replace(`{${needed}}`, value), isMoved: false };
+  return { baseUrl: baseUrl.replace(`{${neededVariable}}`, value), isMoved: false };
 }
 
 /** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */

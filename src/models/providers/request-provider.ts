@@ -32,7 +32,7 @@ export async function requestProvider(
 ): Promise<HttpAnswer> {
   const base = withoutTrailingSlashes(access.provider.baseUrl);
   const isUrl = /^https?:\/\//.test(path);
-  const encoded = body && toTypedBody(body);
+  const typedBody = body && toTypedBody(body);
   return await send(
     {
       url: new URL(isUrl ? path : `${base}${path}`),
@@ -40,10 +40,10 @@ export async function requestProvider(
       headers: {
         accept: 'application/json',
         'user-agent': USER_AGENT,
-        ...(encoded && { 'content-type': encoded.contentType }),
+        ...(typedBody && { 'content-type': typedBody.contentType }),
         ...headers,
       },
-      body: encoded,
+      body: typedBody,
     },
     access,
     signal,

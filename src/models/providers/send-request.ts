@@ -41,14 +41,14 @@ export async function send(
   if (url.origin !== new URL(provider.baseUrl).origin) {
     throw new ProviderFault(`refers to another host, ${url.origin}, which is not called`);
   }
-  const own = Object.fromEntries(
+  const ownHeaders = Object.fromEntries(
     Object.entries(headers).filter(([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase())),
   );
   return await sendOnce(
     {
       url,
       method,
-      headers: { ...own, ...(traceparent !== undefined && { traceparent }), ...provider.headers },
+      headers: { ...ownHeaders, ...(traceparent !== undefined && { traceparent }), ...provider.headers },
       body,
     },
     env,

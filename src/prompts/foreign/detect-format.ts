@@ -36,8 +36,8 @@ export function detectFormat(file: string, text: string): FileFormat {
   if (isOurs && (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))) {
     return { kind: 'prompt' };
   }
-  const parsed = parseYamlOrFault(text);
-  const { root, whole } = parsed instanceof FileFault ? { root: null, whole: undefined } : parsed;
+  const parsedYaml = parseYamlOrFault(text);
+  const { root, whole } = parsedYaml instanceof FileFault ? { root: null, whole: undefined } : parsedYaml;
   if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
   if (whole !== undefined && isPromptfooConfig(whole, file)) return { kind: 'promptfoo', root };
   if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
@@ -48,7 +48,7 @@ export function detectFormat(file: string, text: string): FileFormat {
   if (isOurs) return { kind: 'prompt' };
   if (TEXT_NAME.test(file)) return { kind: 'foreign', form: detectTextFormat(file, text) };
   const name = isJsonObject(whole) ? nameOfMap(whole) : undefined;
-  const fault = parsed instanceof FileFault && YAML_NAME.test(file) ? { fault: parsed } : {};
+  const fault = parsedYaml instanceof FileFault && YAML_NAME.test(file) ? { fault: parsedYaml } : {};
   return { kind: 'other', name: name ?? nameByEnding(file, text), ...fault };
 }
 
@@ -93,12 +93,12 @@ function isPromptfooConfig(whole: JsonValue, file: string): boolean {
   return has('prompts') ? hasModels || hasTests : hasModels && hasTests;
 }
 
-function nameOfMap(whole: { readonly [key: string]: JsonValue }): string | undefined {
-  const has = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(whole, key));
+function nameOfMap(map: { readonly [key: string]: JsonValue }): string | undefined {
+  const has = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(map, key));
   if (has('_type') && has('template', 'messages', 'prompt')) return 'a prompt of LangChain';
   // promptfoo has to generate the tests of a red team first.
   if (has('redteam') && has('targets', 'providers')) return 'a red team of promptfoo without tests';
-  if (Array.isArray(whole['models'])) return 'a models file (prompts check reads it with --models-from)';
+  if (Array.isArray(map['models'])) return 'a models file (prompts check reads it with --models-from)';
   return has('cases') ? 'a test file of promptrun' : undefined;
 }
 

@@ -124,12 +124,12 @@ class GithubReader {
   #parameters(): { key: string; value: JsonValue; place: FilePosition }[] {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
-    const known = (entries ?? []).filter(entry => {
+    const knownEntries = (entries ?? []).filter(entry => {
       const isKnown = PARAMETERS_READ.has(entry.key);
       if (!isKnown) this.#findings.note(entry, `the parameter \`${entry.key}\` is unknown: it is not sent`);
       return isKnown;
     });
-    const parameters = known.map(({ key, value, ...place }) => ({
+    const parameters = knownEntries.map(({ key, value, ...place }) => ({
       key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
       value: this.#findings.attempt(() => value.json()) ?? null,
       place,

@@ -83,8 +83,8 @@ function readRow(
   const entries = item.entries('a row of testData');
   const empty = entries.find(({ value }) => value.isEmpty);
   if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
-  const missing = inputs.filter(input => !entries.some(({ key }) => key === input));
-  for (const input of missing) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
+  const missingInputs = inputs.filter(input => !entries.some(({ key }) => key === input));
+  for (const input of missingInputs) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
   const fields = Object.fromEntries(entries.map(({ key, value }) => [key, rowFieldText(value)]));
   const [first = ''] = Object.values(fields);
   const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
@@ -93,7 +93,7 @@ function readRow(
     line: item.line,
     inputs: Object.fromEntries([
       ...Object.entries(fields).filter(isInput),
-      ...missing.map(input => [input, `{{${input}}}`] as const),
+      ...missingInputs.map(input => [input, `{{${input}}}`] as const),
     ]),
     data: Object.fromEntries(Object.entries(fields).filter(field => !isInput(field))),
     expect: evaluators.map(evaluator => evaluator({ line: item.line, fields })),

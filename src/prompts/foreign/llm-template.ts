@@ -24,11 +24,11 @@ const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
 const LLM_TEMPLATE_KEYS = new Set([...LLM_READ_KEYS, ...EXTRACTS, ...Object.keys(LLM_REFUSED_KEYS)]);
 
 /** Returns true if a map is an `llm` template: it has a text or a schema, and only keys of that format. */
-export function isLlmTemplate(whole: JsonObject): boolean {
-  const hasText = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
+export function isLlmTemplate(template: JsonObject): boolean {
+  const hasText = typeof template['prompt'] === 'string' || typeof template['system'] === 'string';
   return (
-    (hasText || isJsonObject(whole['schema_object'])) &&
-    Object.keys(whole).every(key => LLM_TEMPLATE_KEYS.has(key))
+    (hasText || isJsonObject(template['schema_object'])) &&
+    Object.keys(template).every(key => LLM_TEMPLATE_KEYS.has(key))
   );
 }
 

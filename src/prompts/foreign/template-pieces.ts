@@ -82,7 +82,7 @@ const BRACE = '{{lookup "{" 0}}';
 /** Escapes braces that would open a tag, and backslashes before a tag. */
 function escapeBraces(text: string, tagFollows: boolean): string {
   const isOpen = tagFollows && /(?<!\{)(?:\{\{)*\{$/u.test(text);
-  const safe = (isOpen ? text.slice(0, -1) : text).replaceAll(
+  const escapedText = (isOpen ? text.slice(0, -1) : text).replaceAll(
     /\\+|\{{2,}/gu,
     (run, index: number, whole: string) => {
       // An empty comment separates literal backslashes from the escaping one.
@@ -90,6 +90,6 @@ function escapeBraces(text: string, tagFollows: boolean): string {
       return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
     },
   );
-  const end = tagFollows && safe.endsWith('\\') ? '\\' : '';
-  return safe + end + (isOpen ? BRACE : '');
+  const end = tagFollows && escapedText.endsWith('\\') ? '\\' : '';
+  return escapedText + end + (isOpen ? BRACE : '');
 }

@@ -137,9 +137,9 @@ function referenceFault(reference: JsonValue, root: JsonObject): string | undefi
     return `${JSON.stringify(reference)} refers to another document, and those are not fetched`;
   }
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
-  let here: JsonValue | undefined = root;
+  let subschema: JsonValue | undefined = root;
   for (const step of reference.split('/').slice(1)) {
-    here = ownValue(here, unescapedStep(step));
+    subschema = ownValue(subschema, unescapedStep(step));
   }
-  return here === undefined ? `\`${reference}\` leads to nothing in this schema` : undefined;
+  return subschema === undefined ? `\`${reference}\` leads to nothing in this schema` : undefined;
 }

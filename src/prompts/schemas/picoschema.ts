@@ -97,20 +97,20 @@ function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (value.isMap) return readFields(value.entries('this object'), context);
   if (value.isList) throw faultAt(value, `a list is not a type: ${PICOSCHEMA_FORMS}`);
   // YAML reads the type `null` as an empty value.
-  const written = value.isNull ? 'null' : value.text('a type');
-  const { type, description } = splitDescription(written);
-  const described = description === undefined ? {} : { description };
-  if (type === 'any') return described;
-  if (SCALARS.has(type)) return { type, ...described };
-  const named = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
-  if (named) return { ...named, ...described };
+  const typeText = value.isNull ? 'null' : value.text('a type');
+  const { type, description } = splitDescription(typeText);
+  const descriptionField = description === undefined ? {} : { description };
+  if (type === 'any') return descriptionField;
+  if (SCALARS.has(type)) return { type, ...descriptionField };
+  const namedSchema = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
+  if (namedSchema) return { ...namedSchema, ...descriptionField };
   if (IMAGE_TYPE.test(type)) throw faultAt(value, imageAdvice(type));
   throw faultAt(value, `\`${type}\` is not a type: ${PICOSCHEMA_FORMS}`);
 }
 
 function readFields(entries: readonly YamlEntry[], context: SchemaContext): JsonObject {
   const properties: [string, JsonObject][] = [];
-  const required: string[] = [];
+  const requiredNames: string[] = [];
   let additionalProperties: JsonValue = false;
   for (const entry of entries) {
     if (context.isFull()) break;
@@ -124,12 +124,12 @@ function readFields(entries: readonly YamlEntry[], context: SchemaContext): Json
       context.findings.fault(entry, `the field \`${field.name}\` is declared twice`);
     }
     properties.push([field.name, field.schema]);
-    if (!field.isOptional) required.push(field.name);
+    if (!field.isOptional) requiredNames.push(field.name);
   }
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
-    ...(required.length > 0 && { required }),
+    ...(requiredNames.length > 0 && { required: requiredNames }),
     additionalProperties,
   };
 }

@@ -61,7 +61,7 @@ export function referenceLoop(schema: JsonValue): string | undefined {
   const roots = schemaParts(schema, '', 'schema:///');
   const target = targetsIn(roots);
   const states = new Map<JsonObject, 'open' | 'done'>();
-  const waiting = [...roots];
+  const pendingNodes = [...roots];
   const partsOfSameValue = (part: SchemaPart, keyword: string, value: JsonValue): SchemaPart[] => {
     if (REFERENCES.has(keyword) && typeof value === 'string') return target(value, part);
     return SAME_VALUE.has(keyword) ? partsUnder(part, keyword) : [];
@@ -75,12 +75,12 @@ export function referenceLoop(schema: JsonValue): string | undefined {
         if (state === 'open') return part.pointer + pointerStep(keyword);
         if (loop !== undefined) return loop;
       }
-      if (DEEPER.has(keyword)) waiting.push(...partsUnder(part, keyword));
+      if (DEEPER.has(keyword)) pendingNodes.push(...partsUnder(part, keyword));
     }
     states.set(part.schema, 'done');
     return undefined;
   };
-  for (let part = waiting.pop(); part; part = waiting.pop()) {
+  for (let part = pendingNodes.pop(); part; part = pendingNodes.pop()) {
     const loop = states.has(part.schema) ? undefined : visit(part);
     if (loop !== undefined) return loop;
   }
@@ -91,14 +91,14 @@ export function referenceLoop(schema: JsonValue): string | undefined {
 function targetsIn(roots: readonly SchemaPart[]): (reference: string, from: SchemaPart) => SchemaPart[] {
   const documents = new Map<string, SchemaPart>();
   const anchors = new Map<string, SchemaPart>();
-  const waiting = [...roots];
-  for (let part = waiting.pop(); part; part = waiting.pop()) {
+  const pendingNodes = [...roots];
+  for (let part = pendingNodes.pop(); part; part = pendingNodes.pop()) {
     const { schema, base } = part;
     if (!documents.has(base)) documents.set(base, part);
     for (const name of [schema['$anchor'], schema['$dynamicAnchor']]) {
       if (typeof name === 'string') anchors.set(`${base}#${name}`, part);
     }
-    for (const keyword of [...SAME_VALUE, ...DEEPER]) waiting.push(...partsUnder(part, keyword));
+    for (const keyword of [...SAME_VALUE, ...DEEPER]) pendingNodes.push(...partsUnder(part, keyword));
   }
   return (reference, { base }) => {
     if (!URL.canParse(reference, base)) return [];

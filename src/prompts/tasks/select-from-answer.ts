@@ -15,15 +15,15 @@ export async function selectFromAnswer(
     // Windows PowerShell begins what it writes with a byte order mark.
     const value = jsonOrLines(text.replace(/^\uFEFF/u, ''));
     if (value === undefined) return { fault: 'it is not JSON' };
-    const found: Record<string, JsonValue> = {};
+    const selectedValues: Record<string, JsonValue> = {};
     for (const [name, expression] of Object.entries(expressions)) {
       try {
-        found[name] = JSON.parse(select(expression, value, 0).json) as JsonValue;
+        selectedValues[name] = JSON.parse(select(expression, value, 0).json) as JsonValue;
       } catch (error) {
         return { fault: `\`${expression}\` does not fit it: ${errorMessage(error)}` };
       }
     }
-    return { found };
+    return { found: selectedValues };
   });
 }
 

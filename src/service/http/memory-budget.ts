@@ -41,19 +41,19 @@ export class MemoryBudget {
   }
 
   #share(userId: number): Pick<RequestMemory, 'take' | 'free'> {
-    let own = 0;
-    let freed = false;
+    let reservedBytes = 0;
+    let isFreed = false;
     return {
       take: bytes => {
-        if (freed) return;
-        this.#check(userId, bytes, own + bytes);
-        own += bytes;
+        if (isFreed) return;
+        this.#check(userId, bytes, reservedBytes + bytes);
+        reservedBytes += bytes;
         this.#add(userId, bytes);
       },
       free: () => {
-        if (freed) return;
-        freed = true;
-        this.#add(userId, -own);
+        if (isFreed) return;
+        isFreed = true;
+        this.#add(userId, -reservedBytes);
       },
     };
   }

@@ -56,15 +56,26 @@ export async function createKey(
     credits: credits ?? NEW_USER.credits,
   });
   const key = newKeyText();
-  const stored = { id: randomUUID(), createdAt: clock.now(), author: Number(author) };
-  const isAdded = await store.accounts.addKey({ ...stored, hash: keyHash(key), userId: user.id }, MAX_KEYS);
+  const storedKey = { id: randomUUID(), createdAt: clock.now(), author: Number(author) };
+  const isAdded = await store.accounts.addKey(
+    { ...storedKey, hash: keyHash(key), userId: user.id },
+    MAX_KEYS,
+  );
   if (!isAdded) {
     throw new KeyError(
       `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
     );
   }
   const { plan: ownPlan, credits: balance } = user;
-  return { ...stored, user: name, plan: ownPlan, credits: balance, lastUsedAt: null, key, isNewUser: made };
+  return {
+    ...storedKey,
+    user: name,
+    plan: ownPlan,
+    credits: balance,
+    lastUsedAt: null,
+    key,
+    isNewUser: made,
+  };
 }
 
 /**

@@ -13,11 +13,11 @@ const MAX_ROWS = 50;
 
 /** Returns the prompts that match at least one word, best match first. */
 export function bestMatches<T extends Searchable>(prompts: readonly T[], query: string): T[] {
-  const whole = folded(query);
-  const words = [...new Set(whole.split(/\s+/))].filter(Boolean);
+  const foldedQuery = folded(query);
+  const words = [...new Set(foldedQuery.split(/\s+/))].filter(Boolean);
   if (words.length === 0) return [];
   return prompts
-    .map(prompt => ({ prompt, score: searchScore(prompt, whole, words) }))
+    .map(prompt => ({ prompt, score: searchScore(prompt, foldedQuery, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || byUse(a.prompt, b.prompt))
     .slice(0, MAX_ROWS)
@@ -31,11 +31,11 @@ function byUse(a: Searchable, b: Searchable): number {
 /** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
 function searchScore(prompt: Searchable, whole: string, words: readonly string[]): number {
   const [slug, title, description] = [folded(prompt.slug), folded(prompt.title), folded(prompt.description)];
-  const exact = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
+  const exactScore = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
   const perWord = words.map(word =>
     Math.max(closeness(slug, word) * 4, closeness(title, word) * 3, closeness(description, word)),
   );
-  return exact + perWord.reduce((sum, points) => sum + points, 0);
+  return exactScore + perWord.reduce((sum, points) => sum + points, 0);
 }
 
 /** Returns 3 for a whole word of the text, 2 for the beginning of a word, 1 anywhere else, 0 for no match. */

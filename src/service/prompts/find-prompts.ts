@@ -29,16 +29,16 @@ export async function listPrompts(
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
-  const all = (await listing.store.prompts.published()).sort(byPublication);
+  const publishedPrompts = (await listing.store.prompts.published()).sort(byPublication);
   const cursorIndex = (name: 'startingAfter' | 'endingBefore'): number => {
-    const at = all.findIndex(({ promptId }) => promptId === query[name]?.toLowerCase());
+    const at = publishedPrompts.findIndex(({ promptId }) => promptId === query[name]?.toLowerCase());
     if (at < 0) throw notFound(`${name} is not a published prompt`);
     return at;
   };
-  const end = endingBefore === undefined ? all.length : cursorIndex('endingBefore');
+  const end = endingBefore === undefined ? publishedPrompts.length : cursorIndex('endingBefore');
   const start = startingAfter === undefined ? 0 : cursorIndex('startingAfter') + 1;
   const from = endingBefore === undefined ? start : Math.max(0, end - limit);
-  const page = all.slice(from, Math.min(end, from + limit));
+  const page = publishedPrompts.slice(from, Math.min(end, from + limit));
   return {
     rows: await searchRows(listing, page, caller),
     hasMore: endingBefore === undefined ? from + limit < end : from > 0,

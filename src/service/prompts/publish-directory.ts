@@ -27,23 +27,23 @@ export async function publishFromDirectory(
   context: PublishContext,
   onNotice: (line: string) => void,
 ): Promise<WatchedPrompts> {
-  const closed = new AbortController();
+  const closing = new AbortController();
   let isRetryDue = false;
   const retryLater = async (): Promise<void> => {
     if (isRetryDue) return;
     isRetryDue = true;
-    await context.clock.sleep(RETRY_MS, closed.signal);
+    await context.clock.sleep(RETRY_MS, closing.signal);
     isRetryDue = false;
-    await watched.rescan();
+    await watch.rescan();
   };
-  const watched = watchPromptFiles(directory, {
+  const watch = watchPromptFiles(directory, {
     tasks: context.tasks,
     async onFile(definition, file) {
-      const published = await publishPrompt(context, definition, file).catch((error: unknown) => {
+      const publication = await publishPrompt(context, definition, file).catch((error: unknown) => {
         if (isStoreFault(error)) void retryLater().catch(() => {});
         throw error;
       });
-      const { slug, promptVersionId, changed, echoes, lacksFence } = published;
+      const { slug, promptVersionId, changed, echoes, lacksFence } = publication;
       if (!changed) return;
       onNotice(`published ${slug} as ${promptVersionId}`);
       if (echoes) onNotice(`note: no model named in ${path.basename(file)}: echo gives the prompt back`);
@@ -51,14 +51,14 @@ export async function publishFromDirectory(
     },
     onError: error => onNotice(`not published: ${error.message}`),
   });
-  await watched.ready;
-  const stop = context.models.onChange(() => void watched.rescan());
+  await watch.ready;
+  const stop = context.models.onChange(() => void watch.rescan());
   return {
-    ...watched,
+    ...watch,
     close() {
       stop();
-      closed.abort(new Error('the service is stopping'));
-      watched.close();
+      closing.abort(new Error('the service is stopping'));
+      watch.close();
     },
   };
 }
@@ -90,24 +90,24 @@ export interface WatchedPrompts {
  */
 export function watchPromptFiles(directory: string, { tasks, onFile, onError }: PromptWatch): WatchedPrompts {
   /** The definition of each accepted file, and the content and fault of each refused one. */
-  const accepted = new Map<string, PromptDefinition>();
-  const faulty = new Map<string, string>();
+  const acceptedDefinitions = new Map<string, PromptDefinition>();
+  const faultsByFile = new Map<string, string>();
   const visit = async (file: string): Promise<void> => {
     let text = '';
     try {
       const reason = whyLeftOut(file, directory);
       if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
       text = await readPromptText(file);
-      if (isUnchanged(accepted.get(file), text, file)) return;
+      if (isUnchanged(acceptedDefinitions.get(file), text, file)) return;
       const definition = await readDefinition(text, file, { tasks });
       await onFile(definition, file);
-      accepted.set(file, definition);
-      faulty.delete(file);
+      acceptedDefinitions.set(file, definition);
+      faultsByFile.delete(file);
     } catch (error) {
       const fault = `${errorMessage(error)}\n${text}`;
       // A file that was removed meanwhile is not a fault.
-      if (errorCode(error) === 'ENOENT' || faulty.get(file) === fault) return;
-      faulty.set(file, fault);
+      if (errorCode(error) === 'ENOENT' || faultsByFile.get(file) === fault) return;
+      faultsByFile.set(file, fault);
       onError(toError(error));
     }
   };

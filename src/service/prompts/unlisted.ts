@@ -63,13 +63,13 @@ export async function ensureUnlistedVersion(
   const { store, models, clock, tasks } = context;
   const { file, defaultModel } = request;
   checkModelExists(models, request.model);
-  const published = file === undefined ? await storedVersion(store, request) : undefined;
+  const publishedVersion = file === undefined ? await storedVersion(store, request) : undefined;
   const { config } = request;
-  if (published && !config && (request.model ?? published.model) === published.model) {
-    return unlistedVersion(published);
+  if (publishedVersion && !config && (request.model ?? publishedVersion.model) === publishedVersion.model) {
+    return unlistedVersion(publishedVersion);
   }
-  const { definition, notes } = published
-    ? { definition: await createDefinitions(store, tasks).ofRun(published.id), notes: [] }
+  const { definition, notes } = publishedVersion
+    ? { definition: await createDefinitions(store, tasks).ofRun(publishedVersion.id), notes: [] }
     : await readRunnable(context, request);
   const ownModel = request.model ?? (definition.namesModel ? resolveModel(definition, models) : undefined);
   if (ownModel === undefined) checkModelExists(models, defaultModel, 'the setting `model`: ');

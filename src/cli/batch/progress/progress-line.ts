@@ -42,12 +42,12 @@ export function startBatchProgress(
 
 /** Returns the progress as one line: done, failed, rate and time left. */
 export function progressText({ total, done, ended, failed }: Tally, elapsedMs: number): string {
-  const left = total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
+  const timeLeftMs = total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
   return [
     `${done}${total === undefined ? '' : ` of ${total}`} done`,
     `${failed} failed`,
     ...(ended === 0 ? [] : [speedText(ended / (elapsedMs / 1000))]),
-    ...(ended === 0 || left === undefined ? [] : [`${elapsedText(left)} left`]),
+    ...(ended === 0 || timeLeftMs === undefined ? [] : [`${elapsedText(timeLeftMs)} left`]),
   ].join(', ');
 }
 

@@ -23,10 +23,10 @@ const RETRY_HINT = 'Run the failed ones again with: --resume --retry-failed';
  */
 export async function concludeBatch(
   ctx: Context,
-  running: RunningBatch,
+  runningBatch: RunningBatch,
   rows: number | undefined,
 ): Promise<ExitCode> {
-  const { options, tally, stop, results, journal, budget } = running;
+  const { options, tally, stop, results, journal, budget } = runningBatch;
   const { out, stream } = options;
   const counts = countRows(tally, rows);
   const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
@@ -37,12 +37,12 @@ export async function concludeBatch(
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.readTotals({ readsList: !isStopped && stop.reason === undefined });
   if ((out ?? stream) !== undefined && ctx.globals.json) await printValue(ctx, { ...counts, totals });
-  const cut = interruptionError(ctx, running, { counts, isComplete });
-  if (cut === undefined) reportCounts(running, counts);
+  const cut = interruptionError(ctx, runningBatch, { counts, isComplete });
+  if (cut === undefined) reportCounts(runningBatch, counts);
   for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
-  refuseUnfinishedBatch(running, counts);
-  return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(running);
+  refuseUnfinishedBatch(runningBatch, counts);
+  return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(runningBatch);
 }
 
 /** Refuses a batch that a fault or a cap stopped, or whose outputs a link kept from being saved. */
@@ -103,13 +103,13 @@ function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Ro
   });
 }
 
-function stoppedAtCap(reached: CliError, out: string | undefined, { notDone, done }: RowCounts): CliError {
-  const { status, exitCode, data } = reached;
-  return new CliError(`${reached.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
+function stoppedAtCap(capError: CliError, out: string | undefined, { notDone, done }: RowCounts): CliError {
+  const { status, exitCode, data } = capError;
+  return new CliError(`${capError.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
     status,
     exitCode,
     data,
-    hints: out === undefined ? unresumableHints(reached, done) : [resumeAtCapHint(reached)],
+    hints: out === undefined ? unresumableHints(capError, done) : [resumeAtCapHint(capError)],
   });
 }
 
@@ -140,9 +140,9 @@ function countRows({ before, now, done }: Tally, rows: number | undefined) {
 /** Formats the counts: first those of this invocation, then those of earlier ones. */
 function summaryText(
   { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
-  before: Tally['before'],
+  countsBefore: Tally['before'],
 ): string {
-  const now = succeeded - before.succeeded;
+  const now = succeeded - countsBefore.succeeded;
   const rowsNow = rows === null ? counted(now, 'row') : `${now} of ${rows} rows`;
   const parts = [
     [inDoubt, 'in doubt'],
@@ -150,8 +150,8 @@ function summaryText(
     [notDone ?? 0, 'not done'],
   ] as const;
   return [
-    nowAndBefore(`${rowsNow} succeeded`, before.succeeded),
-    ...(failed > 0 ? [nowAndBefore(`${failed - before.failed} failed`, before.failed)] : []),
+    nowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded),
+    ...(failed > 0 ? [nowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed)] : []),
     ...parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`),
   ].join(', ');
 }

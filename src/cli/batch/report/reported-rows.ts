@@ -111,23 +111,23 @@ export type BatchSummary = ReturnType<typeof summarizeRows>;
 
 export function summarizeRows(
   rows: readonly ResultsLine[],
-  spent: Totals,
+  spentTotals: Totals,
   unfinished: Unfinished | undefined,
 ) {
-  const succeeded = rows.filter(rowSucceeded).length;
-  const timed = rows.flatMap(({ id, seconds }) => (seconds === null ? [] : [{ id, seconds }]));
+  const succeededCount = rows.filter(rowSucceeded).length;
+  const timedRows = rows.flatMap(({ id, seconds }) => (seconds === null ? [] : [{ id, seconds }]));
   return {
     ...(unfinished !== undefined && { unfinished }),
     rows: rows.length,
-    succeeded,
-    failed: rows.length - succeeded,
+    succeeded: succeededCount,
+    failed: rows.length - succeededCount,
     /** The sum over all rows; undefined if no row has a known time. */
-    seconds: timed.length === 0 ? undefined : sumOfSeconds(timed.map(({ seconds }) => seconds)),
-    ...spent,
+    seconds: timedRows.length === 0 ? undefined : sumOfSeconds(timedRows.map(({ seconds }) => seconds)),
+    ...spentTotals,
     /** The failures, most frequent first. */
     failures: groupFailures(rows),
     /** The slowest rows first. */
-    slowest: timed.toSorted((one, other) => other.seconds - one.seconds).slice(0, MAX_SLOWEST),
+    slowest: timedRows.toSorted((one, other) => other.seconds - one.seconds).slice(0, MAX_SLOWEST),
   };
 }
 

@@ -152,21 +152,21 @@ export class CsvResults implements ResultsFile {
     return true;
   }
 
-  async #add(id: string, kept: TableRow): Promise<void> {
-    const names = Object.keys(kept.cells);
-    const outputs = kept.values.length - FIXED_COLUMNS.length;
+  async #add(id: string, tableRow: TableRow): Promise<void> {
+    const names = Object.keys(tableRow.cells);
+    const outputs = tableRow.values.length - FIXED_COLUMNS.length;
     if (this.#columns === undefined) {
       this.#columns = { own: names, outputs, excel: this.#excel };
       await this.#append(headerLine(this.#columns));
     }
     const columns = this.#columns;
-    const hasAll = kept.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
+    const hasAll = tableRow.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
     if (this.#kept.has(id) || !hasAll || outputs > columns.outputs) this.#isWhole = false;
-    const parts = lineParts(columns, kept);
+    const parts = lineParts(columns, tableRow);
     const line = joinColumns(parts, columns.own.length > 0);
-    const place = { row: kept.row, outputs, start: this.#size, ownBytes: Buffer.byteLength(parts[0]) };
+    const place = { row: tableRow.row, outputs, start: this.#size, ownBytes: Buffer.byteLength(parts[0]) };
     await this.#append(line);
-    this.#keep(id, kept, hasAll ? { ...place, bytes: this.#size - place.start } : kept);
+    this.#keep(id, tableRow, hasAll ? { ...place, bytes: this.#size - place.start } : tableRow);
   }
 
   async #append(text: string): Promise<void> {
@@ -181,12 +181,12 @@ export class CsvResults implements ResultsFile {
     this.states.set(id, rowState(row));
   }
 
-  async finish(sorted: boolean): Promise<void> {
+  async finish(isSorted: boolean): Promise<void> {
     await this.#writing;
     await refuseReplaced(this.#file, this.#handle);
-    if (this.#isWhole && !sorted && !this.existed) return flushHandle(this.#handle);
+    if (this.#isWhole && !isSorted && !this.existed) return flushHandle(this.#handle);
     const all = [...this.#earlier.values(), ...this.#kept.values()];
-    if (sorted) all.sort((one, other) => one.row - other.row);
+    if (isSorted) all.sort((one, other) => one.row - other.row);
     await this.#replace(all);
   }
 
@@ -220,10 +220,10 @@ export class CsvResults implements ResultsFile {
     const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
     const values = buffer.toString('utf8', ownBytes + (ownBefore.length > 0 ? 1 : 0), bytes - 1);
     const cells = ownBefore.length > 0 ? [buffer.toString('utf8', 0, ownBytes)] : [];
-    const added = Array<string>(columns.own.length - ownBefore.length).fill('');
-    const missing = columns.outputs - Math.max(outputs, outputsBefore);
-    const more = ','.repeat(missing + (columns.earlier && !earlier ? 1 : 0));
-    return [[...cells, ...added].join(','), `${values}${more}\n`];
+    const addedCells = Array<string>(columns.own.length - ownBefore.length).fill('');
+    const missingCount = columns.outputs - Math.max(outputs, outputsBefore);
+    const emptyCells = ','.repeat(missingCount + (columns.earlier && !earlier ? 1 : 0));
+    return [[...cells, ...addedCells].join(','), `${values}${emptyCells}\n`];
   }
 
   async close(): Promise<void> {
@@ -248,13 +248,13 @@ function rowState({ row, values, earlierRunIds }: TableRow): ResultState {
 }
 
 /** Returns all columns of the results, those of `before` first. */
-function mergeColumns(all: readonly (TableRow | BytePosition)[], before: Columns): Columns {
+function mergeColumns(tableRows: readonly (TableRow | BytePosition)[], before: Columns): Columns {
   const ownColumns = new Set(before.own);
   let { outputs } = before;
-  for (const kept of all) {
+  for (const kept of tableRows) {
     if ('cells' in kept) for (const name of Object.keys(kept.cells)) ownColumns.add(name);
     outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED_COLUMNS.length : kept.outputs);
   }
-  const earlier = all.some(kept => 'cells' in kept && kept.earlierRunIds !== undefined);
+  const earlier = tableRows.some(kept => 'cells' in kept && kept.earlierRunIds !== undefined);
   return { own: [...ownColumns], outputs, earlier, excel: before.excel };
 }

@@ -38,13 +38,13 @@ export class JsonlResults implements ResultsFile {
   /** The lines are not synchronised to disk one by one, because the batch's journal survives a power cut. */
   readonly #lines: AppendLog;
 
-  private constructor(file: string, handle: FileHandle, read: ReadStates) {
+  private constructor(file: string, handle: FileHandle, readResult: ReadStates) {
     this.#file = file;
     this.#handle = handle;
     this.#lines = AppendLog.on(handle, { durable: false });
-    this.states = read.states;
-    this.existed = read.existed;
-    this.#hasTwins = read.hasTwins;
+    this.states = readResult.states;
+    this.existed = readResult.existed;
+    this.#hasTwins = readResult.hasTwins;
   }
 
   /** Opens or creates the file. @throws {CliError} if the file exists without `--resume`, or is not a file of results */
@@ -81,22 +81,22 @@ export class JsonlResults implements ResultsFile {
     return true;
   }
 
-  async finish(sorted: boolean): Promise<void> {
+  async finish(isSorted: boolean): Promise<void> {
     await this.#lines.flush();
     await refuseReplaced(this.#file, this.#handle);
-    if (sorted || this.#hasTwins || this.#dropped.size > 0) {
-      await this.#rewrite(sorted);
+    if (isSorted || this.#hasTwins || this.#dropped.size > 0) {
+      await this.#rewrite(isSorted);
     } else {
       await flushHandle(this.#handle);
     }
   }
 
   /** Rewrites the file with only the last line of each row. */
-  async #rewrite(sorted: boolean): Promise<void> {
+  async #rewrite(isSorted: boolean): Promise<void> {
     const places = await lastLines(this.#handle);
     for (const id of this.#dropped) places.delete(id);
     const lines = [...places.values()].sort((one, other) =>
-      sorted ? one.row - other.row : one.start - other.start,
+      isSorted ? one.row - other.row : one.start - other.start,
     );
     const copyLines = async (target: FileHandle): Promise<void> => {
       for (const { start, end } of lines) {
@@ -189,18 +189,18 @@ async function readStates(
   const states = new Map<string, ResultState>();
   let lines = 0;
   let hasTwins = false;
-  let torn: PlacedLine | undefined;
+  let tornLine: PlacedLine | undefined;
   for await (const line of placedLines(handle)) {
     lines += 1;
-    if (!line.isWhole) torn = line;
+    if (!line.isWhole) tornLine = line;
     const result = parseResultsLine(line.text);
     hasTwins ||= result !== undefined && states.has(result.id);
     if (result !== undefined) states.set(result.id, resultState(result));
     else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lines);
   }
-  if (torn !== undefined) {
+  if (tornLine !== undefined) {
     // Keep a line that lacks only its newline, else cut it off: the journal has its row.
-    if (parseResultsLine(torn.text) === undefined) await cutAt(file, handle, torn.start);
+    if (parseResultsLine(tornLine.text) === undefined) await cutAt(file, handle, tornLine.start);
     else await handle.appendFile('\n');
     await flushData(handle);
     note(`note: the last line of ${name} was incomplete and has been repaired`);

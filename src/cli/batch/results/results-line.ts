@@ -60,12 +60,22 @@ export function resultsLine(
     const { runId = null, error, mayHaveRun } = outcome;
     const text = outcome.text ?? errorText(error, seconds === null ? { line } : undefined);
     const message = mayHaveRun && !text.includes(MAY_HAVE_RUN) ? withMayHaveRun(text) : text;
-    const spent = runId === null && !mayHaveRun ? NO_RUN : spentOn(runId, budget);
-    return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, ...spent, seconds, error: message };
+    const amounts = runId === null && !mayHaveRun ? NO_RUN : spentOn(runId, budget);
+    return {
+      row,
+      id,
+      runId,
+      runStatus: 'failed',
+      outputs: [],
+      tokens: 0,
+      ...amounts,
+      seconds,
+      error: message,
+    };
   }
   const { runId, runStatus, outputs, tokens, recovered } = outcome.run;
   const error = outcome.error === undefined ? null : errorText(outcome.error);
-  const spent = spentOn(runId, budget);
+  const amounts = spentOn(runId, budget);
   return {
     row,
     id,
@@ -74,7 +84,7 @@ export function resultsLine(
     outputs,
     tokens:
       tokensOfFailed(outcome.run, budget.spentOn(runId)) ?? (typeof tokens === 'number' ? tokens : null),
-    ...spent,
+    ...amounts,
     seconds,
     error,
     ...(recovered && { recovered }),
@@ -109,7 +119,7 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
   const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) return undefined;
-  const earlier = listAt(value['earlierRunIds']).filter(runId => typeof runId === 'string');
+  const earlierRunIds = listAt(value['earlierRunIds']).filter(runId => typeof runId === 'string');
   return {
     row: row as number,
     id,
@@ -121,7 +131,7 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
     cost: numberOrNull(cost),
     seconds: numberOrNull(seconds),
     error: typeof error === 'string' ? error : null,
-    ...(earlier.length > 0 && { earlierRunIds: earlier }),
+    ...(earlierRunIds.length > 0 && { earlierRunIds: earlierRunIds }),
     ...(isJsonObject(inputs) && { inputs: inputs as unknown as LineInputs }),
   };
 }

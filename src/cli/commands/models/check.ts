@@ -52,9 +52,9 @@ export async function modelsCheck(
   budget.checkCostCap(connection);
   const requests = await requestsFor(ctx, connection, models);
   for (const { request } of requests) await budget.checkPrice(connection, request);
-  const checked: CheckedModel[] = [];
+  const checkedModels: CheckedModel[] = [];
   for (const { model, request } of requests) {
-    checked.push(await runModelCheck(ctx, connection, { model, request, budget }));
+    checkedModels.push(await runModelCheck(ctx, connection, { model, request, budget }));
   }
   const table: ListForm<CheckedModel> = {
     columns: [
@@ -74,9 +74,9 @@ export async function modelsCheck(
     ],
     nothing: 'no models to check',
   };
-  await printPaid(ctx, budget.newRuns, out => presentList(out, checked, table));
-  if (checked.some(({ status }) => status === 'capped')) return EXIT.capReached;
-  return checked.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
+  await printPaid(ctx, budget.newRuns, out => presentList(out, checkedModels, table));
+  if (checkedModels.some(({ status }) => status === 'capped')) return EXIT.capReached;
+  return checkedModels.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }
 
 /**
@@ -131,29 +131,29 @@ async function runModelCheck(
   connection: Connection,
   { model, request, budget }: ModelCheck & { readonly budget: Budget },
 ): Promise<CheckedModel> {
-  const began = ctx.clock.now();
-  const ended = (rest: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
+  const startTime = ctx.clock.now();
+  const endedCheck = (rest: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
     model,
     ...rest,
-    seconds: (ctx.clock.now() - began) / 1000,
+    seconds: (ctx.clock.now() - startTime) / 1000,
   });
   try {
     await checkModelAccess(connection, request.promptVersionId);
-    const created = await createAndWait(ctx, connection, request, { budget });
-    if (created.kind !== 'ended') throw new Error('the run has not ended');
-    const { runId, runStatus, outputs } = created.run;
+    const creation = await createAndWait(ctx, connection, request, { budget });
+    if (creation.kind !== 'ended') throw new Error('the run has not ended');
+    const { runId, runStatus, outputs } = creation.run;
     const { cost } = budget.spentOn(runId);
     const hasFailed = runStatus === 'failed';
-    return ended({
+    return endedCheck({
       status: hasFailed ? 'failed' : 'answered',
       runId,
-      answer: hasFailed ? joinErrors(created.run) : textOfOutputs(outputs),
+      answer: hasFailed ? joinErrors(creation.run) : textOfOutputs(outputs),
       cost: cost === undefined ? null : dollars(cost),
     });
   } catch (error) {
     ctx.signal.throwIfAborted();
     const isCapped = error instanceof CliError && error.exitCode === EXIT.capReached;
-    return ended({
+    return endedCheck({
       status: isCapped ? 'capped' : 'failed',
       runId: null,
       answer: errorMessage(error),

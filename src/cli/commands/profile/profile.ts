@@ -47,15 +47,15 @@ export async function profileAdd(ctx: Context, name: string): Promise<void> {
     throw usageError('profile add needs --base-url <url>', `For example: ${example}`);
   }
   const baseUrl = checkedBaseUrl(address, '--base-url', ctx.globals.insecureHttp);
-  const active = await ctx.settings.update(document => {
+  const isActive = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;
     return document.activeProfile === name;
   });
   await confirmAction(
     ctx,
-    { name, baseUrl, active },
-    `Profile ${name} points to ${baseUrl}${active ? ' and is active' : ''}.`,
+    { name, baseUrl, active: isActive },
+    `Profile ${name} points to ${baseUrl}${isActive ? ' and is active' : ''}.`,
   );
   if (!hasKeyFor(ctx, name, baseUrl)) ctx.io.note(`promptrun login --profile ${name} stores its key.`);
 }

@@ -106,20 +106,20 @@ function checkFlags(ctx: Context, target: string | undefined, { ask, model, opti
 async function withConfig(
   ctx: Context,
   connection: Connection,
-  named: ResolvedTarget,
+  namedTarget: ResolvedTarget,
   { images, flags }: { readonly images: readonly UnplacedImage[]; readonly flags: RunFlags },
 ): Promise<ResolvedTarget> {
-  if (named.config !== undefined) return named;
+  if (namedTarget.config !== undefined) return namedTarget;
   const isNeeded = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
   const isWanted = flags.dryRun === true && flags.validate;
-  if (!isNeeded && !isWanted) return named;
+  if (!isNeeded && !isWanted) return namedTarget;
   try {
-    const { promptVersionId, config } = await readVersion(ctx, connection, named);
+    const { promptVersionId, config } = await readVersion(ctx, connection, namedTarget);
     return { promptVersionId, config, mayBePrompt: false };
   } catch (error) {
     if (isNeeded || ctx.signal.aborted || !isPassingFault(error)) throw error;
     ctx.io.note(`note: the inputs were not checked: ${oneLine(errorMessage(error))}`);
-    return named;
+    return namedTarget;
   }
 }
 
@@ -127,16 +127,16 @@ async function withConfig(
 async function completedInputs(
   ctx: Context,
   config: unknown,
-  supplied: UnplacedInputs,
+  suppliedInputs: UnplacedInputs,
   { ask, validate }: RunFlags,
   onAsked: (answers: QuestionAnswers) => void,
 ): Promise<PlacedInputs> {
   // Without a config there is nothing to assign or check.
-  if (config === undefined && !mayAsk(ctx) && supplied.images.every(({ name }) => name === undefined)) {
-    return { text: supplied.text, images: supplied.images.map(({ image }) => image) };
+  if (config === undefined && !mayAsk(ctx) && suppliedInputs.images.every(({ name }) => name === undefined)) {
+    return { text: suppliedInputs.text, images: suppliedInputs.images.map(({ image }) => image) };
   }
   const fields = describeConfig(config);
-  const inputs = placeImages(fields, await takeNamedImages(fields, supplied, commandLineImages(ctx)));
+  const inputs = placeImages(fields, await takeNamedImages(fields, suppliedInputs, commandLineImages(ctx)));
   if (!mayAsk(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
     return inputs;

@@ -32,15 +32,15 @@ export async function requestFromService(
 ): Promise<RequestOfRun> {
   try {
     const asking = connection.client.runs.request(runId, { signal: ctx.signal });
-    const kept = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
-    const where = `run ${runId}`;
+    const keptRequest = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
+    const runName = `run ${runId}`;
     // Anything but an id could name a file on this machine.
-    if (!isUuid(kept.promptVersionId)) throw damagedManifest(where);
+    if (!isUuid(keptRequest.promptVersionId)) throw damagedManifest(runName);
     return {
       runId,
-      promptVersionId: kept.promptVersionId,
-      ...keptInputs(kept.inputs, where),
-      options: textEntries(kept.runOptions ?? {}, where),
+      promptVersionId: keptRequest.promptVersionId,
+      ...keptInputs(keptRequest.inputs, runName),
+      options: textEntries(keptRequest.runOptions ?? {}, runName),
     };
   } catch (error) {
     if (!isUnknownRun(error)) throw error;

@@ -114,10 +114,12 @@ async function changedRequest(
 async function rerunImages(
   ctx: Context,
   { images: former, runId }: RequestOfRun,
-  supplied: readonly (ImageSource | undefined)[],
+  suppliedImages: readonly (ImageSource | undefined)[],
   others: boolean,
 ): Promise<ImageSource[]> {
-  const missing = former.flatMap((image, index) => (supplied[index] || 'image' in image ? [] : [image.name]));
+  const missing = former.flatMap((image, index) =>
+    suppliedImages[index] || 'image' in image ? [] : [image.name],
+  );
   if (missing.length > 0) {
     throw usageError(
       `the images of run ${runId} must be given again: ${missing.join(', ')}`,
@@ -125,8 +127,8 @@ async function rerunImages(
     );
   }
   const images: ImageSource[] = [];
-  for (let at = 0; at < Math.max(former.length, supplied.length); at += 1) {
-    const [before, now] = [former[at], supplied[at]];
+  for (let at = 0; at < Math.max(former.length, suppliedImages.length); at += 1) {
+    const [before, now] = [former[at], suppliedImages[at]];
     if (now !== undefined && before !== undefined && !others) checkSame(now, before, runId);
     if (now !== undefined) images.push(now);
     else if (before !== undefined && 'image' in before) images.push(await openImage(ctx, before.image));

@@ -20,7 +20,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
   const request = serveOptions(flags, ctx.cwd);
-  const ending = nextSignal(ctx);
+  const endSignal = nextSignal(ctx);
   const { io, clock } = ctx;
   const database = databaseUrl(ctx, request.database);
   if (request.mediaDir !== undefined && database === undefined) {
@@ -31,7 +31,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   if (request.mediaDir !== undefined && request.media !== undefined) {
     throw usageError("--media-dir and --media can't be used together: media are kept in one place");
   }
-  const running = await ctx.local.serve({
+  const service = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
     allowPrivate: ctx.globals.allowPrivate,
@@ -42,14 +42,14 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRunEnd: run => io.note(runLine(clock, run)),
   });
   const store = request.database === undefined ? '' : ' --database <url>';
-  await announceService(ctx, running, {
+  await announceService(ctx, service, {
     createKey: `promptrun keys create${store}`,
-    logIn: `promptrun login --base-url ${request.publicUrl ?? running.url}`,
+    logIn: `promptrun login --base-url ${request.publicUrl ?? service.url}`,
   });
-  await ending.arrived;
-  if (request.drainMs) await waitForDrain(ctx, running, flags.drain);
+  await endSignal.arrived;
+  if (request.drainMs) await waitForDrain(ctx, service, flags.drain);
   ctx.io.note('Stopping; a second signal stops it immediately.');
-  await running.close();
+  await service.close();
 }
 
 async function announceService(
@@ -69,12 +69,12 @@ async function announceService(
 }
 
 /** Gives a load balancer time to notice that this instance is about to stop. */
-async function waitForDrain(ctx: Context, running: Service, duration: string): Promise<void> {
+async function waitForDrain(ctx: Context, service: Service, duration: string): Promise<void> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
   const over = new AbortController();
   const { arrived, handBack } = nextSignal(ctx);
   void arrived.then(() => over.abort());
-  await running.drain(over.signal);
+  await service.drain(over.signal);
   handBack();
 }
 

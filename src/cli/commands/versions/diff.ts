@@ -121,11 +121,11 @@ function pairWithFile(
 function publishedPair(
   entries: readonly PromptVersionEntry[],
   [first, second]: readonly string[],
-  named: string | undefined,
+  namedId: string | undefined,
 ): ChosenVersions['pair'] {
   const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
-  const other = named === latest ? before : (named ?? before);
-  const [one, two] = first === undefined ? [other, latest] : [first, second ?? named ?? latest];
+  const other = namedId === latest ? before : (namedId ?? before);
+  const [one, two] = first === undefined ? [other, latest] : [first, second ?? namedId ?? latest];
   return one === undefined || two === undefined || one === two ? undefined : [one, two];
 }
 

@@ -74,20 +74,20 @@ const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
 /** Returns the separator in the header, and the text including the part that was read. */
 async function detectDelimiter(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
   const pieces = text[Symbol.asyncIterator]();
-  let beginning = '';
+  let textRead = '';
   let piece = await pieces.next();
   while (piece.done !== true) {
-    beginning += piece.value;
-    if (/[\r\n]/u.test(beginning.trimStart()) || beginning.length > MAX_BODY_BYTES) break;
+    textRead += piece.value;
+    if (/[\r\n]/u.test(textRead.trimStart()) || textRead.length > MAX_BODY_BYTES) break;
     piece = await pieces.next();
   }
-  const [, named] = SEPARATOR_LINE.exec(beginning) ?? [];
-  if (named !== undefined) return [named, prepended(beginning, pieces)];
-  const [header = ''] = /\S[^\r\n]*/u.exec(beginning) ?? [];
-  const bare = header.replaceAll(/"[^"]*"/gu, '');
-  const count = (delimiter: string): number => bare.split(delimiter).length;
-  const best = DELIMITERS.reduce((one, other) => (count(other) > count(one) ? other : one), ',');
-  return [best, prepended(beginning, pieces)];
+  const [, namedSeparator] = SEPARATOR_LINE.exec(textRead) ?? [];
+  if (namedSeparator !== undefined) return [namedSeparator, prepended(textRead, pieces)];
+  const [header = ''] = /\S[^\r\n]*/u.exec(textRead) ?? [];
+  const unquotedHeader = header.replaceAll(/"[^"]*"/gu, '');
+  const count = (delimiter: string): number => unquotedHeader.split(delimiter).length;
+  const bestDelimiter = DELIMITERS.reduce((one, other) => (count(other) > count(one) ? other : one), ',');
+  return [bestDelimiter, prepended(textRead, pieces)];
 }
 
 async function* prepended(beginning: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
@@ -102,13 +102,13 @@ function parseRecords(
   records: AsyncIterable<CsvRecord>;
   broken: () => CsvFault | undefined;
 } {
-  let broken: CsvFault | undefined;
+  let firstFault: CsvFault | undefined;
   const parser = parse({
     bom: true,
     delimiter,
     max_record_size: MAX_BODY_BYTES,
     on_skip: (error: CsvError | undefined, raw: string | undefined) => {
-      broken ??= { error, raw: raw ?? '', after: parser.info.records };
+      firstFault ??= { error, raw: raw ?? '', after: parser.info.records };
     },
     raw: true,
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -120,7 +120,7 @@ function parseRecords(
   } as Options);
   // Faults of either stream reach the reader of the parser.
   pipeline(Readable.from(text), parser, () => {});
-  return { records: parser as AsyncIterable<CsvRecord>, broken: () => broken };
+  return { records: parser as AsyncIterable<CsvRecord>, broken: () => firstFault };
 }
 
 function recordCells({ names }: CsvHeader, record: readonly string[]): Record<string, string> {

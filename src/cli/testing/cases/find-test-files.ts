@@ -37,17 +37,17 @@ export async function findTestFiles(
   report: (line: string) => void,
 ): Promise<FoundTests> {
   const files = new Set<string>();
-  const named = new Set<string>();
+  const namedFiles = new Set<string>();
   const directories: string[] = [];
   for (const name of paths.length === 0 ? ['.'] : paths) {
     const { place: typed, isDirectory } = await findNamed(ctx, name);
     const place = pathInside(ctx.cwd, typed, isDirectory);
     if (isDirectory) directories.push(place);
-    else named.add(place);
+    else namedFiles.add(place);
     const found = isDirectory ? await inDirectory(ctx, place, place, report) : [place];
     for (const file of found) files.add(file);
   }
-  if (files.size > 0) return { files: [...files], named, directories };
+  if (files.size > 0) return { files: [...files], named: namedFiles, directories };
   throw notFoundError(
     `no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
     'promptrun prompts new <file> writes a prompt file with its test file.',

@@ -76,8 +76,8 @@ async function readContent(
   target?: string,
 ): Promise<TestFileContent> {
   const fields = readMapFields(root, 'a test file', FILE_KEYS);
-  const listed = fields.get('cases');
-  if (listed === undefined) throw faultIn(root, 'cases is missing');
+  const casesEntry = fields.get('cases');
+  if (casesEntry === undefined) throw faultIn(root, 'cases is missing');
   const common = {
     trims: trimsAnswers(fields),
     ...(readPass(fields) ?? { pass: ALL_RUNS }),
@@ -86,7 +86,7 @@ async function readContent(
   const inFile = { ...ctx, judge: judgeFor(fields, ctx) };
   const writtenIn = ctx.watch ? caseTexts(fields) : () => ({});
   const cases: TestCase[] = [];
-  for (const [index, value] of caseItems(listed).entries()) {
+  for (const [index, value] of caseItems(casesEntry).entries()) {
     cases.push({ ...common, ...(await readCase(inFile, value, index + 1)), ...writtenIn(value) });
   }
   return {
@@ -97,11 +97,11 @@ async function readContent(
 }
 
 /** Returns the cases of a file, at least one. */
-function caseItems(listed: YamlEntry): YamlValue[] {
-  const items = listed.value.items('cases');
-  if (items.length === 0) throw faultIn(listed, 'cases is empty');
+function caseItems(casesEntry: YamlEntry): YamlValue[] {
+  const items = casesEntry.value.items('cases');
+  if (items.length === 0) throw faultIn(casesEntry, 'cases is empty');
   if (items.length <= MAX_CASES) return items;
-  throw faultIn(listed, `there are more than ${groupedDigits(MAX_CASES)} cases`);
+  throw faultIn(casesEntry, `there are more than ${groupedDigits(MAX_CASES)} cases`);
 }
 
 /** Returns a function that writes a case with all keys that it shares with the others, to find the cases that change. */

@@ -111,14 +111,14 @@ async function caseInputs(
 const NO_STANDARD_INPUT = "a test can't read standard input";
 
 /** Reads the value of an input; a file that several cases name is read once. */
-async function readCaseValue(ctx: ReadingContext, key: string, written: string): Promise<string> {
-  if (written === '@-') throw new Error(NO_STANDARD_INPUT);
+async function readCaseValue(ctx: ReadingContext, key: string, writtenValue: string): Promise<string> {
+  if (writtenValue === '@-') throw new Error(NO_STANDARD_INPUT);
   const readValue = async (): Promise<string> => {
-    const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
+    const { text } = await collectInputs(ctx, { inputs: [`${key}=${writtenValue}`], images: [] });
     return text.get(key) ?? '';
   };
-  if (!/^@(?!@)/u.test(written)) return await readValue();
-  const name = written.slice(1);
+  if (!/^@(?!@)/u.test(writtenValue)) return await readValue();
+  const name = writtenValue.slice(1);
   checkNamedFile(ctx, name);
   const file = path.resolve(ctx.cwd, name);
   const value = ctx.texts.get(file) ?? (await readValue());

@@ -42,16 +42,17 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
     target: file,
   };
   const { nodeOfTests } = await import('./promptfoo/node-of-tests.ts');
-  const read = new Map<string, TestFileContent>();
+  const contentByTests = new Map<string, TestFileContent>();
   const files: TestFile[] = [];
-  for (const converted of prompts) {
-    const { prompt } = converted;
-    const tests = JSON.stringify(converted.test);
-    const content = read.get(tests) ?? (await readTestFileNode(ctx, nodeOfTests(converted), source));
-    read.set(tests, content);
-    const cases = casesOfPrompt(converted, content.cases, { isOne, file: name });
+  for (const convertedPrompt of prompts) {
+    const { prompt } = convertedPrompt;
+    const tests = JSON.stringify(convertedPrompt.test);
+    const content =
+      contentByTests.get(tests) ?? (await readTestFileNode(ctx, nodeOfTests(convertedPrompt), source));
+    contentByTests.set(tests, content);
+    const cases = casesOfPrompt(convertedPrompt, content.cases, { isOne, file: name });
     for (const part of options.hasModels ? [{ ...content, cases }] : byModels(content.models, cases)) {
-      const counted = files.length === 0 ? { leftOut } : {};
+      const leftOutField = files.length === 0 ? { leftOut } : {};
       files.push({
         file,
         name,
@@ -60,7 +61,7 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
         prompt,
         isAsPromptfoo: true,
         maxConcurrency,
-        ...counted,
+        ...leftOutField,
       });
     }
   }
@@ -94,13 +95,13 @@ function casesOfPrompt(
   cases: readonly TestCase[],
   { isOne, file }: { readonly isOne: boolean; readonly file: string },
 ): CaseOfModels[] {
-  const placed = cases.map((testCase, index) => {
-    const { line = 1, leftOut = 0, models: own, turn, vars = {} } = places[index] ?? {};
-    const models = model === undefined ? own : [model];
+  const placedCases = cases.map((testCase, index) => {
+    const { line = 1, leftOut = 0, models: ownModels, turn, vars = {} } = places[index] ?? {};
+    const models = model === undefined ? ownModels : [model];
     const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
     const name = isOne ? testCase.name : `${testCase.name} (prompt ${number})`;
     const fault = unsendable === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${unsendable}`);
-    const placed = {
+    const placedCase = {
       ...testCase,
       ...(fault && { fault }),
       line,
@@ -110,16 +111,17 @@ function casesOfPrompt(
       ...(models && { models }),
     };
     return turn && template
-      ? { ...placed, turn: { ...turn, index, template, vars, prompt: number } }
-      : placed;
+      ? { ...placedCase, turn: { ...turn, index, template, vars, prompt: number } }
+      : placedCase;
   });
-  return placed.filter((_, index) => only?.has(index) !== false);
+  return placedCases.filter((_, index) => only?.has(index) !== false);
 }
 
 /** Reports the default judge if an expectation uses it. */
 function noteDefaultJudge(ctx: Context, files: readonly TestFile[], judge: string | undefined): void {
   if (judge !== undefined || ctx.settings.get('judge') !== undefined) return;
-  const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
-  const found = [...all].find(({ rank }) => rank === 'last');
-  if (found) ctx.io.noteOnce(`note: judged by ${found.model}, promptfoo's default for the key that is set`);
+  const expectations = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
+  const defaultJudged = [...expectations].find(({ rank }) => rank === 'last');
+  if (defaultJudged)
+    ctx.io.noteOnce(`note: judged by ${defaultJudged.model}, promptfoo's default for the key that is set`);
 }

@@ -34,12 +34,12 @@ export function checkUpdatable(ctx: Context, file: string): void {
   // This checks the mode, not if the user can write, because root always can.
   const isReadOnly = (statSync(file).mode & 0o222) === 0;
   if (isReadOnly) {
-    const shown = shownPath(ctx, file);
+    const filePath = shownPath(ctx, file);
     const shell = detectShell(ctx.env);
     const command = shell === 'posix' ? 'chmod u+w' : 'attrib -r';
     throw usageError(
-      `--update: ${shown} is read-only`,
-      `Check it out for editing, or allow writing with: ${command} ${shellWord(shown, shell)}`,
+      `--update: ${filePath} is read-only`,
+      `Check it out for editing, or allow writing with: ${command} ${shellWord(filePath, shell)}`,
     );
   }
   checkDirectory(path.dirname(file), '.', '--update');
@@ -63,19 +63,19 @@ export function updateFault(name: string, cause: unknown, platform = process.pla
  * match and checks the others against it.
  */
 export async function updateTestFile(file: string, results: readonly EntryResult[]): Promise<Updated> {
-  const before = await readFile(file, 'utf8');
-  let source = before;
-  const expected = new Map<number, NewValue>();
+  const sourceBefore = await readFile(file, 'utf8');
+  let source = sourceBefore;
+  const newValues = new Map<number, NewValue>();
   // Starts at the end, so that a change does not move the places before it.
   for (const { at, text } of failedAnswers(results)) {
     const change = changeAt(source, at, text);
     if (change === undefined) continue;
     source = change.source;
-    expected.set(at, change.expected);
+    newValues.set(at, change.expected);
   }
-  if (source !== before) await replaceFile(fileIn(file), source);
-  const checked = await Promise.all(results.map(result => checkAgain(result, expected)));
-  return { results: checked, written: expected.size };
+  if (source !== sourceBefore) await replaceFile(fileIn(file), source);
+  const checkedResults = await Promise.all(results.map(result => checkAgain(result, newValues)));
+  return { results: checkedResults, written: newValues.size };
 }
 
 /** An answer that did not meet the expectation at a place. */
@@ -107,12 +107,12 @@ function comparedAnswer({ expected, actual }: Unmet): string | undefined {
 /** Checks the answers against the updated file. */
 async function checkAgain(
   { entry, repetitions }: EntryResult,
-  expected: ReadonlyMap<number, NewValue>,
+  newValues: ReadonlyMap<number, NewValue>,
 ): Promise<EntryResult> {
   const checkRepetition = async (repetition: Repetition): Promise<Repetition> => {
     const mismatches: UnmetExpectation[] = [];
     for (const mismatch of repetition.mismatches) {
-      const now = expected.get(mismatch.at);
+      const now = newValues.get(mismatch.at);
       const answer = comparedAnswer(mismatch);
       const unmet = now === undefined || answer === undefined ? mismatch : await unmetBy(answer, now);
       if (unmet !== undefined) mismatches.push({ ...unmet, line: mismatch.line, at: mismatch.at });

@@ -5,14 +5,14 @@ import { shortened } from '../../../utils/shortened.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
 export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
-  const trimmed = text.trim();
-  const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmed);
-  const inside =
-    fence !== null && trimmed.endsWith('```') && trimmed.length >= fence[0].length + 3
-      ? trimmed.slice(fence[0].length, -3)
+  const trimmedText = text.trim();
+  const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmedText);
+  const fencedText =
+    fence !== null && trimmedText.endsWith('```') && trimmedText.length >= fence[0].length + 3
+      ? trimmedText.slice(fence[0].length, -3)
       : undefined;
   const json = readJson(text);
-  return 'fault' in json && inside !== undefined ? readJson(inside) : json;
+  return 'fault' in json && fencedText !== undefined ? readJson(fencedText) : json;
 }
 
 export interface JsonDifference {

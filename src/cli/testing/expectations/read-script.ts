@@ -19,24 +19,24 @@ export async function readScript(
   ctx: Context & NamingFolder,
   { isAsPromptfoo = false }: { readonly isAsPromptfoo?: boolean | undefined },
 ): Promise<JavaScript> {
-  const written = textIn(value, key);
-  if (written.startsWith('file://')) return readScriptFile(value, written, key, ctx, { isAsPromptfoo });
+  const scriptText = textIn(value, key);
+  if (scriptText.startsWith('file://')) return readScriptFile(value, scriptText, key, ctx, { isAsPromptfoo });
   // Reported before the answer is paid for. promptfoo reports it with the case.
-  const fault = isAsPromptfoo ? undefined : javascriptFault(written);
+  const fault = isAsPromptfoo ? undefined : javascriptFault(scriptText);
   if (fault !== undefined) throw faultIn(value, `${key}: ${fault}`);
-  return { code: written, isFile: false };
+  return { code: scriptText, isFile: false };
 }
 
 async function readScriptFile(
   value: YamlValue,
-  written: string,
+  scriptText: string,
   key: string,
   ctx: Context & NamingFolder,
   { isAsPromptfoo }: { readonly isAsPromptfoo: boolean },
 ): Promise<JavaScript> {
-  const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(written) ?? [];
+  const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(scriptText) ?? [];
   if (name === '') {
-    throw faultIn(value, `${key}: ${written} is not a JavaScript file, such as file://check.js`);
+    throw faultIn(value, `${key}: ${scriptText} is not a JavaScript file, such as file://check.js`);
   }
   try {
     checkNamedFile(ctx, name);

@@ -138,17 +138,17 @@ export class Judge {
    * @throws {CliError} if the model does not exist, or the run failed
    */
   async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
-    const prepared = await this.prepare(question);
-    const body = buildRunBody(prepared.request);
-    const { runId, entry } = log.take(body, prepared.declarationDigest) ?? {};
+    const preparedQuestion = await this.prepare(question);
+    const body = buildRunBody(preparedQuestion.request);
+    const { runId, entry } = log.take(body, preparedQuestion.declarationDigest) ?? {};
     const answered =
-      runId === undefined ? undefined : await this.#earlierRun(runId, { ...prepared, body }, log);
+      runId === undefined ? undefined : await this.#earlierRun(runId, { ...preparedQuestion, body }, log);
     if (answered !== undefined) return judgeReply(answered);
-    const { request, estimatedCredits } = prepared;
+    const { request, estimatedCredits } = preparedQuestion;
     const inRound =
       entry === undefined ? await rounds?.ask({ asker: log.asker, request, estimatedCredits }) : undefined;
     if (inRound?.fault) throw new CliError(inRound.fault.message, inRound.fault);
-    return judgeReply(inRound?.run ?? (await this.#askAlone({ ...prepared, body, entry }, log)));
+    return judgeReply(inRound?.run ?? (await this.#askAlone({ ...preparedQuestion, body, entry }, log)));
   }
 
   /** Returns the run of an earlier invocation; undefined if it failed and its question is to be asked again. */
@@ -157,13 +157,14 @@ export class Judge {
     { connection, body }: AskedQuestion,
     log: JudgeLog,
   ): Promise<Run | undefined> {
-    const read = (): Promise<Run> => waitForKnownRun(this.#ctx, connection, runId, { idFromService: false });
-    const run = await read();
+    const readRun = (): Promise<Run> =>
+      waitForKnownRun(this.#ctx, connection, runId, { idFromService: false });
+    const run = await readRun();
     if (run.runStatus !== 'succeeded' && log.asksAgain) return undefined;
     if (connection.recorder?.adopt === undefined) return run;
     // The run is read once more, because only answers that are used may be recorded.
     connection.recorder.adopt(runId, body.recorded);
-    return await read();
+    return await readRun();
   }
 
   /** Creates a run for a question, or sends the creation `entry` of an earlier invocation again, and waits for it. */

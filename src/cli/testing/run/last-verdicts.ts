@@ -77,19 +77,19 @@ async function appendVerdicts({ clock }: Context, file: FileBelow, text: string)
 
 /** Returns the latest verdict of each case, without the oldest if they take more than half of the space. */
 function keepLatest(text: string): string {
-  const seen = new Set<unknown>();
-  const kept: string[] = [];
+  const seenKeys = new Set<unknown>();
+  const keptLines: string[] = [];
   let size = 0;
   for (const line of parseVerdictLines(text).toReversed()) {
-    const isLatest = line.ids.some(id => !seen.has(id));
-    for (const id of line.ids) seen.add(id);
+    const isLatest = line.ids.some(id => !seenKeys.has(id));
+    for (const id of line.ids) seenKeys.add(id);
     if (!isLatest) continue;
     const written = `${JSON.stringify(line)}\n`;
     size += written.length;
     if (size > MAX_VERDICTS_BYTES / 2) break;
-    kept.push(written);
+    keptLines.push(written);
   }
-  return kept.toReversed().join('');
+  return keptLines.toReversed().join('');
 }
 
 function parseVerdictLines(text: string): { readonly ids: readonly unknown[]; readonly verdict: unknown }[] {

@@ -31,15 +31,15 @@ export async function runEntriesByService(
 ): Promise<EntryResult[]> {
   const results: EntryResult[] = [];
   const stop = new StopControl();
-  for (const [connection, own] of byService(tests.entries)) {
-    const ran = await withResumeJournal(
+  for (const [connection, ownEntries] of byService(tests.entries)) {
+    const runResult = await withResumeJournal(
       ctx,
       { kind: 'tests', names: tests.paths.toSorted() },
       connection,
       journal => {
         const concurrency = concurrencyFor(connection, options.concurrency);
         const { judge, budget, onChecked } = tests;
-        return runEntries(ctx, connection, own, {
+        return runEntries(ctx, connection, ownEntries, {
           ...options,
           concurrency,
           budget,
@@ -50,9 +50,9 @@ export async function runEntriesByService(
         });
       },
     );
-    results.push(...ran);
+    results.push(...runResult);
     if (!options.outputs.some(({ reporter }) => reporter === 'html')) continue;
-    const runs = ran.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
+    const runs = runResult.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
     const content = await fetchRunMedia(connection, runs, { forPage: true, signal: ctx.signal });
     for (const [url, medium] of content) tests.media.set(url, medium);
   }

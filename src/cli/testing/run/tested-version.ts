@@ -24,18 +24,18 @@ export async function resolveTestedVersion(
   { target, prompt }: TestFile,
   { model, config }: VersionOverrides,
 ): Promise<TestedVersion> {
-  const resolved =
+  const resolvedVersion =
     prompt === undefined
       ? await resolveTarget(ctx, connection, target, { source: 'elsewhere', model, config })
       : await resolveText(ctx, { name: target, text: prompt }, { model, config });
-  const reading = readVersion(ctx, connection, resolved);
-  const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
+  const reading = readVersion(ctx, connection, resolvedVersion);
+  const isOptional = connection.recorder?.mode === 'replay' && !resolvedVersion.mayBePrompt;
   const version = isOptional ? await reading.catch(() => undefined) : await reading;
-  const promptVersionId = version?.promptVersionId ?? resolved.promptVersionId;
+  const promptVersionId = version?.promptVersionId ?? resolvedVersion.promptVersionId;
   await checkModelAccess(connection, promptVersionId);
   return {
     promptVersionId,
-    estimatedCredits: resolved.estimatedCredits,
+    estimatedCredits: resolvedVersion.estimatedCredits,
     config: version?.config,
     declaration: await modelDeclaration(ctx, promptVersionId),
   };

@@ -93,26 +93,26 @@ export class TurnAnswers {
       ...(conversation && { _conversation: conversation.map(answer => ({ ...answer })) }),
       ...Object.fromEntries(this.#stored),
     };
-    const rendered = await this.#render(turn, variables, entry);
+    const renderedPrompt = await this.#render(turn, variables, entry);
     const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
     const { file, testCase, model, tested } = entry;
-    const text = promptOfText(rendered.text, turn.template, file.name);
+    const text = promptOfText(renderedPrompt.text, turn.template, file.name);
     const config = tested?.config;
     const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, { model, config });
     const inputs = new Map(
-      [...request.text].map(([name, value]) => [name, renderedText(rendered.vars[name], value)]),
+      [...request.text].map(([name, value]) => [name, renderedText(renderedPrompt.vars[name], value)]),
     );
     const preparedTurn = {
       ...prepared,
       request: { ...request, promptVersionId, text: inputs },
-      entry: { ...entry, testCase: { ...testCase, vars: { ...testCase.vars, ...rendered.vars } } },
+      entry: { ...entry, testCase: { ...testCase, vars: { ...testCase.vars, ...renderedPrompt.vars } } },
     };
     const { digest } = buildRunBody(preparedTurn.request);
     return {
       prepared: preparedTurn,
       creates: { promptVersionId, inputsDigest: digest },
       answered: (output, transformed) => {
-        if (key !== undefined) this.#continueConversation(key, rendered.text, output);
+        if (key !== undefined) this.#continueConversation(key, renderedPrompt.text, output);
         if (turn.storesAs !== undefined && isFilledIn(transformed)) {
           this.#stored.set(turn.storesAs, transformed);
         }
@@ -155,14 +155,14 @@ export class TurnAnswers {
 
   #continueConversation(key: string, prompt: string, output: JsonValue): void {
     const json = parseJson(prompt);
-    const written = json ?? prompt;
+    const writtenPrompt = json ?? prompt;
     const last = isJsonList(json) ? json.at(-1) : undefined;
     const content = isJsonObject(last) ? last['content'] : undefined;
-    const input = (isFilledIn(content) ? content : undefined) ?? last ?? written;
+    const input = (isFilledIn(content) ? content : undefined) ?? last ?? writtenPrompt;
     const earlier = this.#conversations.get(key) ?? [];
     this.#conversations.set(key, [
       ...earlier,
-      { prompt: written, input, output: isFilledIn(output) ? output : '' },
+      { prompt: writtenPrompt, input, output: isFilledIn(output) ? output : '' },
     ]);
   }
 }

@@ -35,16 +35,16 @@ async function fontFile(): Promise<string> {
 }
 
 function cardSvg(text: string): string {
-  const shown = drawable(text).trim() || EMPTY_CARD_TEXT;
+  const cardText = drawable(text).trim() || EMPTY_CARD_TEXT;
   const paper: Box = { width: CARD.width - 2 * MARGIN, height: CARD.height - 2 * MARGIN };
-  const inner: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
-  const laid = layOut(shown, inner);
-  const top = MARGIN + PADDING + (inner.height - laid.height) / 2;
+  const textBox: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
+  const layout = layOut(cardText, textBox);
+  const top = MARGIN + PADDING + (textBox.height - layout.height) / 2;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD.width}" height="${CARD.height}">`,
-    scene(shown, CARD),
+    scene(cardText, CARD),
     sheet(paper),
-    ...laid.lines.map(line => lineSvg(line, top)),
+    ...layout.lines.map(line => lineSvg(line, top)),
     '</svg>',
   ].join('');
 }
@@ -73,16 +73,16 @@ const PALETTES = [
 /** Returns a landscape derived from the text: equal texts give equal pictures. */
 function scene(text: string, { width, height }: Box): string {
   const { palette, sunX, lift } = traits(text);
-  const far = height * (0.62 - lift * 0.08);
-  const near = height * (0.8 - lift * 0.05);
+  const farHills = height * (0.62 - lift * 0.08);
+  const nearHills = height * (0.8 - lift * 0.05);
   return [
     `<defs><linearGradient id="sky" x1="0" y1="0" x2="0" y2="1">`,
     `<stop offset="0" stop-color="hsl(${palette.high}, 65%, 62%)"/>`,
     `<stop offset="1" stop-color="hsl(${palette.low}, 80%, 88%)"/></linearGradient></defs>`,
     `<rect width="${width}" height="${height}" fill="url(#sky)"/>`,
     `<circle cx="${width * sunX}" cy="${height * 0.11}" r="${height * 0.1}" fill="#fff7dd" fill-opacity="0.9"/>`,
-    hills(width, height, far, `hsl(${palette.far}, 32%, 62%)`, 0.09),
-    hills(width, height, near, `hsl(${palette.near}, 36%, 44%)`, -0.07),
+    hills(width, height, farHills, `hsl(${palette.far}, 32%, 62%)`, 0.09),
+    hills(width, height, nearHills, `hsl(${palette.near}, 36%, 44%)`, -0.07),
   ].join('');
 }
 

@@ -75,13 +75,15 @@ function columnsIn(width: number, size: number): number {
 }
 
 function cutToBox({ lines }: CardText, box: Box): CardText {
-  const fitting = lines.filter(({ baseline, size }) => baseline + size * (LEADING - 1) <= box.height);
-  const last = fitting.at(-1);
-  if (!last) return { lines: [], height: 0 };
-  const [text = ''] = wrapAnsi(last.text, columnsIn(box.width, last.size) - 1, { hard: true }).split('\n');
+  const fittingLines = lines.filter(({ baseline, size }) => baseline + size * (LEADING - 1) <= box.height);
+  const lastLine = fittingLines.at(-1);
+  if (!lastLine) return { lines: [], height: 0 };
+  const [text = ''] = wrapAnsi(lastLine.text, columnsIn(box.width, lastLine.size) - 1, { hard: true }).split(
+    '\n',
+  );
   return {
-    lines: [...fitting.slice(0, -1), { ...last, text: `${text}…` }],
-    height: last.baseline + last.size * (LEADING - 1),
+    lines: [...fittingLines.slice(0, -1), { ...lastLine, text: `${text}…` }],
+    height: lastLine.baseline + lastLine.size * (LEADING - 1),
   };
 }
 

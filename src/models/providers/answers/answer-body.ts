@@ -52,15 +52,15 @@ export async function readAnswer(
 async function wholeBody(response: HttpAnswer): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  let large: ArrayBuffer | undefined;
+  let largeBody: ArrayBuffer | undefined;
   for await (const chunk of boundedBody(response, MAX_PROVIDER_ANSWER_BYTES)) {
     pieces.push(chunk);
     length += chunk.length;
     if (length <= MAX_COPIED_BYTES) continue;
-    large ??= new ArrayBuffer(0, { maxByteLength: MAX_PROVIDER_ANSWER_BYTES });
-    appendPieces(large, pieces.splice(0));
+    largeBody ??= new ArrayBuffer(0, { maxByteLength: MAX_PROVIDER_ANSWER_BYTES });
+    appendPieces(largeBody, pieces.splice(0));
   }
-  return large ? Buffer.from(large) : Buffer.concat(pieces);
+  return largeBody ? Buffer.from(largeBody) : Buffer.concat(pieces);
 }
 
 function appendPieces(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
@@ -187,11 +187,11 @@ function unreadableBecause(why: string, advice?: Advice): ProviderFault {
 
 /** Returns a listener that passes whole characters on: servers sometimes split one over two pieces. */
 export function wholeCharacters(onText: EngineJob['onText']): (piece: string) => void {
-  let rest = '';
+  let remainder = '';
   return piece => {
-    const text = rest + piece;
+    const text = remainder + piece;
     const isHalf = /[\uD800-\uDBFF]$/.test(text);
-    rest = isHalf ? text.slice(-1) : '';
+    remainder = isHalf ? text.slice(-1) : '';
     const whole = isHalf ? text.slice(0, -1) : text;
     if (whole !== '') onText?.(whole);
   };

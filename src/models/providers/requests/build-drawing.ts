@@ -36,18 +36,18 @@ export async function buildDrawing(
     return (await client.doGenerate(call)).warnings;
   });
   const { notes, leftOut } = clientNotes(warnings, job.model, sorted);
-  const taken = [...sorted.known.keys()].filter(key => !leftOut.has(key));
-  const omitted = taken.filter(key => !DRAWING_OPTIONS.has(key));
+  const takenKeys = [...sorted.known.keys()].filter(key => !leftOut.has(key));
+  const omittedKeys = takenKeys.filter(key => !DRAWING_OPTIONS.has(key));
   return {
     ...(await withFields(request, snakeCased(others))),
     answerFormat: IMAGES,
     hasJsonTool: false,
     keepsCalls: false,
-    options: new Set(taken.filter(key => DRAWING_OPTIONS.has(key))),
+    options: new Set(takenKeys.filter(key => DRAWING_OPTIONS.has(key))),
     warnings: [
       ...sorted.warnings,
       ...notes,
-      ...omitted.map(key => leftOutNote(job.model, key)),
+      ...omittedKeys.map(key => leftOutNote(job.model, key)),
       ...drawingNotes(warnings, job.model, call),
     ],
     ...(api.drawsLater?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),

@@ -22,11 +22,11 @@ export async function buildRequest(
   refused: ReadonlySet<OptionName> = new Set(),
 ): Promise<BuiltRequest> {
   const { model } = job;
-  const sorted = sortOptions(job.runOptions, model, refused);
+  const sortedOptions = sortOptions(job.runOptions, model, refused);
   const target: RequestTarget = {
-    api: CLIENTS[chooseInterface(access, sorted)],
+    api: CLIENTS[chooseInterface(access, sortedOptions)],
     modelId: { provider: access.provider.name, id: model.id ?? model.model },
-    sorted,
+    sorted: sortedOptions,
   };
   return await (model.modality === 'image' ? requestPicture : requestText)(job, access, target);
 }

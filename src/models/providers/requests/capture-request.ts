@@ -22,9 +22,9 @@ export async function captureRequest(
   answer: string,
   ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
 ): Promise<CapturedCall> {
-  const captured: CapturedRequest[] = [];
+  const capturedRequests: CapturedRequest[] = [];
   const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    captured.push({
+    capturedRequests.push({
       url: new URL(input instanceof Request ? input.url : input),
       method: init.method ?? 'GET',
       headers: Object.fromEntries(new Headers(init.headers)),
@@ -40,13 +40,13 @@ export async function captureRequest(
     warnings = await ask(settings);
   } catch (error) {
     // A client that rejects the dummy response has made its request already.
-    if (captured.length === 0) {
+    if (capturedRequests.length === 0) {
       throw new ProviderFault(`'s client can't make this request: ${errorMessage(error)}`, {
         isRefused: true,
       });
     }
   }
-  const [request] = captured;
+  const [request] = capturedRequests;
   if (!request) throw new ProviderFault("'s client made no request", { isRefused: true });
   return { request, warnings };
 }

@@ -12,11 +12,11 @@ export function clientMessages(
   messages: readonly Message[],
   { words, systemFirst = false }: { words?: string | undefined; systemFirst?: boolean | undefined },
 ): LanguageModelV4Prompt {
-  const all = words === undefined ? messages : withWords(messages, words);
-  if (!systemFirst) return all.map(clientMessage);
-  const texts = all.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts));
+  const allMessages = words === undefined ? messages : withWords(messages, words);
+  if (!systemFirst) return allMessages.map(clientMessage);
+  const texts = allMessages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts));
   const text = texts.filter(part => part !== '').join('\n\n');
-  const others = all.filter(({ role }) => role !== 'system').map(clientMessage);
+  const others = allMessages.filter(({ role }) => role !== 'system').map(clientMessage);
   // A prompt of system messages only is sent as the user's.
   if (others.length === 0) return [{ role: 'user', content: [{ type: 'text', text }] }];
   return text === '' ? others : [{ role: 'system', content: text }, ...others];

@@ -37,21 +37,21 @@ function missingKeywords(schema: unknown, sent: unknown): string[] {
   return [...dropped];
 }
 
-function collectDropped(schema: unknown, sent: unknown, dropped: Set<string>): void {
-  if (Array.isArray(schema) && Array.isArray(sent)) {
-    for (const [index, part] of schema.entries()) collectDropped(part, sent[index], dropped);
+function collectDropped(schema: unknown, sentSchema: unknown, dropped: Set<string>): void {
+  if (Array.isArray(schema) && Array.isArray(sentSchema)) {
+    for (const [index, part] of schema.entries()) collectDropped(part, sentSchema[index], dropped);
   }
-  if (!isJsonObject(schema) || !isJsonObject(sent)) return;
+  if (!isJsonObject(schema) || !isJsonObject(sentSchema)) return;
   for (const [keyword, value] of Object.entries(schema)) {
-    const written = sent[keyword] ?? sent[WRITTEN_AS[keyword] ?? ''];
-    if (written === undefined) {
+    const sentValue = sentSchema[keyword] ?? sentSchema[WRITTEN_AS[keyword] ?? ''];
+    if (sentValue === undefined) {
       if (!ANNOTATIONS.has(keyword) && value !== undefined) dropped.add(keyword);
-    } else if (keyword === 'additionalProperties' && value !== false && written === false) {
+    } else if (keyword === 'additionalProperties' && value !== false && sentValue === false) {
       dropped.add(keyword);
     } else if (NAMED_SUBSCHEMAS.has(keyword)) {
-      compareNamed(value, written, dropped);
+      compareNamed(value, sentValue, dropped);
     } else if (SUBSCHEMAS.has(keyword)) {
-      collectDropped(value, written, dropped);
+      collectDropped(value, sentValue, dropped);
     }
   }
 }
@@ -92,11 +92,11 @@ function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
   if (Array.isArray(schema)) return schema.map(part => withKeywords(part, keywords));
   if (!isJsonObject(schema)) return schema;
   const isReference = schema['$ref'] !== undefined;
-  const kept = Object.entries(schema).filter(
+  const keptFields = Object.entries(schema).filter(
     ([keyword]) => keywords.has(keyword) && (!isReference || keyword.startsWith('$')),
   );
   return Object.fromEntries(
-    kept.map(([keyword, value]) => {
+    keptFields.map(([keyword, value]) => {
       if (SUBSCHEMAS.has(keyword)) return [keyword, withKeywords(value, keywords)];
       if (!NAMED_SUBSCHEMAS.has(keyword) || !isJsonObject(value)) return [keyword, value];
       const named = Object.entries(value).map(([name, part]) => [name, withKeywords(part, keywords)]);

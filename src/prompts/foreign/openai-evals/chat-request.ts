@@ -14,17 +14,17 @@ export interface TextMessage {
 
 /** Returns the messages of a list or a template; undefined if there are none. @throws {FileFault} if one is not text */
 export function readMessages(value: JsonValue | undefined, at: YamlValue): TextMessage[] | undefined {
-  const listed = ownValue(value, 'template') ?? value;
+  const messagesValue = ownValue(value, 'template') ?? value;
   const reference = ownValue(value, 'item_reference');
   if (typeof reference === 'string') {
     const what = `takes its messages from the rows (\`${reference}\`), which a prompt file can't`;
     throw faultAt(at, `\`input_messages\` ${what}: write them as a template`);
   }
-  if (listed === undefined || listed === null) return undefined;
-  if (!isJsonList(listed)) {
+  if (messagesValue === undefined || messagesValue === null) return undefined;
+  if (!isJsonList(messagesValue)) {
     throw faultAt(at, '`input_messages` must be a list of messages, or a template with one');
   }
-  return listed.map(message => {
+  return messagesValue.map(message => {
     const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
     const texts = (isJsonList(content) ? content : [content]).map(part =>
       typeof part === 'string' ? part : ownValue(part, 'text'),

@@ -39,18 +39,18 @@ export function promptBody(prompt: PromptText, conversion: Conversion): PromptBo
 /** Returns a template instead of messages if promptfoo would render the tests' variables in a different way. */
 export function renderedBody(
   prompt: PromptText,
-  written: PromptBody,
+  plainBody: PromptBody,
   tests: ConfiguredTests,
   conversion: Conversion,
 ): PromptBody {
-  const isFixed = written.isLeftOut || written.template !== undefined || prompt.program !== undefined;
-  if (isFixed || !conversion.isForTest) return written;
+  const isFixed = plainBody.isLeftOut || plainBody.template !== undefined || prompt.program !== undefined;
+  if (isFixed || !conversion.isForTest) return plainBody;
   const isRendered =
     conversion.variables.stored.length > 0 ||
-    losesKinds(prompt, written.body, tests, conversion) ||
+    losesKinds(prompt, plainBody.body, tests, conversion) ||
     (readPromptJson(prompt, conversion) === undefined &&
-      takesNunjucks(tests, [...inputsIn(written.body), ...testedInputs(written.body)]));
-  return isRendered ? { ...written, body: [], template: promptTemplate(prompt, conversion) } : written;
+      takesNunjucks(tests, [...inputsIn(plainBody.body), ...testedInputs(plainBody.body)]));
+  return isRendered ? { ...plainBody, body: [], template: promptTemplate(prompt, conversion) } : plainBody;
 }
 
 /** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
@@ -66,13 +66,13 @@ function losesKinds(
   tests: ConfiguredTests,
   conversion: Conversion,
 ): boolean {
-  const dumped = dumpedChat(text)?.names ?? [];
+  const dumpedNames = dumpedChat(text)?.names ?? [];
   // As texts, false and 0 are not empty.
   const falsy = variablesWith(tests, json => json === false || json === 0);
   const structured = variablesWith(tests, json => typeof json === 'object' && json !== null);
   return (
     [...inputsIn(body), ...testedInputs(body)].some(name => structured.includes(name)) ||
-    dumped.some(
+    dumpedNames.some(
       name => conversion.variables.json.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
     ) ||
     testedInputs(body).some(name => falsy.includes(name)) ||

@@ -65,31 +65,32 @@ function readPrompts(item: YamlValue, conversion: Conversion): PromptText[] {
 
 /** Returns the prompts in a text, or in the files that it names. Without a label, promptfoo makes one from them. */
 function promptsNamed(
-  written: string,
+  promptText: string,
   at: Located,
   conversion: Conversion,
   { label, id }: { readonly [Name in keyof PromptNames]?: string | undefined } = {},
 ): PromptText[] {
-  const place = path.posix.normalize(written.replace(/^file:\/\//u, ''));
-  const refused = (fault: string): PromptText[] => [{ at, text: '', fault, label: label ?? place }];
-  const isFile = written.startsWith('file://') || (looksLikeFile(written) && conversion.files.has(written));
+  const place = path.posix.normalize(promptText.replace(/^file:\/\//u, ''));
+  const refusedPrompts = (fault: string): PromptText[] => [{ at, text: '', fault, label: label ?? place }];
+  const isFile =
+    promptText.startsWith('file://') || (looksLikeFile(promptText) && conversion.files.has(promptText));
   if (conversion.isForTest) {
-    const program = programPrompt(written, at, conversion);
+    const program = programPrompt(promptText, at, conversion);
     if (program) return [{ ...program, label: label ?? place }];
   }
-  if (isFilePattern(written, isFile)) {
-    const files = conversion.files.matching(written, at);
-    if (files.length === 0) return refused(`${written} names no file`);
+  if (isFilePattern(promptText, isFile)) {
+    const files = conversion.files.matching(promptText, at);
+    if (files.length === 0) return refusedPrompts(`${promptText} names no file`);
     return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
   }
-  if ((isFile || looksLikeFile(written)) && PROMPT_PROGRAM.test(written)) {
-    return refused(`the prompt ${written} is a program: a prompt file can't be one`);
+  if ((isFile || looksLikeFile(promptText)) && PROMPT_PROGRAM.test(promptText)) {
+    return refusedPrompts(`the prompt ${promptText} is a program: a prompt file can't be one`);
   }
-  if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(written)) {
-    return refused(`the prompt ${written} is kept elsewhere: write it into the configuration`);
+  if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(promptText)) {
+    return refusedPrompts(`the prompt ${promptText} is kept elsewhere: write it into the configuration`);
   }
-  if (!isFile) return [{ at, text: written, label: label ?? written, id }];
-  return promptsInFile(conversion.files.read(written, at), { place, label }, conversion);
+  if (!isFile) return [{ at, text: promptText, label: label ?? promptText, id }];
+  return promptsInFile(conversion.files.read(promptText, at), { place, label }, conversion);
 }
 
 /** The name of a prompt's file, and its label if it has one. */
@@ -117,8 +118,11 @@ function promptsInFile(
 /** Returns the prompts of a file that has one in each line. */
 function promptsInLines(text: string, start: Located, name: string): PromptText[] {
   const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
-  const filled = lines.filter(line => line.text.trim() !== '');
-  return filled.map(line => ({ ...line, label: filled.length > 1 ? `${name}: ${line.text}` : name }));
+  const filledLines = lines.filter(line => line.text.trim() !== '');
+  return filledLines.map(line => ({
+    ...line,
+    label: filledLines.length > 1 ? `${name}: ${line.text}` : name,
+  }));
 }
 
 /** Returns the prompts of a text file, between lines of `---`. */
@@ -126,13 +130,13 @@ function promptsInSections({ text, file }: SourceText, { place, label }: FileNam
   const prompts: PromptText[] = [];
   let line = 1;
   for (const section of text.split(/^[ \t]*---[ \t]*$/mu)) {
-    const first = line + linesIn(section.slice(0, section.search(/\S|$/u)));
-    const trimmed = section.trim();
-    if (trimmed !== '') {
-      const name = `${place}: ${trimmed}`;
+    const firstLine = line + linesIn(section.slice(0, section.search(/\S|$/u)));
+    const sectionText = section.trim();
+    if (sectionText !== '') {
+      const name = `${place}: ${sectionText}`;
       prompts.push({
-        at: { file, line: first, column: 1 },
-        text: trimmed,
+        at: { file, line: firstLine, column: 1 },
+        text: sectionText,
         label: label === undefined ? name : `${label}: ${name}`,
       });
     }
@@ -143,30 +147,34 @@ function promptsInSections({ text, file }: SourceText, { place, label }: FileNam
 
 /** Returns a prompt that a program makes; undefined if no program makes it. */
 function programPrompt(
-  written: string,
+  promptText: string,
   at: Located,
   conversion: Conversion,
 ): Omit<PromptText, 'label'> | undefined {
   const { directory } = conversion;
-  if (written.startsWith('exec:')) {
-    const words = commandWords(written.slice('exec:'.length));
+  if (promptText.startsWith('exec:')) {
+    const words = commandWords(promptText.slice('exec:'.length));
     return { at, text: '', program: ['node', '-e', NODE_PROMPT_PROGRAM, directory, ...words] };
   }
-  const { groups } = FUNCTION.exec(written) ?? {};
+  const { groups } = FUNCTION.exec(promptText) ?? {};
   const [file = '', name = ''] = [groups?.['file'], groups?.['name']];
-  if (file === '' || /\s/u.test(written)) return undefined;
+  if (file === '' || /\s/u.test(promptText)) return undefined;
   const { text: code } = conversion.files.read(file, at);
   if (isUnreadable(file, conversion)) {
-    return { at, text: '', fault: `the prompt ${written} is TypeScript, which ${NEEDS_TYPES}` };
+    return { at, text: '', fault: `the prompt ${promptText} is TypeScript, which ${NEEDS_TYPES}` };
   }
-  const other = code.replaceAll(READS_LABEL, '');
-  if (conversion.isForTest && READS_PROVIDER.test(other)) {
-    return { at, text: '', fault: `the prompt ${written} depends on its provider, which has no equivalent` };
+  const otherCode = code.replaceAll(READS_LABEL, '');
+  if (conversion.isForTest && READS_PROVIDER.test(otherCode)) {
+    return {
+      at,
+      text: '',
+      fault: `the prompt ${promptText} depends on its provider, which has no equivalent`,
+    };
   }
   const program = file.endsWith('.py')
     ? ([PYTHON, '-c', PYTHON_PROMPT, directory, file, name] as const)
     : (['node', '-e', NODE_PROMPT_FUNCTION, directory, file, name] as const);
-  return { at, text: '', program, readsLabel: other !== code };
+  return { at, text: '', program, readsLabel: otherCode !== code };
 }
 
 /** Matches code that reads the label of a prompt's provider. */

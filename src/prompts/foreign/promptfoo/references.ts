@@ -54,27 +54,27 @@ class References {
     return this.#replaced(this.#root);
   }
 
-  #replaced(written: YamlNode | null): YamlNode | null {
-    const node = written && this.#target(written);
+  #replaced(writtenNode: YamlNode | null): YamlNode | null {
+    const node = writtenNode && this.#target(writtenNode);
     if (!node || node.kind === 'scalar') return node;
-    const known = this.#made.get(written) ?? this.#made.get(node);
-    if (known) return known;
+    const madeNode = this.#made.get(writtenNode) ?? this.#made.get(node);
+    if (madeNode) return madeNode;
     // Remembered before its children, because one of them may point to it.
     if (node.kind === 'list') {
       const items: (YamlNode | null)[] = [];
-      const list = this.#remember({ ...node, items }, written, node);
+      const list = this.#remember({ ...node, items }, writtenNode, node);
       for (const item of node.items) items.push(this.#replaced(item));
       return list;
     }
     const entries: YamlPair[] = [];
-    const map = this.#remember({ ...node, entries }, written, node);
+    const map = this.#remember({ ...node, entries }, writtenNode, node);
     for (const pair of node.entries) entries.push({ ...pair, value: this.#replaced(pair.value) });
     return map;
   }
 
-  #remember(made: YamlNode, ...originals: readonly YamlNode[]): YamlNode {
-    for (const original of originals) this.#made.set(original, made);
-    return made;
+  #remember(madeNode: YamlNode, ...originals: readonly YamlNode[]): YamlNode {
+    for (const original of originals) this.#made.set(original, madeNode);
+    return madeNode;
   }
 
   /** Returns the node that a reference points to, with the reference's other keys; any other node unchanged. */
@@ -82,17 +82,17 @@ class References {
     if (node.kind !== 'map' || step > MAX_STEPS) return node;
     const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;
     if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
-    const pointed = this.#nodeAt(pointer.value);
-    if (pointed === undefined) return node;
-    const target = pointed && this.#target(pointed, step + 1);
-    const own = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
-    if (own.length === 0 || target?.kind !== 'map') return target;
-    const keys = new Set(own.map(({ key }) => key));
+    const pointedNode = this.#nodeAt(pointer.value);
+    if (pointedNode === undefined) return node;
+    const target = pointedNode && this.#target(pointedNode, step + 1);
+    const ownEntries = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
+    if (ownEntries.length === 0 || target?.kind !== 'map') return target;
+    const keys = new Set(ownEntries.map(({ key }) => key));
     this.#added += target.entries.length;
     if (this.#added > MAX_ADDED) {
       throw new FileFault(node.line ?? 1, 'its references add too many keys', node.column ?? 1, this.#file);
     }
-    return { ...target, entries: [...target.entries.filter(({ key }) => !keys.has(key)), ...own] };
+    return { ...target, entries: [...target.entries.filter(({ key }) => !keys.has(key)), ...ownEntries] };
   }
 
   /** Returns the node at a pointer such as `#/a/0`; undefined if there is none. */

@@ -100,21 +100,21 @@ export function tokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
   const completion = count('completion_tokens') ?? count('output_tokens');
   if (input === undefined || completion === undefined) return undefined;
   const output = Math.max(completion, (count('total_tokens') ?? 0) - input);
-  const cached =
+  const cachedTokens =
     count('prompt_tokens_details', 'cached_tokens') ??
     count('input_tokens_details', 'cached_tokens') ??
     count('prompt_cache_hit_tokens') ??
     count('cached_tokens') ??
     0;
-  const written =
+  const writtenTokens =
     count('prompt_tokens_details', 'cache_write_tokens') ??
     count('input_tokens_details', 'cache_write_tokens') ??
     count('cache_creation_input_tokens');
   return withoutUndefined({
     input,
     output,
-    cached: Math.min(cached, input),
-    cacheWritten: written === undefined ? undefined : Math.min(written, input),
+    cached: Math.min(cachedTokens, input),
+    cacheWritten: writtenTokens === undefined ? undefined : Math.min(writtenTokens, input),
     dollars: dollarsIn(counts),
   });
 }

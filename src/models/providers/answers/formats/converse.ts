@@ -44,11 +44,11 @@ export const CONVERSE: AnswerFormat = {
 function readBlock(block: unknown, answer: ModelAnswer): void {
   answer.addText(textAt(block, 'text'));
   answer.thought ||= isJsonObject(valueAt(block, 'reasoningContent'));
-  const called = valueAt(block, 'toolUse');
-  if (called === undefined) return;
-  const input = valueAt(called, 'input');
+  const toolUse = valueAt(block, 'toolUse');
+  if (toolUse === undefined) return;
+  const input = valueAt(toolUse, 'input');
   answer.addToolCall(
-    textAt(called, 'name'),
-    isJsonObject(input) ? JSON.stringify(input) : textAt(called, 'input'),
+    textAt(toolUse, 'name'),
+    isJsonObject(input) ? JSON.stringify(input) : textAt(toolUse, 'input'),
   );
 }

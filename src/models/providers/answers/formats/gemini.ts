@@ -38,17 +38,17 @@ export const GEMINI: AnswerFormat = {
   },
   usage(counts) {
     const prompt = countAt(counts, 'promptTokenCount');
-    const answered = countAt(counts, 'candidatesTokenCount');
+    const answerTokens = countAt(counts, 'candidatesTokenCount');
     const thought = countAt(counts, 'thoughtsTokenCount') ?? 0;
     if (
       prompt === undefined ||
-      (answered === undefined && countAt(counts, 'totalTokenCount') === undefined)
+      (answerTokens === undefined && countAt(counts, 'totalTokenCount') === undefined)
     ) {
       return undefined;
     }
     const input = prompt + (countAt(counts, 'toolUsePromptTokenCount') ?? 0);
     const cached = Math.min(countAt(counts, 'cachedContentTokenCount') ?? 0, input);
-    return { input, output: (answered ?? 0) + thought, cached };
+    return { input, output: (answerTokens ?? 0) + thought, cached };
   },
 };
 

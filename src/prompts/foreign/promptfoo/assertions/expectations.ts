@@ -58,9 +58,9 @@ export function toExpectations(
  * Reports code of an assertion that can't or mustn't run here; returns true if the assertion is left out because of
  * it.
  */
-function noteUnusableCode(assertion: Assertion, positive: string, conversion: Conversion): boolean {
+function noteUnusableCode(assertion: Assertion, positiveName: string, conversion: Conversion): boolean {
   const { at, type, value } = assertion;
-  if (positive === 'javascript') {
+  if (positiveName === 'javascript') {
     const code = textOrNothing(value);
     const nodeName = conversion.isForTest ? undefined : nodeOnlyName(code);
     if (nodeName !== undefined) {
@@ -74,7 +74,7 @@ function noteUnusableCode(assertion: Assertion, positive: string, conversion: Co
       return true;
     }
   }
-  if (!conversion.isForTest || !startsProgram(assertion, positive, conversion)) return false;
+  if (!conversion.isForTest || !startsProgram(assertion, positiveName, conversion)) return false;
   return conversion.noteProgram(at, `the assertion \`${type}\` runs a program`);
 }
 
@@ -97,41 +97,42 @@ function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | 
 /** Converts an assertion as if its type had no `not-`; undefined with a note if it has no equivalent. */
 function convertAssertion(
   assertion: Assertion,
-  positive: string,
-  written: JsonValue | undefined,
+  positiveName: string,
+  writtenValue: JsonValue | undefined,
   conversion: Conversion,
 ): JsonObject | undefined {
   const { at, type, threshold, config } = assertion;
-  const convert = Object.hasOwn(CONVERSIONS, positive) ? CONVERSIONS[positive] : undefined;
+  const convert = Object.hasOwn(CONVERSIONS, positiveName) ? CONVERSIONS[positiveName] : undefined;
   if (!convert) {
     noteType(at, type, conversion);
     return undefined;
   }
-  const isJson = JSON_TYPE.test(positive);
-  const value = isJson ? readJsonSchema(written) : written;
+  const isJson = JSON_TYPE.test(positiveName);
+  const value = isJson ? readJsonSchema(writtenValue) : writtenValue;
   if (isJson && conversion.isForTest) {
     const fault =
       value === false ? 'has a value that is not a JSON Schema' : isJsonObject(value) && faultOfSchema(value);
     const reason = `the assertion \`${type}\` ${fault}`;
     // promptfoo fails the case, unless the type is negated and the answer holds no JSON.
-    if (fault) return type === positive ? failing(reason) : convert(undefined, threshold);
+    if (fault) return type === positiveName ? failing(reason) : convert(undefined, threshold);
   }
   if (isJson && value === false) {
     conversion.note(at, `the assertion \`${type}\` has a value that is not a JSON Schema`);
     return undefined;
   }
-  const expectation = convert(value, threshold) ?? (conversion.isForTest ? ofNoWords(positive) : undefined);
+  const expectation =
+    convert(value, threshold) ?? (conversion.isForTest ? ofNoWords(positiveName) : undefined);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` has nothing to check`);
     return undefined;
   }
-  const seesConfig = positive === 'javascript' && config !== undefined;
+  const seesConfig = positiveName === 'javascript' && config !== undefined;
   return seesConfig ? { ...expectation, config } : expectation;
 }
 
 /** Returns expectations that are met unless all of the given ones are. */
-function negated(all: readonly JsonObject[]): JsonObject[] {
-  const opposites = all.map(expectation =>
+function negated(expectations: readonly JsonObject[]): JsonObject[] {
+  const opposites = expectations.map(expectation =>
     isJsonObject(expectation['not']) ? expectation['not'] : { not: expectation },
   );
   return opposites.length === 1 ? opposites : [{ any: opposites }];

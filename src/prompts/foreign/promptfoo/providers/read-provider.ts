@@ -86,37 +86,37 @@ function convertProvider(named: NamedProvider, conversion: Conversion): Promptfo
 }
 
 /** Returns a provider with the environment variables in the id of its model filled in, which have to be named as such. */
-function withModelOfEnvironment(named: NamedProvider, conversion: Conversion): NamedProvider {
-  if (/^(?:https?|file|exec|python):/u.test(named.id)) return named;
-  const id = named.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
+function withModelOfEnvironment(provider: NamedProvider, conversion: Conversion): NamedProvider {
+  if (/^(?:https?|file|exec|python):/u.test(provider.id)) return provider;
+  const id = provider.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
     NAMES_MODEL.test(name) && Object.hasOwn(conversion.env, name) ? conversion.env[name] || tag : tag,
   );
   const lacksModel = id.includes('{{') && modelName(id) !== undefined;
   if (lacksModel) {
-    conversion.note(named.at, `the provider \`${id}\` needs a variable with the name of its model`);
+    conversion.note(provider.at, `the provider \`${id}\` needs a variable with the name of its model`);
   }
-  return { ...named, id };
+  return { ...provider, id };
 }
 
 /** Matches variables whose value may be shown: no key is named so. */
 const NAMES_MODEL = /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
 /** Converts a provider that is a model; undefined with a note if we have no such model. */
-function convertModel(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
-  const { id, at, config, transform, promptConfig } = written;
+function convertModel(namedProvider: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
+  const { id, at, config, transform, promptConfig } = namedProvider;
   const model = modelName(id);
   if (model === undefined) {
     conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of promptrun`);
     return undefined;
   }
-  const own = convertSettings({ id }, config && valuesByKey(config, 'config'), conversion);
-  const ofPrompt = convertSettings({ id }, promptConfig, conversion);
-  const output = ofPrompt.output ?? own.output;
-  const settings = { ...own.settings, ...ofPrompt.settings };
-  const parsed = parsesAnswers(id, output) ? PARSED : callsTransform(id, settings);
-  const transforms = [conversion.isForTest ? parsed : undefined, transform];
+  const ownSettings = convertSettings({ id }, config && valuesByKey(config, 'config'), conversion);
+  const promptSettings = convertSettings({ id }, promptConfig, conversion);
+  const output = promptSettings.output ?? ownSettings.output;
+  const settings = { ...ownSettings.settings, ...promptSettings.settings };
+  const answerTransform = parsesAnswers(id, output) ? PARSED : callsTransform(id, settings);
+  const transforms = [conversion.isForTest ? answerTransform : undefined, transform];
   const provider = {
-    names: testedNames(written),
+    names: testedNames(namedProvider),
     usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
     config: withDefaults(id, model, settings),
     output,

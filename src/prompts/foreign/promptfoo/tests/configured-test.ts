@@ -67,26 +67,26 @@ export const EMPTY_TEST: ConfiguredTest = {
   isLeftOut: false,
 };
 
-export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): ConfiguredTest {
+export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): ConfiguredTest {
   return {
-    name: other.name ?? one.name,
-    at: other.at ?? one.at,
-    vars: new Map([...one.vars, ...other.vars]),
-    asserts: [...one.asserts, ...other.asserts],
-    metadata: { ...one.metadata, ...other.metadata },
-    scenario: other.scenario ?? one.scenario,
-    prompts: other.prompts ?? one.prompts,
-    providers: other.providers ?? one.providers,
-    provider: other.provider ?? one.provider,
+    name: override.name ?? base.name,
+    at: override.at ?? base.at,
+    vars: new Map([...base.vars, ...override.vars]),
+    asserts: [...base.asserts, ...override.asserts],
+    metadata: { ...base.metadata, ...override.metadata },
+    scenario: override.scenario ?? base.scenario,
+    prompts: override.prompts ?? base.prompts,
+    providers: override.providers ?? base.providers,
+    provider: override.provider ?? base.provider,
     options: {
-      transformVars: other.options.transformVars ?? one.options.transformVars,
-      transform: other.options.transform ?? one.options.transform,
-      provider: other.options.provider ?? one.options.provider,
-      storesAs: other.options.storesAs ?? one.options.storesAs,
-      isAlone: other.options.isAlone ?? one.options.isAlone,
-      repeat: other.options.repeat ?? one.options.repeat,
+      transformVars: override.options.transformVars ?? base.options.transformVars,
+      transform: override.options.transform ?? base.options.transform,
+      provider: override.options.provider ?? base.options.provider,
+      storesAs: override.options.storesAs ?? base.options.storesAs,
+      isAlone: override.options.isAlone ?? base.options.isAlone,
+      repeat: override.options.repeat ?? base.options.repeat,
     },
-    isLeftOut: one.isLeftOut || other.isLeftOut,
+    isLeftOut: base.isLeftOut || override.isLeftOut,
   };
 }
 
