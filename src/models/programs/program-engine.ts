@@ -35,7 +35,7 @@ async function askKept(
   const { signal, traceparent } = job;
   try {
     const output = await kept.ask({
-      key: JSON.stringify(declared.argv),
+      key: JSON.stringify([job.model.model, declared.here, declared.argv]),
       facts: { messages: messageValues(job), traceparent },
       limits: { signal, timeoutMs: declared.timeoutMs },
       start: () => startProgram(job, declared, options),

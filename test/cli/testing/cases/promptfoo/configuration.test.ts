@@ -266,6 +266,25 @@ def call_api(prompt, options, context):
     },
   );
 
+  it('asks the provider and the check beside each of several configurations, even if these are alike', async () => {
+    const config = JSON.stringify({
+      prompts: ['Hi'],
+      providers: ['file://bot.mjs'],
+      tests: [{ assert: [{ type: 'javascript', value: 'file://check.cjs' }] }],
+    });
+    const files = ['a', 'b'].flatMap(folder => [
+      [`${folder}/promptfooconfig.json`, config],
+      [`${folder}/bot.mjs`, `export default class { callApi() { return { output: '${folder}' }; } }`],
+      [
+        `${folder}/check.cjs`,
+        `require('node:fs'); module.exports = output => ({ pass: output === '${folder}', score: 1, reason: '${folder}' });`,
+      ],
+    ]);
+    const argv = ['a', 'b', '--allow-commands', '--concurrency', '1'];
+    const { exitCode, stdout } = await tested(Object.fromEntries(files) as Record<string, string>, ...argv);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
+  });
+
   it('loads a check that imports something a few times for many answers, whatever these hold', async () => {
     const answers = [...Array.from({ length: 12 }, (_, at) => `answer ${at}`), 'x'.repeat(300_000)];
     const config = {
