@@ -36,19 +36,19 @@ export class KeptPrograms<P extends StartedProgram> {
   /**
    * Asks a program that waits, or starts one. A program that does not answer is ended.
    *
-   * @returns its answer without the id, with `end` as `stays`; or what it printed instead
+   * @returns its answer without the id, with `end` as `answered`; or what it printed instead
    * @throws if it can't be started, and the reason of the signal
    */
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
     const { key } = question;
     const kept = this.#takeIdle(key) ?? new KeptProgram(await question.start());
-    let stays = false;
+    let hasAnswered = false;
     try {
       const output = await kept.ask(question);
-      stays = output.end === 'stays';
+      hasAnswered = output.end === 'answered';
       return output;
     } finally {
-      if (stays) this.#idle.push({ key, kept });
+      if (hasAnswered && kept.isRunning) this.#idle.push({ key, kept });
       else await kept.end();
     }
   }

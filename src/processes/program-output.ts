@@ -8,8 +8,8 @@ export interface ProgramOutput {
   /** The beginning of standard error. */
   readonly complaint: string;
   readonly isTooLong: boolean;
-  /** The way it ended; `stays` if it has answered and waits for more; undefined if this process ended it. */
-  readonly end: ProgramEnd | 'stays' | undefined;
+  /** The way it ended; `answered` for a program that stays once it has; undefined if this process ended it. */
+  readonly end: ProgramEnd | 'answered' | undefined;
 }
 
 export interface ProgramLimits {
@@ -101,11 +101,13 @@ export async function collectOutput(
   for (const one of signals) one.addEventListener('abort', stop, { once: true });
   try {
     const end = await Promise.race([tree.ended, stopped, ...(answered ? [answered] : [])]);
-    if (typeof end === 'string') return { ...printed.take(), answer: end, end: 'stays' };
+    if (typeof end === 'string') return { ...printed.take(), answer: end, end: 'answered' };
     await tree.end();
     signal.throwIfAborted();
     await waitForOutput(tree);
-    return { ...printed.take(), end };
+    // It may have answered just before it ended by itself.
+    const answer = end && (await Promise.race([answered, undefined]));
+    return answer === undefined ? { ...printed.take(), end } : { ...printed.take(), answer, end: 'answered' };
   } finally {
     clearTimeout(timer);
     for (const one of signals) one.removeEventListener('abort', stop);

@@ -73,7 +73,7 @@ export class NodeChecks {
 }
 
 function readVerdict({ answer, complaint, end }: ProgramOutput): NodeVerdict {
-  if (end === 'stays') return parseJson(answer) as JsonValue as NodeVerdict;
+  if (end === 'answered') return parseJson(answer) as JsonValue as NodeVerdict;
   const printed = `${answer}${complaint}`.trim();
   if (printed !== '') return { fault: printed };
   return { fault: end ? programEndText(end) : `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s` };

@@ -21,8 +21,9 @@ export async function programResult(
   if (isTooLong) {
     return failedWith(`${model} printed more than ${OutputCollector.mostMiB} MiB${reasonSuffix(complaint)}`);
   }
-  if (end === 'stays') return await readReply({ job, declared }, answer);
-  if (end?.code === 0) return await readResult(job, declared, answer);
+  if (end === 'answered') return await readReply({ job, declared }, answer);
+  // A program that stays answers by its line alone.
+  if (end?.code === 0 && !declared.isKept) return await readResult(job, declared, answer);
   const { reason, ...facts } = await readFailed(job, declared, { answer, complaint });
   const failure =
     end === undefined

@@ -92,6 +92,14 @@ else if (text !== 'late') ${ANSWER}`;
   expect(await one('d')).toBe('d 1');
 });
 
+it('may end with its answer, but fails a run if it ends without one, whatever it has printed', async () => {
+  const last = `say(id + ' answer ' + text + '\\n'); process.exit(0);`;
+  expect(await ask(last, 'a')).toBe('a');
+  expect(await ask(`say('not an answer'); process.exit(0);`, 'a')).toBe(
+    'thing ended with exit code 0: not an answer',
+  );
+});
+
 it('a kept program ends with the run that is cancelled', async () => {
   const started = path.join(path.dirname(dataDir), 'started');
   const script = `require('node:fs').writeFileSync(${JSON.stringify(started)}, '')`;
