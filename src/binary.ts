@@ -57,11 +57,11 @@ function loadBundled(name: string, module: { exports: unknown }): void {
   if (!hasAsset(script)) {
     throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' });
   }
-  const compiled = `compiled/${name}`;
+  const compiledFile = `compiled/${name}`;
   const filename = `promptrun:${name}`;
   const run = new vm.Script(assetText(script), {
     filename,
-    ...(hasAsset(compiled) && { cachedData: sharedAssetBytes(compiled) }),
+    ...(hasAsset(compiledFile) && { cachedData: sharedAssetBytes(compiledFile) }),
   }).runInThisContext() as Wrapped;
   const require = (id: string): unknown => requireFrom(name, id);
   run.call(module.exports, module.exports, require, module, filename, path.posix.dirname(filename));

@@ -56,12 +56,12 @@ async function openDownload(
 ): Promise<Download> {
   const { redaction } = session;
   const { response, target } = await followMediaRedirects(url, session, signal);
-  const shown = redaction.text(shownUrl(target));
+  const redactedUrl = redaction.text(shownUrl(target));
   if (response.status === 200) {
-    return toDownload({ ...response, headers: redaction.value(response.headers) }, shown);
+    return toDownload({ ...response, headers: redaction.value(response.headers) }, redactedUrl);
   }
   await discardBody(response);
-  throw downloadError(response, shown, session.now());
+  throw downloadError(response, redactedUrl, session.now());
 }
 
 async function followMediaRedirects(
@@ -93,7 +93,7 @@ async function followMediaRedirects(
   }
 }
 
-function toDownload(response: TransportResponse, shown: string): Download {
+function toDownload(response: TransportResponse, redactedUrl: string): Download {
   const { status, headers, body } = response;
   const encoding = firstHeader(headers, 'content-encoding');
   const encoded = encoding !== undefined && encoding !== 'identity';
@@ -103,14 +103,14 @@ function toDownload(response: TransportResponse, shown: string): Download {
     status,
     contentType: firstHeader(headers, 'content-type'),
     length,
-    body: readThrough(response, length === undefined ? pieces : requireLength(pieces, length, shown)),
+    body: readThrough(response, length === undefined ? pieces : requireLength(pieces, length, redactedUrl)),
   };
 }
 
 async function* requireLength(
   pieces: AsyncIterable<Uint8Array>,
   length: number,
-  shown: string,
+  redactedUrl: string,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const piece of pieces) {
@@ -118,21 +118,21 @@ async function* requireLength(
     yield piece;
   }
   if (bytes === length) return;
-  throw new NetworkError(`${shown} was cut short: ${bytes} of ${length} bytes arrived`, {
+  throw new NetworkError(`${redactedUrl} was cut short: ${bytes} of ${length} bytes arrived`, {
     nothingSent: false,
   });
 }
 
 function downloadError(
   { status: httpStatus, headers }: TransportResponse,
-  shown: string,
+  redactedUrl: string,
   now: number,
 ): PromptServiceError {
   if ([403, 404, 410].includes(httpStatus)) {
-    const message = `${shown} is no longer available (HTTP ${httpStatus}): URLs of generated media live 24 hours`;
+    const message = `${redactedUrl} is no longer available (HTTP ${httpStatus}): URLs of generated media live 24 hours`;
     return errorFor('NOT_FOUND_ERROR', message, { httpStatus });
   }
-  const message = `${shown} was answered with HTTP ${httpStatus}`;
+  const message = `${redactedUrl} was answered with HTTP ${httpStatus}`;
   if (httpStatus !== 429) return new ProtocolError(message, { httpStatus });
   const retryAfterMs = retryAfter(firstHeader(headers, 'retry-after'), now);
   return errorFor('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });

@@ -37,15 +37,15 @@ function encodings(header: string): string[] {
 }
 
 async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  const encoded = body[Symbol.asyncIterator]();
-  const first = await encoded.next();
-  if (first.done) return;
-  const decoder = await decoderFor(name, first.value);
+  const encodedPieces = body[Symbol.asyncIterator]();
+  const firstPiece = await encodedPieces.next();
+  if (firstPiece.done) return;
+  const decoder = await decoderFor(name, firstPiece.value);
   let fault: { readonly error: unknown } | undefined;
   const source = async function* (): AsyncGenerator<Uint8Array> {
-    yield first.value;
+    yield firstPiece.value;
     try {
-      yield* { [Symbol.asyncIterator]: () => encoded };
+      yield* { [Symbol.asyncIterator]: () => encodedPieces };
     } catch (error) {
       fault = { error };
       throw error;
@@ -62,7 +62,7 @@ async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): Asyn
   }
 }
 
-async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
+async function decoderFor(name: string, firstPiece: Uint8Array): Promise<Transform> {
   const zlib = await import('node:zlib');
   if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
   if (name === 'br') return zlib.createBrotliDecompress();
@@ -70,5 +70,5 @@ async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
     throw new EncodingFault(`the answer is encoded as ${name.slice(0, 40)}, which was not requested`);
   }
   // Some servers send raw deflate data under this name.
-  return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
+  return ((firstPiece[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
 }

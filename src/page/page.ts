@@ -22,13 +22,13 @@ const VIEWS: Readonly<
 };
 
 /** Aborted when the view is left. */
-let leaving = new AbortController();
+let viewLeft = new AbortController();
 let service: BrowserService | undefined;
 
 /** Shows the view of the address, or asks for a key. */
 function showView(): void {
-  leaving.abort();
-  leaving = new AbortController();
+  viewLeft.abort();
+  viewLeft = new AbortController();
   const key = sessionStorage.getItem(STORED_KEY);
   if (key === null) return showSignIn();
   service ??= new BrowserService(key);
@@ -44,7 +44,7 @@ function showView(): void {
   const main = el('main', {}, heading, content);
   document.body.replaceChildren(header(view.title), main);
   heading.focus();
-  const { signal } = leaving;
+  const { signal } = viewLeft;
   const guard: ViewContext['guard'] = (work, at = content) => {
     work.catch((error: unknown) => {
       if (signal.aborted) return;
@@ -94,7 +94,7 @@ function showSignIn(message = ''): void {
     fault.textContent = '';
     try {
       const tried = new BrowserService(key.value.trim());
-      await tried.account.get({ signal: leaving.signal });
+      await tried.account.get({ signal: viewLeft.signal });
       sessionStorage.setItem(STORED_KEY, key.value.trim());
       service = tried;
       showView();
@@ -121,8 +121,8 @@ function showSignIn(message = ''): void {
 function signOut(message = ''): void {
   sessionStorage.removeItem(STORED_KEY);
   service = undefined;
-  leaving.abort();
-  leaving = new AbortController();
+  viewLeft.abort();
+  viewLeft = new AbortController();
   history.replaceState(null, '', '#/');
   showSignIn(message);
 }

@@ -35,7 +35,7 @@ export async function openStore({
   clock = serviceClock,
   onNotice = () => {},
   defaultModel,
-  tasks: shared,
+  tasks: sharedTasks,
 }: {
   dataDir: string;
   /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
@@ -65,7 +65,7 @@ export async function openStore({
       watch: false,
       onProblem: error => onNotice(error.message),
     });
-  const tasks = shared ?? new SharedTasks({ isForOneUser: true });
+  const tasks = sharedTasks ?? new SharedTasks({ isForOneUser: true });
   const definitions = createDefinitions(store, tasks);
   const context = async () => ({ store, clock, tasks, models: await models(), defaultModel });
   return {
@@ -106,7 +106,7 @@ export async function openStore({
     /** Returns false if the published prompt doesn't exist. */
     unpublish: (slug: string) => store.prompts.unpublish(slug),
     async close() {
-      if (shared === undefined) await tasks.close();
+      if (sharedTasks === undefined) await tasks.close();
       await store.close();
     },
   };

@@ -91,12 +91,12 @@ async function serveFrom(
     running: () => parts.runner.running,
     queued: () => store.queue.queued(store.shared ? parts.models.has() : undefined),
   });
-  const watched =
+  const watchedPrompts =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
   const stop = async (grace: number): Promise<void> => {
     draining.abort();
     closing.abort();
-    watched?.close();
+    watchedPrompts?.close();
     parts.models.close();
     await stopServing({ ...parts, ...http, thread }, clock, grace, stopped);
     metricsServer?.close();

@@ -109,11 +109,11 @@ async function writeLine(
   outcome: WrittenOutcome,
 ): Promise<void> {
   const { request } = outcome.facts;
-  const ended = resultsLine(row, outcome, budget);
-  const { runId, error, runStatus } = ended;
+  const endedLine = resultsLine(row, outcome, budget);
+  const { runId, error, runStatus } = endedLine;
   const earlierRunIds = knownRunIds({ journal, results }, row).filter(earlier => earlier !== runId);
   const line: ResultsLine = {
-    ...ended,
+    ...endedLine,
     ...(earlierRunIds.length > 0 && { earlierRunIds }),
     ...(options.withInputs && request !== undefined && { inputs: lineInputs(request) }),
   };

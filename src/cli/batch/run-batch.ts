@@ -212,12 +212,12 @@ function countEarlierRuns(
   const states = [...results.states];
   // Results come first, because they have the runs' amounts, and a run is counted only once.
   const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
-  const lost = states
+  const lostIds = states
     .filter(([id, { mayHaveRun }]) => mayHaveRun && !knownJobs.states.has(id))
     .map(([id]) => id);
   const unanswered = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
   const names = unanswered.map(([, { customId }]) => customId);
-  budget.resume(connection, [...runs, ...spentEarlier.runs], [...spentEarlier.lost, ...lost, ...names]);
+  budget.resume(connection, [...runs, ...spentEarlier.runs], [...spentEarlier.lost, ...lostIds, ...names]);
 }
 
 function hasEnded(state: JobState | undefined): boolean {

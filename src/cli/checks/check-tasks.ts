@@ -93,11 +93,11 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   schemaMismatch: async () => {
     const { firstMismatch } = await import('../../prompts/schemas/mismatch.ts');
     const { compile } = await schemaCompilers();
-    const compiled = new Map<string, ReturnType<typeof compile>>();
+    const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
     return (schema, value) => {
       const key = JSON.stringify(schema);
-      const validate = compiled.get(key) ?? compile(schema);
-      compiled.set(key, validate);
+      const validate = compiledSchemas.get(key) ?? compile(schema);
+      compiledSchemas.set(key, validate);
       return validate(value) ? undefined : firstMismatch(validate.errors);
     };
   },

@@ -106,15 +106,15 @@ function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callabl
   if (evaluated.error) return scriptFault(vm, evaluated.error);
   vm.setProp(vm.global, 'made', evaluated.value);
   evaluated.value.dispose();
-  const all = isModule ? 'made' : '(m => made(m, m.exports))({ exports: {} })';
+  const exportsCode = isModule ? 'made' : '(m => made(m, m.exports))({ exports: {} })';
   const name = exported === undefined ? undefined : JSON.stringify(exported);
-  const chosen = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
-  const found = vm.evalCode(
-    `(e => { const f = ${chosen}; return typeof f === 'function' ? f : f?.default; })(${all})`,
+  const exportCode = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
+  const exportResult = vm.evalCode(
+    `(e => { const f = ${exportCode}; return typeof f === 'function' ? f : f?.default; })(${exportsCode})`,
   );
-  if (found.error) return scriptFault(vm, found.error);
-  if (vm.typeof(found.value) === 'function') return { handle: found.value };
-  found.value.dispose();
+  if (exportResult.error) return scriptFault(vm, exportResult.error);
+  if (vm.typeof(exportResult.value) === 'function') return { handle: exportResult.value };
+  exportResult.value.dispose();
   return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
 }
 

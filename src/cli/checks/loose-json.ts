@@ -21,14 +21,14 @@ export function* looseObjectsIn(text: string): Generator<object> {
  * there.
  */
 function endOfObject(text: string, start: number): { readonly end: number; readonly open: number } {
-  const last = Math.min(start + MAX_JSON_LENGTH, text.length);
-  let open = 0;
-  for (let index = start; index < last; index += 1) {
-    if (text[index] === '{') open += 1;
-    else if (text[index] === '}') open -= 1;
-    if (open === 0) return { end: index + 1, open };
+  const lastIndex = Math.min(start + MAX_JSON_LENGTH, text.length);
+  let openBraces = 0;
+  for (let index = start; index < lastIndex; index += 1) {
+    if (text[index] === '{') openBraces += 1;
+    else if (text[index] === '}') openBraces -= 1;
+    if (openBraces === 0) return { end: index + 1, open: openBraces };
   }
-  return { end: last, open };
+  return { end: lastIndex, open: openBraces };
 }
 
 /** Matches quoted text, which may contain slashes, and the beginning of a comment. */

@@ -21,14 +21,14 @@ export async function withJournals<T>(
   comparison: ResumableComparison,
   work: (requests: ReadonlyMap<string, ResumableRequests>) => Promise<T>,
 ): Promise<T> {
-  const { names, connections, concurrency: wanted, ...options } = comparison;
+  const { names, connections, concurrency: wantedConcurrency, ...options } = comparison;
   const requests = new Map<string, ResumableRequests>();
   const stop = new StopControl();
   const openNext = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
     if (connection === undefined) return work(requests);
     if (requests.has(connection.service)) return openNext(others);
     return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
-      const concurrency = concurrencyFor(connection, wanted);
+      const concurrency = concurrencyFor(connection, wantedConcurrency);
       const more = { ...options, journal, stop, concurrency };
       requests.set(connection.service, await ResumableRequests.open(ctx, connection, () => true, more));
       return openNext(others);

@@ -129,19 +129,19 @@ async function candidatesFor(
   const call = readTypedCommand(table, words);
   if (call === undefined) return [];
   const { source, prefix } = chooseSource(call, current);
-  const typed = current.slice(prefix.length);
+  const typedPart = current.slice(prefix.length);
   const lineCtx = withFlags(ctx, call);
   const candidates = await Promise.resolve({
     ctx: lineCtx,
     call,
     table,
     known: new CachedFacts(lineCtx),
-    typed,
+    typed: typedPart,
   })
     .then(source)
     .catch(() => []);
   return candidates
-    .filter(({ value }) => value.startsWith(typed) && isTypeable(value))
+    .filter(({ value }) => value.startsWith(typedPart) && isTypeable(value))
     .map(candidate => ({ ...candidate, value: prefix + candidate.value }));
 }
 

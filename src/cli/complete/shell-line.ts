@@ -26,15 +26,15 @@ interface Word {
 /**
  * Parses a line of bash without running any of it.
  *
- * @param left the line up to the cursor
+ * @param lineBeforeCursor the line up to the cursor
  * @param breaks `COMP_WORDBREAKS`: characters after which readline starts a new word, although the shell does not
  */
-export function parseBashLine(left: string, breaks: string): BashLine {
+export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLine {
   const words: string[] = [];
   let word: Word | undefined;
   let quote: Quote = '';
-  for (let at = 0; at < left.length; at += 1) {
-    const character = left.charAt(at);
+  for (let at = 0; at < lineBeforeCursor.length; at += 1) {
+    const character = lineBeforeCursor.charAt(at);
     if (quote === '' && /\s/u.test(character)) {
       if (word !== undefined) words.push(word.value);
       word = undefined;
@@ -46,9 +46,9 @@ export function parseBashLine(left: string, breaks: string): BashLine {
     } else if (quote === '' && (character === "'" || character === '"')) {
       quote = character;
       word.quoteAt = word.value.length;
-    } else if (character === '\\' && isEscape(quote, left.charAt(at + 1))) {
+    } else if (character === '\\' && isEscape(quote, lineBeforeCursor.charAt(at + 1))) {
       at += 1;
-      word.value += left.charAt(at);
+      word.value += lineBeforeCursor.charAt(at);
     } else {
       word.value += character;
       if (quote === '' && breaks.includes(character)) word.breakAt = word.value.length;

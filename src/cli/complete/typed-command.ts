@@ -126,11 +126,11 @@ function acceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | und
 function toFlag([flags, description, traits = {}]: FlagSpec): Flag {
   const names = flags.match(/--?[\w-]+/gu) ?? [];
   const name = names.find(spelling => spelling.startsWith('--')) ?? names[0] ?? '';
-  const short = names.find(spelling => !spelling.startsWith('--'));
+  const shortName = names.find(spelling => !spelling.startsWith('--'));
   const { repeats = false, choices } = traits;
   return {
     name,
-    short,
+    short: shortName,
     description,
     value: valueNeed(flags),
     repeats,

@@ -28,15 +28,15 @@ function namesIn(directory: string): string[] {
 
 /** Returns true if a name matches a pattern; like in a shell, `*` does not match a dot at the beginning. */
 function matchesPattern(name: string, pattern: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop() ?? '';
-  if (name.startsWith('.') && !first.startsWith('.')) return false;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
+  const [prefix = '', ...innerParts] = pattern.split('*');
+  const suffix = innerParts.pop() ?? '';
+  if (name.startsWith('.') && !prefix.startsWith('.')) return false;
+  if (!name.startsWith(prefix)) return false;
+  let at = prefix.length;
+  for (const part of innerParts) {
     const found = name.indexOf(part, at);
     if (found < 0) return false;
     at = found + part.length;
   }
-  return name.length - at >= last.length && name.endsWith(last);
+  return name.length - at >= suffix.length && name.endsWith(suffix);
 }

@@ -90,14 +90,14 @@ export function capReached(
   const estimated = (amount: number): string =>
     isClose && unit === 'cost' ? `$${plainNumber(unit, amount)}` : withUnit(amount);
   const next = estimate === undefined ? 'of unknown cost' : `estimated at ${estimated(estimate)}`;
-  const used = hasUnknown ? 'spent or reserved' : 'spent';
-  const unread = awaitsFirst
+  const usedText = hasUnknown ? 'spent or reserved' : 'spent';
+  const unreadText = awaitsFirst
     ? 'what a run costs is not known before the first one has ended'
     : 'the cost of an earlier run could not be read';
   const reason =
     spent === undefined
-      ? unread
-      : `${withoutUnit(spent)} of ${withUnit(cap)} ${used}, and the next run is ${next}`;
+      ? unreadText
+      : `${withoutUnit(spent)} of ${withUnit(cap)} ${usedText}, and the next run is ${next}`;
   return new CliError(`stopped at ${flag}: ${reason}`, {
     status: 'CAP_REACHED',
     exitCode: EXIT.capReached,

@@ -56,15 +56,15 @@ export async function createAndWait(
   let runId: string | undefined;
   try {
     const sending = (await options.takeTurn?.()) ?? connection;
-    let created = await createRun(ctx, sending, request, options);
-    if (created.kind === 'running') {
-      ({ runId } = created);
-      await options.onRunId?.(runId, created.recovered);
-      if (options.wait !== false) created = await waitForEnd(ctx, connection, created, options);
+    let creationResult = await createRun(ctx, sending, request, options);
+    if (creationResult.kind === 'running') {
+      ({ runId } = creationResult);
+      await options.onRunId?.(runId, creationResult.recovered);
+      if (options.wait !== false) creationResult = await waitForEnd(ctx, connection, creationResult, options);
     }
-    if (created.kind === 'ended') noteWarnings(ctx, created.run);
-    if (reservation) await settleReservation(reservation, connection, created);
-    return created;
+    if (creationResult.kind === 'ended') noteWarnings(ctx, creationResult.run);
+    if (reservation) await settleReservation(reservation, connection, creationResult);
+    return creationResult;
   } catch (error) {
     if (runId !== undefined) await reservation?.made({ runId });
     else if (mayHaveRun(error)) reservation?.lost();
@@ -77,11 +77,11 @@ export async function createAndWait(
 async function settleReservation(
   reservation: Reservation,
   connection: Connection,
-  created: CreationResult,
+  creation: CreationResult,
 ): Promise<void> {
-  if (created.kind === 'running') return await reservation.made({ runId: created.runId });
-  if (findProviderFault(connection, created.run)) reservation.refused();
-  else await reservation.made(created.run);
+  if (creation.kind === 'running') return await reservation.made({ runId: creation.runId });
+  if (findProviderFault(connection, creation.run)) reservation.refused();
+  else await reservation.made(creation.run);
 }
 
 function noteWarnings({ io }: Context, run: Run): void {

@@ -213,11 +213,11 @@ class RunCreation {
     const stopper = stopCause(reason);
     // A run that this process executes itself stops with it.
     const runsHere = stopper === undefined ? undefined : connection.runsHere;
-    const stopping = await runsHere?.stop(entry.id, stopper ?? '');
-    if (stopping !== undefined) {
-      const { runId, stopped } = stopping;
+    const stopResult = await runsHere?.stop(entry.id, stopper ?? '');
+    if (stopResult !== undefined) {
+      const { runId, stopped } = stopResult;
       this.#note(stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId });
-      return endedWithRun(reason, connection, stopping);
+      return endedWithRun(reason, connection, stopResult);
     }
     const isInDoubt = runsHere === undefined && (this.#sent || this.#doubted);
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });

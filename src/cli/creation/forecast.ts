@@ -125,11 +125,11 @@ export class Forecast {
       isMixed && amounts.length === 1 ? `, ${cost === undefined ? 'dollars' : 'credits'} unknown` : '';
     if (this.#creations === 0) return '0 creations: nothing to pay for';
     const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}${unknown}`;
-    const passed = [
+    const exceededFlags = [
       ...(exceeds(cost, caps.cost) ? ['--max-cost'] : []),
       ...(exceeds(credits, caps.credits) ? ['--max-credits'] : []),
     ];
-    const excess = passed.length === 0 ? '' : `, more than ${passed.join(' and ')} allows`;
+    const excess = exceededFlags.length === 0 ? '' : `, more than ${exceededFlags.join(' and ')} allows`;
     return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${total}${excess}`;
   }
 

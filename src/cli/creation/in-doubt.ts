@@ -85,14 +85,16 @@ export function listSince(
 
 /** Returns a line for each candidate run, with the command that waits for it. */
 function describeCandidates({ advise }: Pick<Advising, 'advise'>, candidates: readonly RunRow[]): string[] {
-  const named = candidates
+  const candidateLines = candidates
     .slice(0, MAX_CANDIDATES)
     .map(
       ({ runId, runStatus, createdAt }) =>
         `It may be ${runId} (${runStatus}, created ${createdAt}): ${advise('runs', 'wait', runId)}`,
     );
-  const left = candidates.length - named.length;
-  return left > 0 ? [...named, `… or one of ${left} more: ${advise('runs', 'list')}`] : named;
+  const unnamedCount = candidates.length - candidateLines.length;
+  return unnamedCount > 0
+    ? [...candidateLines, `… or one of ${unnamedCount} more: ${advise('runs', 'list')}`]
+    : candidateLines;
 }
 
 function causeStatus(cause: unknown): string {

@@ -91,7 +91,7 @@ export function spentCells(
 
 /** Returns the spending of runs as names and values, for report formats without their own form for it. */
 export function spentProperties({ models, ...totals }: Totals): (readonly [name: string, value: string])[] {
-  const all = Object.entries(totals).map(([name, value]) => [name, String(value ?? 'unknown')] as const);
+  const entries = Object.entries(totals).map(([name, value]) => [name, String(value ?? 'unknown')] as const);
   const byModel = models.flatMap(({ model, tokens, ...sums }) =>
     // An offline model counts no tokens.
     Object.entries({
@@ -99,5 +99,5 @@ export function spentProperties({ models, ...totals }: Totals): (readonly [name:
       ...(tokens && { inputTokens: tokens.input, outputTokens: tokens.output }),
     }).map(([name, value]) => [`${model} ${name}`, String(value ?? 'unknown')] as const),
   );
-  return [...all, ...byModel];
+  return [...entries, ...byModel];
 }

@@ -91,12 +91,12 @@ function wrongChoice(
   for (const { key, choices, multiple } of fields.text) {
     const value = text.get(key);
     if (value === undefined || choices === undefined || choices.includes(value)) continue;
-    const wrong = (multiple === undefined ? [value] : value.split(', ')).find(
+    const invalidValue = (multiple === undefined ? [value] : value.split(', ')).find(
       choice => !choices.includes(choice),
     );
-    if (wrong === undefined) continue;
+    if (invalidValue === undefined) continue;
     return usageError(
-      `the input ${key} can't be ${JSON.stringify(wrong)}${didYouMean(wrong, choices)}`,
+      `the input ${key} can't be ${JSON.stringify(invalidValue)}${didYouMean(invalidValue, choices)}`,
       `Its choices: ${choices.join(', ')}`,
       ...unchecked,
     );

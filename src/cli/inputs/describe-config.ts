@@ -71,12 +71,12 @@ function textFieldsIn(config: unknown): TextField[] | undefined {
 /** Reads shape (a): `{type, description, required, default, enum}`. */
 function describeKeyed(key: string, input: UncheckedObject): TextField {
   const type = readOptional(valueAt(input, 'type'), scalarText);
-  const listed = valueAt(input, 'enum') ?? valueAt(input, 'options') ?? valueAt(input, 'items', 'enum');
+  const choices = valueAt(input, 'enum') ?? valueAt(input, 'options') ?? valueAt(input, 'items', 'enum');
   const isRequired = readOptional(valueAt(input, 'required'), readBoolean) !== false;
   const isMultiple = readOptional(valueAt(input, 'multiple'), readBoolean) === true || type === 'array';
   return textField(key, {
     required: isRequired && valueAt(input, 'optional') !== true,
-    listed,
+    listed: choices,
     description: textUnder(input, 'description', 'title', 'label'),
     default: readOptional(valueAt(input, 'default'), defaultText),
     type: FIELD_TYPES[type ?? ''],
@@ -117,10 +117,10 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
   const texts = valueAt(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
     ['properties', 'optionalProperties'].some(form => isJsonObject(valueAt(value, form)));
-  const named = [valueAt(config, 'inputsJTD'), valueAt(texts, 'inputsJTD')].find(
+  const namedDefinition = [valueAt(config, 'inputsJTD'), valueAt(texts, 'inputsJTD')].find(
     value => hasForm(value) || valueAt(value, 'metadata', 'imageCount') !== undefined,
   );
-  const bare = [config, texts].find(
+  const bareDefinition = [config, texts].find(
     value =>
       isJsonObject(value) &&
       hasForm(value) &&
@@ -129,7 +129,7 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
         Object.values(valueAt(value, form) ?? {}).every(isJsonObject),
       ),
   );
-  const jtd = named ?? bare;
+  const jtd = namedDefinition ?? bareDefinition;
   return jtd === undefined ? undefined : requireObject(jtd);
 }
 

@@ -103,11 +103,11 @@ function optionError(
 
 /** Returns the values that any of the models accepts, by option. */
 export function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
-  const accepted = new Map<string, Set<string>>();
+  const acceptedValues = new Map<string, Set<string>>();
   for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
-    accepted.set(key, new Set([...(accepted.get(key) ?? []), ...options]));
+    acceptedValues.set(key, new Set([...(acceptedValues.get(key) ?? []), ...options]));
   }
-  return accepted;
+  return acceptedValues;
 }
 
 function unknownOption(key: string, keys: readonly string[], unchecked: readonly string[]): CliError {

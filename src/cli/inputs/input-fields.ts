@@ -88,7 +88,7 @@ export function textField(key: string, { required, listed, ...facts }: TextField
   const { choices = [], labels } = readOptional(listed, readFieldChoices) ?? {};
   // A field with choices is asked as a choice, even if its values represent numbers.
   const isChoice = choices.length > 0;
-  const all = {
+  const fields = {
     ...facts,
     ...(isChoice ? { choices, type: undefined } : { multiple: undefined }),
     labels: labels?.size ? labels : undefined,
@@ -96,18 +96,18 @@ export function textField(key: string, { required, listed, ...facts }: TextField
   return {
     key,
     required: required && facts.default === undefined,
-    ...withoutUndefined(all),
+    ...withoutUndefined(fields),
   };
 }
 
 /** Reads choices: `["a", "b"]`, a list of objects, or an object from values to labels. */
-function readFieldChoices(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
-  if (!isJsonObject(listed) && !Array.isArray(listed)) return undefined;
-  const pairs = isJsonObject(listed)
-    ? Object.entries(listed).map(
+function readFieldChoices(choiceValues: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
+  if (!isJsonObject(choiceValues) && !Array.isArray(choiceValues)) return undefined;
+  const pairs = isJsonObject(choiceValues)
+    ? Object.entries(choiceValues).map(
         ([key, label]) => [key, scalarText(label) ?? optionLabel(label) ?? key] as const,
       )
-    : listAt(listed).map(option => {
+    : listAt(choiceValues).map(option => {
         const value = scalarText(option) ?? textUnder(option, 'value', 'key', 'name', 'label');
         if (value === undefined) throw new UnknownShape();
         return [value, optionLabel(option) ?? value] as const;

@@ -73,12 +73,12 @@ export function parseJsonAsWritten(source: string): unknown {
   }
   const mark = `a literal ${randomUUID()}`;
   const name = JSON.stringify(mark);
-  const marked = replaceOutsideStrings(
+  const markedText = replaceOutsideStrings(
     source,
     /-?\d[\d.eE+-]*|true|false/gu,
     literal => `{${name}:"${literal}"}`,
   );
-  return JSON.parse(marked, (_, value: unknown) => unmarkLiteral(value, mark) ?? value) as unknown;
+  return JSON.parse(markedText, (_, value: unknown) => unmarkLiteral(value, mark) ?? value) as unknown;
 }
 
 function isJson(source: string): boolean {

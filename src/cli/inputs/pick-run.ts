@@ -107,7 +107,7 @@ const MAX_RECENT = 20;
 /** Searches while the user types. Without words, offers aliases, the local prompts or those used before, and prompt files. */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
   const prompts = await promptChoices(ctx, connection);
-  const refused = new AbortController();
+  const searchRefused = new AbortController();
   const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
     if (query === '') return prompts;
@@ -120,7 +120,8 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
       ];
     } catch (error) {
       // Other search words would not help, so the question ends with this error.
-      if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) refused.abort(error);
+      if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError)
+        searchRefused.abort(error);
       throw error;
     }
   };
@@ -128,7 +129,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
   const description = prompts.length === 0 ? 'words to search for' : 'words to search for, or one of these';
   return prompter.search(
     { message: 'prompt', description, find },
-    AbortSignal.any([ctx.signal, refused.signal]),
+    AbortSignal.any([ctx.signal, searchRefused.signal]),
   );
 }
 
@@ -157,14 +158,14 @@ async function localPrompts(ctx: Context, { client }: Connection): Promise<Choic
 /** Returns the prompts whose config was read, then those that were only found by their slugs. */
 function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
   const slugs = prompts.slugs();
-  const read = prompts
+  const versionChoices = prompts
     .all()
     .map(version => [version.promptId, { value: version, name: textOrNothing(version.title) }] as const);
-  const found = [...slugs].map(([promptId, slug]) => {
+  const slugChoices = [...slugs].map(([promptId, slug]) => {
     return [promptId, { value: { promptId, promptVersionId: '', slug }, name: textOrNothing(slug) }] as const;
   });
-  const choices = new Map<string, Choice<PickedPrompt>>(read);
-  for (const [promptId, choice] of found) if (!choices.has(promptId)) choices.set(promptId, choice);
+  const choices = new Map<string, Choice<PickedPrompt>>(versionChoices);
+  for (const [promptId, choice] of slugChoices) if (!choices.has(promptId)) choices.set(promptId, choice);
   return [...choices.values()].slice(0, MAX_RECENT);
 }
 

@@ -77,12 +77,12 @@ class JobEngine {
   }
 
   /** Starts a job once a creation is free. The job occupies it until its creation is answered, and stays open to its end. */
-  async launch(planned: PlannedJob): Promise<void> {
+  async launch(plannedJob: PlannedJob): Promise<void> {
     await this.#waitForRoom();
     const { stop } = this.#parts;
     void this.#creations.add(async () => {
-      const isWanted = planned.job.isWanted?.() ?? true;
-      return isWanted && !stop.isStopping() ? this.#start(planned) : undefined;
+      const isWanted = plannedJob.job.isWanted?.() ?? true;
+      return isWanted && !stop.isStopping() ? this.#start(plannedJob) : undefined;
     });
   }
 
@@ -103,11 +103,11 @@ class JobEngine {
   /** Starts a job. Resolves once its creation is answered; the job may still run. */
   #start(planned: PlannedJob): Promise<void> {
     return new Promise(free => {
-      const running = this.#run(planned, free).finally(() => {
-        this.#open.delete(running);
+      const runningJob = this.#run(planned, free).finally(() => {
+        this.#open.delete(runningJob);
         free();
       });
-      this.#open.add(running);
+      this.#open.add(runningJob);
     });
   }
 

@@ -48,11 +48,11 @@ export function pacedConnections(
   ctx: Context,
   rate: number | undefined,
 ): (target: string) => Promise<Connection> {
-  const paced = new Map<Connection, Connection>();
+  const limitedConnections = new Map<Connection, Connection>();
   return async target => {
     const connection = await connectionFor(ctx, target);
-    const limited = paced.get(connection) ?? pacedConnection(ctx, connection, rate);
-    paced.set(connection, limited);
+    const limited = limitedConnections.get(connection) ?? pacedConnection(ctx, connection, rate);
+    limitedConnections.set(connection, limited);
     return limited;
   };
 }

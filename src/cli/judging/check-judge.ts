@@ -60,13 +60,13 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const results = new Map<string, RequestResult>();
   const labels = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
   const journalName = { kind: 'judges', names: [labels, options.judge ?? ''] } as const;
-  const asking = withResumeJournal(ctx, journalName, connection, async journal => {
+  const judging = withResumeJournal(ctx, journalName, connection, async journal => {
     const concurrency = concurrencyFor(connection, options.concurrency);
     const more = { ...options, concurrency, budget, journal, stop: new StopControl() };
     const requests = await ResumableRequests.open(ctx, connection, () => true, more);
     await requests.run(jobs, async ({ id }, result) => void results.set(id, result));
   });
-  await asking.catch((error: unknown) => {
+  await judging.catch((error: unknown) => {
     throw withResumeHint(error);
   });
   await budget.readTotals({ readsList: true });

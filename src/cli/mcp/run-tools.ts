@@ -162,12 +162,12 @@ async function withProgress<T>(
   call: ToolCall,
   work: (ended: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const done = new AbortController();
-  const reports = reportProgress(ctx, connection, identity, { ...call, done: done.signal });
+  const workDone = new AbortController();
+  const reports = reportProgress(ctx, connection, identity, { ...call, done: workDone.signal });
   try {
-    return await work(done.signal);
+    return await work(workDone.signal);
   } finally {
-    done.abort();
+    workDone.abort();
     await reports;
   }
 }
@@ -178,12 +178,12 @@ async function reportProgress(
   identity: RunIdentity,
   { signal, done, progress }: ToolCall & { readonly done: AbortSignal },
 ): Promise<void> {
-  const ended = AbortSignal.any([signal, done, ctx.signal]);
+  const endSignal = AbortSignal.any([signal, done, ctx.signal]);
   const began = ctx.clock.now();
-  for (let pause = FIRST_PROGRESS_MS; !ended.aborted; pause = PROGRESS_MS) {
-    await ctx.clock.sleep(pause, ended).catch(() => {});
-    if (ended.aborted) return;
-    identity.runId ??= await findRunIdByKey(connection, identity.key, ended);
+  for (let pause = FIRST_PROGRESS_MS; !endSignal.aborted; pause = PROGRESS_MS) {
+    await ctx.clock.sleep(pause, endSignal).catch(() => {});
+    if (endSignal.aborted) return;
+    identity.runId ??= await findRunIdByKey(connection, identity.key, endSignal);
     const seconds = Math.round((ctx.clock.now() - began) / 1000);
     const { runId } = identity;
     const what = runId === undefined ? 'the run is being created' : `run ${runId} is running`;

@@ -25,13 +25,13 @@ export async function presentRuns(
   if (!ctx.globals.json) {
     return presentInTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
   }
-  const saved: (PresentedRun & SavedOutputs)[] = [];
+  const savedRuns: (PresentedRun & SavedOutputs)[] = [];
   for (const { run, options } of runs) {
-    saved.push({ run, options, ...(await saveAsPlanned(ctx, connection, run, options.save)) });
+    savedRuns.push({ run, options, ...(await saveAsPlanned(ctx, connection, run, options.save)) });
   }
-  const presented = saved.map(({ run, paths }) => withPaths(run, paths));
-  await printValue(ctx, presented);
-  return presentInTurn(ctx, saved, ({ run, options, failures }) =>
+  const runsWithPaths = savedRuns.map(({ run, paths }) => withPaths(run, paths));
+  await printValue(ctx, runsWithPaths);
+  return presentInTurn(ctx, savedRuns, ({ run, options, failures }) =>
     concludeRun(ctx, connection, run, options, failures),
   );
 }

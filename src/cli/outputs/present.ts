@@ -58,12 +58,12 @@ export function presentList<T>(
   { columns, cells = plainCells(columns), nothing }: ListForm<T>,
   value: unknown = items,
 ): Promise<void> {
-  const shown = (item: T): Cell[] => columns.map(({ cell }) => cell(item));
+  const toCells = (item: T): Cell[] => columns.map(({ cell }) => cell(item));
   return present(ctx, value, {
     terminal: () =>
       items.length === 0 && nothing !== undefined
         ? nothing
-        : terminalTable(ctx.io, columns, items.map(shown)),
+        : terminalTable(ctx.io, columns, items.map(toCells)),
     plain: () => plainRows(items.map(cells)),
     paged: true,
   });

@@ -79,15 +79,15 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
 
 /** Adds commands by name; declares each in full only when it is called, which saves time. */
 function addCommands(parent: Command, specs: readonly ProgramCommand[], options: TreeOptions): void {
-  const undeclared = new Map<Command, ProgramCommand>();
+  const undeclaredCommands = new Map<Command, ProgramCommand>();
   for (const spec of specs) {
     const command = createStub(spec, parent);
-    undeclared.set(command, spec);
+    undeclaredCommands.set(command, spec);
     parent.addCommand(command, { hidden: spec.hidden === true });
   }
   parent.hook('preSubcommand', (_, command) => {
-    const spec = undeclared.get(command);
-    undeclared.delete(command);
+    const spec = undeclaredCommands.get(command);
+    undeclaredCommands.delete(command);
     if (spec !== undefined) declare(command, spec, options);
   });
 }
@@ -134,11 +134,11 @@ function parsedFlags(command: Command & { unknownOption?: (flag: string) => void
   const { parent } = command;
   const names = command.options.map(option => option.attributeName());
   const above = Object.entries(parent?.parent ? parent.opts() : {});
-  const typed = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');
-  const [stray] = typed.find(([name]) => !names.includes(name)) ?? [];
+  const typedOptions = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');
+  const [stray] = typedOptions.find(([name]) => !names.includes(name)) ?? [];
   const flag = parent?.options.find(option => option.attributeName() === stray);
   if (flag) command.unknownOption?.(flag.long ?? flag.flags);
-  return { ...command.opts(), ...Object.fromEntries(typed) };
+  return { ...command.opts(), ...Object.fromEntries(typedOptions) };
 }
 
 function formatHelp({ examples, notes, heading }: CommandSpec, columns: number): string {

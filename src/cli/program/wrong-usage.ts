@@ -82,23 +82,27 @@ function excessArguments(command: Command): string[] {
 /** Returns a hint for inputs, rows and users that were written as arguments: `run hello name=Ada`, `keys create ada`. */
 function flagHints(code: string, command: Command): string[] {
   if (code !== EXCESS_ARGUMENTS) return [];
-  const extra = excessArguments(command);
+  const extraArguments = excessArguments(command);
   if (command.options.some(({ long }) => long === '--user')) {
-    return [`Give the user with --user: ${commandPath(command)} --user ${shellWord(extra[0] ?? '')}`];
+    return [
+      `Give the user with --user: ${commandPath(command)} --user ${shellWord(extraArguments[0] ?? '')}`,
+    ];
   }
   if (command.parent?.parent !== null) return [];
   if (!command.options.some(({ long }) => long === '--input') || command.name() === 'api') return [];
-  const [first = ''] = extra;
-  if (first.startsWith('-')) return [];
+  const [firstExtra = ''] = extraArguments;
+  if (firstExtra.startsWith('-')) return [];
   const start = `promptrun ${command.name()} ${shellWord(command.args[0] ?? '')}`;
-  if (!first.includes('=') && command.options.some(({ long }) => long === '--from')) {
-    return [`Give the rows with --from: ${start} --from ${shellWord(first)}`];
+  if (!firstExtra.includes('=') && command.options.some(({ long }) => long === '--from')) {
+    return [`Give the rows with --from: ${start} --from ${shellWord(firstExtra)}`];
   }
-  const inputs = extra.map(word => ` -i ${shellWord(word.includes('=') ? word : `<input>=${word}`)}`);
+  const inputs = extraArguments.map(
+    word => ` -i ${shellWord(word.includes('=') ? word : `<input>=${word}`)}`,
+  );
   return [
-    first.includes('=')
+    firstExtra.includes('=')
       ? `Give inputs with -i: ${start}${inputs.join('')}`
-      : `Give the input with its name: ${start} -i <input>=${shellWord(first)}`,
+      : `Give the input with its name: ${start} -i <input>=${shellWord(firstExtra)}`,
   ];
 }
 

@@ -119,13 +119,13 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     { choices, defaults, min, max, ...question }: SeveralQuestion<T>,
     signal: AbortSignal,
   ): Promise<readonly T[]> {
-    const ticked = choices.map(choice => ({
+    const tickedChoices = choices.map(choice => ({
       ...this.#shownChoice(choice),
       checked: defaults?.includes(choice.value) ?? false,
     }));
     const validate = (chosen: readonly unknown[]) => chosenTooFewOrMany(chosen.length, { min, max }) ?? true;
     return this.#ask(signal, place =>
-      checkbox({ ...this.#config(question), choices: ticked, validate }, place),
+      checkbox({ ...this.#config(question), choices: tickedChoices, validate }, place),
     );
   }
 

@@ -44,12 +44,12 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const prefix = usePrefix({ status, theme });
 
   /** Makes a text editable: its last line becomes the typed line. */
-  const put = (text: string, line: LineEditor): void => {
-    const cut = text.lastIndexOf('\n') + 1;
+  const replaceText = (text: string, line: LineEditor): void => {
+    const lineStart = text.lastIndexOf('\n') + 1;
     line.clearLine(0);
-    line.write(text.slice(cut));
-    setAbove(text.slice(0, cut));
-    setValue(text.slice(cut));
+    line.write(text.slice(lineStart));
+    setAbove(text.slice(0, lineStart));
+    setValue(text.slice(lineStart));
   };
 
   /** Ends with the answer, or returns to the question with the typed text and its fault. */
@@ -62,7 +62,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
       setStatus('done');
       done(answer);
     } else {
-      put(typed, line);
+      replaceText(typed, line);
       setBeneath(theme.style.error(problem));
       setStatus('idle');
     }
@@ -83,7 +83,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 
   const complete = (line: LineEditor): void => {
     const { text, candidates } = config.complete?.(value) ?? { text: value || defaultText, candidates: [] };
-    put(above + text, line);
+    replaceText(above + text, line);
     setBeneath(theme.style.candidates(candidates));
   };
 
@@ -103,7 +103,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     } else if (isTabKey(key)) {
       complete(line);
     } else if (isBackspaceKey(key) && value === '' && above !== '') {
-      put(above.slice(0, -1), line);
+      replaceText(above.slice(0, -1), line);
     } else if (isBackspaceKey(key) && value === '') {
       setDefaultText('');
     } else {

@@ -62,7 +62,7 @@ async function checkedIndex(recordings: RecordingDirectory): Promise<RecordingIn
   const media = new Map<string, RecordedMedia>();
   const faults = new Map<string, EngineFault>();
   const costs = new Map<string, number>();
-  const checked = new Set<string>();
+  const checkedMedia = new Set<string>();
   await recordings.checkAnswers();
   for await (const { file, recording } of recordings.all()) {
     const runId = valueAt(recording.answer.body, 'data', 'runId');
@@ -71,7 +71,7 @@ async function checkedIndex(recordings: RecordingDirectory): Promise<RecordingIn
       if (recording.fault) faults.set(runId, recording.fault);
       if (recording.cost !== undefined) costs.set(runId, recording.cost);
     }
-    await recordings.checkMedia(file, recording.media, checked);
+    await recordings.checkMedia(file, recording.media, checkedMedia);
     for (const medium of recording.media) media.set(medium.url, medium);
   }
   return { runs, media, faults, costs };

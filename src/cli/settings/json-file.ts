@@ -122,11 +122,11 @@ const UNLOCKING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
  * that one Ctrl-C would count as two.
  */
 async function loadConf() {
-  const before = new Set(UNLOCKING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
+  const listenersBefore = new Set(UNLOCKING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
   const { default: Conf } = await import('conf');
   for (const signal of UNLOCKING_SIGNALS) {
     for (const listener of process.rawListeners(signal)) {
-      if (!before.has(listener)) process.off(signal, listener as () => void);
+      if (!listenersBefore.has(listener)) process.off(signal, listener as () => void);
     }
   }
   return Conf;

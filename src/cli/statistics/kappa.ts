@@ -29,19 +29,20 @@ export function cohensKappa(rows: readonly Judgements[]): Kappa | undefined {
   ];
   const labels = bothPass + labelOnly;
   const judge = bothPass + judgeOnly;
-  const agreed = bothPass + bothFail;
+  const agreements = bothPass + bothFail;
   const byChance = labels * judge + (1 - labels) * (1 - judge);
   if (rows.length === 0 || bothPass === 1 || bothFail === 1) return undefined;
 
-  const value = (agreed - byChance) / (1 - byChance);
-  const rest = 1 - value;
+  const value = (agreements - byChance) / (1 - byChance);
+  const disagreement = 1 - value;
   const onAgreed =
-    bothPass * (1 - (labels + judge) * rest) ** 2 + bothFail * (1 - (2 - labels - judge) * rest) ** 2;
+    bothPass * (1 - (labels + judge) * disagreement) ** 2 +
+    bothFail * (1 - (2 - labels - judge) * disagreement) ** 2;
   // Each disagreement is weighted by how often the judge gives the label's verdict and the label the judge's.
   const onDiffering =
-    rest ** 2 * (labelOnly * (judge + 1 - labels) ** 2 + judgeOnly * (1 - judge + labels) ** 2);
+    disagreement ** 2 * (labelOnly * (judge + 1 - labels) ** 2 + judgeOnly * (1 - judge + labels) ** 2);
   const variance =
-    (onAgreed + onDiffering - (value - byChance * rest) ** 2) / (rows.length * (1 - byChance) ** 2);
+    (onAgreed + onDiffering - (value - byChance * disagreement) ** 2) / (rows.length * (1 - byChance) ** 2);
   const reach = Z_95 * Math.sqrt(Math.max(0, variance));
   return { value, interval: clampInterval([value - reach, value + reach], -1, 1) };
 }

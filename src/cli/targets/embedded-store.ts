@@ -30,14 +30,14 @@ export async function withLocalStore<T>(
 export function explainStoreError(ctx: Context, error: unknown): unknown {
   if (errorCode(error) !== 'INVALID_PROMPT_FILE') return error;
   const { file, line, what, findings } = error as InvalidPromptFile;
-  const shown = shownPath(ctx, file);
+  const relativePath = shownPath(ctx, file);
   const faults = findings.filter(({ severity }) => severity === 'fault').length;
   const isPartial = path.basename(file).startsWith('_');
   const hints =
     faults > 1 && !isPartial
       ? [
-          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(shown, detectShell(ctx.env))}`,
+          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(relativePath, detectShell(ctx.env))}`,
         ]
       : [];
-  return usageError(`${shown}:${line}: ${what}`, ...hints);
+  return usageError(`${relativePath}:${line}: ${what}`, ...hints);
 }

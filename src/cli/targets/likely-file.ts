@@ -19,9 +19,9 @@ export async function withLikelyFile(
   const { status, exitCode, data, message, hints } = error;
   const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
   const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
-  const found = path.resolve(ctx.cwd, file);
-  if (!isFile(found)) {
-    const meant = source === 'command line' && !message.includes('did you mean') && similarFile(found);
+  const promptPath = path.resolve(ctx.cwd, file);
+  if (!isFile(promptPath)) {
+    const meant = source === 'command line' && !message.includes('did you mean') && similarFile(promptPath);
     if (typeof meant !== 'string') return error;
     const hint = `Did you mean the file ${oneLine(path.join(path.dirname(file), meant))}?`;
     return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
@@ -29,7 +29,7 @@ export async function withLikelyFile(
   const isCommitted =
     source === 'command line' &&
     revision !== undefined &&
-    (await (await import('./git/revision.ts')).isRevision(ctx, found, revision));
+    (await (await import('./git/revision.ts')).isRevision(ctx, promptPath, revision));
   const hint = `Did you mean ${isCommitted ? `${file}${REVISION_MARK}${revision}` : `the file ${file}`}?`;
   // The file exists, but the name continues after it.
   const what = file === name ? `the prompt "${oneLine(target)}" does not exist` : message;

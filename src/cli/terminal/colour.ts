@@ -38,13 +38,13 @@ const MAKES_A_COLOUR = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAn
 
 /** Returns a stand-in for chalk without colours: every style returns the text unchanged. */
 function plainPaint(): ChalkInstance {
-  const plain: unknown = new Proxy((...texts: unknown[]) => texts.join(' '), {
+  const plainStyle: unknown = new Proxy((...texts: unknown[]) => texts.join(' '), {
     get: (_, style) => {
       if (style === 'level') return 0;
       // An object with a `then` would be awaited.
       if (typeof style !== 'string' || style === 'then') return undefined;
-      return MAKES_A_COLOUR.has(style) ? () => plain : plain;
+      return MAKES_A_COLOUR.has(style) ? () => plainStyle : plainStyle;
     },
   });
-  return plain as ChalkInstance;
+  return plainStyle as ChalkInstance;
 }

@@ -9,12 +9,12 @@ const INDENT = 2;
 export function fitOnLine(text: string, columns: number): string {
   const line = oneLine(text);
   if (stringWidth(line) <= columns) return line;
-  let shown = '';
+  let fittingText = '';
   for (const { segment } of new Intl.Segmenter().segment(line.slice(0, columns * 4))) {
-    if (stringWidth(shown + segment) > columns - 1) break;
-    shown += segment;
+    if (stringWidth(fittingText + segment) > columns - 1) break;
+    fittingText += segment;
   }
-  return `${shown}…`;
+  return `${fittingText}…`;
 }
 
 /** Wraps a text into a few indented lines. */

@@ -66,7 +66,7 @@ export interface Streams {
 export type PlainIo = Omit<Io, 'note' | 'noteOnce' | 'commentNotes' | 'paint' | 'paintErr'>;
 
 export function processStreams(): Streams {
-  let opened: NodeJS.ReadStream | undefined;
+  let openedStdin: NodeJS.ReadStream | undefined;
   return {
     stdout: process.stdout,
     stderr: process.stderr,
@@ -74,10 +74,10 @@ export function processStreams(): Streams {
     get stdinIsTerminal() {
       return process.getBuiltinModule('node:tty').isatty(0);
     },
-    stdin: () => (opened ??= process.stdin),
+    stdin: () => (openedStdin ??= process.stdin),
     releaseStdin: () => {
-      opened?.pause();
-      opened?.unref?.();
+      openedStdin?.pause();
+      openedStdin?.unref?.();
     },
   };
 }
@@ -132,13 +132,13 @@ export function completeIo(
   const note = (line: string): void => {
     if (!options.quiet) io.error(prefix + escapeControls(line));
   };
-  const noted = new Set<string>();
+  const notedLines = new Set<string>();
   return {
     ...io,
     note,
     noteOnce: line => {
-      if (!noted.has(line)) note(line);
-      noted.add(line);
+      if (!notedLines.has(line)) note(line);
+      notedLines.add(line);
     },
     commentNotes: () => {
       prefix = '# ';

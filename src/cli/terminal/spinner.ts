@@ -61,15 +61,15 @@ export async function withSpinner<T>(
   }
 }
 
-function startLines(ctx: TerminalContext, first: ProgressState): Progress {
-  let shown = '';
+function startLines(ctx: TerminalContext, firstState: ProgressState): Progress {
+  let lastLine = '';
   const update = ({ status, silence }: ProgressState): void => {
     const line = silence ? `${status}, but the service does not answer: ${silence.reason}` : status;
-    if (line === shown) return;
-    shown = line;
+    if (line === lastLine) return;
+    lastLine = line;
     ctx.io.note(oneLine(line));
   };
-  update(first);
+  update(firstState);
   return { update, stop: () => {} };
 }
 
@@ -94,24 +94,24 @@ export function mayMove({ io, globals, env }: TerminalContext): boolean {
 
 /** Shows a spinner with a changing text after a delay; returns a function that removes it. */
 export function startSpinning(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
-  const stopped = new AbortController();
+  const spinnerStopped = new AbortController();
   let spinner: Ora | undefined;
   const show = async (): Promise<void> => {
-    await ctx.clock.sleep(afterMs, stopped.signal);
+    await ctx.clock.sleep(afterMs, spinnerStopped.signal);
     const { default: ora } = await import('ora');
-    if (stopped.signal.aborted) return;
+    if (spinnerStopped.signal.aborted) return;
     const color = ctx.io.paintErr.level > 0 ? 'cyan' : false;
     const { stream } = ctx.io.stderr;
     spinner = ora({ text: text(), stream, discardStdin: false, isEnabled: true, color }).start();
   };
   show().catch(() => {}); // stopped before it was shown
-  const ticking = setInterval(() => {
+  const redrawTimer = setInterval(() => {
     if (spinner !== undefined) spinner.text = text();
   }, REDRAW_EVERY_MS);
   const release = ctx.io.beforeWrite(() => spinner?.clear());
   return () => {
-    stopped.abort();
-    clearInterval(ticking);
+    spinnerStopped.abort();
+    clearInterval(redrawTimer);
     release();
     spinner?.stop();
   };

@@ -50,15 +50,15 @@ export function wrapCommand(line: string, columns: number): string {
   const words = command.match(WORD) ?? [];
   if (words.some(word => /["']/u.test(word) && word.length > columns - BELOW)) return line;
   const lines: string[] = [];
-  let current = ' ';
+  let currentLine = ' ';
   for (const word of words) {
-    if (current.length + word.length + 3 > columns && current.trim() !== '') {
-      lines.push(`${current} \\`);
-      current = '   ';
+    if (currentLine.length + word.length + 3 > columns && currentLine.trim() !== '') {
+      lines.push(`${currentLine} \\`);
+      currentLine = '   ';
     }
-    current += ` ${word}`;
+    currentLine += ` ${word}`;
   }
-  const above =
+  const commentLines =
     comment === undefined ? [] : [`  # ${wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ')}`];
-  return [...above, ...lines, current].join('\n');
+  return [...commentLines, ...lines, currentLine].join('\n');
 }

@@ -82,11 +82,12 @@ export interface EntryResult {
 }
 
 /** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
-export function entryResult(entry: TestEntry, all: readonly Repetition[]): EntryResult {
-  const seconds = sumOfSeconds(all.map(repetition => repetition.seconds));
+export function entryResult(entry: TestEntry, allRepetitions: readonly Repetition[]): EntryResult {
+  const seconds = sumOfSeconds(allRepetitions.map(repetition => repetition.seconds));
   const { pass, untilDecided } = entry.testCase;
-  const decision = untilDecided && pass.kind === 'rate' ? decidingCount(pass.rate, all) : undefined;
-  const repetitions = all.slice(0, decision?.runs);
+  const decision =
+    untilDecided && pass.kind === 'rate' ? decidingCount(pass.rate, allRepetitions) : undefined;
+  const repetitions = allRepetitions.slice(0, decision?.runs);
   const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
   if (isFault) return { entry, status: 'fault', repetitions, counted: undefined, seconds };
   const runs = repetitions.length;

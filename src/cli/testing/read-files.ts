@@ -86,11 +86,11 @@ async function readSelected(
   const flags = { allowOutside, allowCommands, skipUnsupported, judge, watch };
   const read = await readTestFile(ctx, file, { ...flags, mayTarget, hasModels });
   return read.map(file => {
-    const repeated = withoutCommands(repeatCases(file, options.repeating), options);
-    const models = hasModels ? options.models.map(model => ({ model })) : repeated.models;
+    const repeatedFile = withoutCommands(repeatCases(file, options.repeating), options);
+    const models = hasModels ? options.models.map(model => ({ model })) : repeatedFile.models;
     const { filter } = options;
-    return withChosenCases({ ...repeated, models }, ({ name }) =>
-      hasWords(filter, { file: repeated.name, name }),
+    return withChosenCases({ ...repeatedFile, models }, ({ name }) =>
+      hasWords(filter, { file: repeatedFile.name, name }),
     );
   });
 }

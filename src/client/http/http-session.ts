@@ -105,18 +105,18 @@ export class HttpSession {
     { method, retries, pace, signal, unsentSignal, onRetry }: Repeated,
     once: (attempt: number) => Promise<T>,
   ): Promise<T> {
-    const waiting =
+    const waitSignal =
       signal && unsentSignal ? AbortSignal.any([signal, unsentSignal]) : (unsentSignal ?? signal);
     for (let attempt = 1; ; attempt += 1) {
-      await pace?.turn(waiting);
+      await pace?.turn(waitSignal);
       const outcome = await once(attempt);
       const { error, retryAfterMs, policy } = outcome;
       pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
-      const failed = { method, attempt, error, retryAfterMs };
-      const waitMs = error && retryDelay(failed, this.random, retryPolicy(retries));
+      const failedAttempt = { method, attempt, error, retryAfterMs };
+      const waitMs = error && retryDelay(failedAttempt, this.random, retryPolicy(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       await onRetry?.(attempt, waitMs);
-      await this.#pause(waitMs, waiting);
+      await this.#pause(waitMs, waitSignal);
     }
   }
 
@@ -177,12 +177,12 @@ export class HttpSession {
       isSent = true;
       request.onSent?.();
     };
-    const late = (): NetworkError =>
+    const lateError = (): NetworkError =>
       new NetworkError(`no complete answer to ${method} ${this.redaction.text(url)} in time`, {
         nothingSent: !isSent,
       });
     const deadline = new Deadline(signal);
-    deadline.limit(request.timeoutMs, late);
+    deadline.limit(request.timeoutMs, lateError);
     try {
       const transport = await this.transport();
       const response = await transport.request({
@@ -197,7 +197,7 @@ export class HttpSession {
         headersTimeoutMs: method === 'GET' ? HEADERS_TIMEOUT_MS.reading : HEADERS_TIMEOUT_MS.creating,
         bodyTimeoutMs: BODY_TIMEOUT_MS,
       });
-      deadline.limit(WHOLE_BODY_TIMEOUT_MS, late);
+      deadline.limit(WHOLE_BODY_TIMEOUT_MS, lateError);
       const receivedAt = this.now();
       this.#noteHeaders(request, response);
       const safeHeaders = this.redaction.value(response.headers);

@@ -39,17 +39,17 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
 ): AsyncGenerator<P> {
   const backwards = query.endingBefore !== undefined;
   const cursors = new Set<string>();
-  let remaining = query.limit ?? Number.POSITIVE_INFINITY;
+  let remainingRows = query.limit ?? Number.POSITIVE_INFINITY;
   let cursor = backwards ? query.endingBefore : query.startingAfter;
-  for (let count = 1; remaining > 0; count += 1) {
+  for (let count = 1; remainingRows > 0; count += 1) {
     checkPageCount(list.noun, count);
     if (cursor !== undefined) cursors.add(cursor);
     const from = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
-    const page = await list.fetch({ ...query, ...from, limit: Math.min(remaining, MAX_LIST_LIMIT) });
+    const page = await list.fetch({ ...query, ...from, limit: Math.min(remainingRows, MAX_LIST_LIMIT) });
     const { rows, hasMore } = withinPeriod(list, page, backwards);
     // A service may send more than requested; the rows next to the cursor are the wanted ones.
-    yield { ...page, rows: backwards ? rows.slice(-remaining) : rows.slice(0, remaining), hasMore };
-    remaining -= rows.length;
+    yield { ...page, rows: backwards ? rows.slice(-remainingRows) : rows.slice(0, remainingRows), hasMore };
+    remainingRows -= rows.length;
     const next = backwards ? page.rows[0] : page.rows.at(-1);
     if (!hasMore || next === undefined) return;
     cursor = list.rowCursor(next);

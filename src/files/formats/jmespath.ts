@@ -38,11 +38,11 @@ export interface Selection {
  * @throws the library's error if a function gets an argument of the wrong type
  */
 export function select(expression: string, value: unknown, indent: number): Selection {
-  const selected = search(ownFields(value), expression, JMESPATH_OPTIONS) ?? null;
+  const selection = search(ownFields(value), expression, JMESPATH_OPTIONS) ?? null;
   return {
-    json: JSON.stringify(selected, undefined, indent),
-    ...(typeof selected === 'string' && { bare: selected }),
-    isTrue: isTrue(selected),
+    json: JSON.stringify(selection, undefined, indent),
+    ...(typeof selection === 'string' && { bare: selection }),
+    isTrue: isTrue(selection),
   };
 }
 

@@ -7,22 +7,22 @@ export interface TextLine {
 
 /** Yields the lines of a text in pieces. Lines end with `\n` or `\r\n`; an empty rest after the last one is not a line. */
 export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<TextLine> {
-  let pending: string[] = [];
+  let pendingPieces: string[] = [];
   let line = 0;
   const take = (last: string): TextLine => {
-    const text = [...pending, last].join('');
-    pending = [];
+    const text = [...pendingPieces, last].join('');
+    pendingPieces = [];
     line += 1;
     return { text: text.endsWith('\r') ? text.slice(0, -1) : text, line };
   };
   for await (const chunk of chunks) {
     const [first = '', ...more] = chunk.split('\n');
-    let open = first;
+    let lineStart = first;
     for (const next of more) {
-      yield take(open);
-      open = next;
+      yield take(lineStart);
+      lineStart = next;
     }
-    pending.push(open);
+    pendingPieces.push(lineStart);
   }
-  if (pending.some(text => text !== '')) yield take('');
+  if (pendingPieces.some(text => text !== '')) yield take('');
 }

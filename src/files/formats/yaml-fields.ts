@@ -28,7 +28,7 @@ export class YamlFields {
     value: YamlValue,
     owner: string,
     names: readonly string[],
-    { line: owned = value.line, faults }: { line?: number; faults?: FileFault[] } = {},
+    { line: ownLine = value.line, faults }: { line?: number; faults?: FileFault[] } = {},
   ): YamlFields {
     const entries = value.entries(owner, faults);
     for (const { key, line } of entries.filter(({ key }) => !names.includes(key))) {
@@ -39,7 +39,7 @@ export class YamlFields {
       if (!faults) throw fault;
       faults.push(fault);
     }
-    return new YamlFields(owner, owned, new Map(entries.map(entry => [entry.key, entry])));
+    return new YamlFields(owner, ownLine, new Map(entries.map(entry => [entry.key, entry])));
   }
 
   value(key: string): YamlValue | undefined {

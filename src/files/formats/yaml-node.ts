@@ -121,30 +121,30 @@ function plainNode(
   openEnd: number | undefined,
 ) {
   // An alias means the last node before it with its anchor.
-  const anchored = new Map<string, YamlNode>();
+  const nodesByAnchor = new Map<string, YamlNode>();
   const begin = (node: Exclude<Node, Alias>): YamlNode => {
     const start = node.range?.[0];
     const plain = withoutChildren(node, start === undefined ? NOWHERE : placeAt(start), openEnd);
     // Set before its children, because an alias among them may refer to it.
-    if (node.anchor) anchored.set(node.anchor, plain);
+    if (node.anchor) nodesByAnchor.set(node.anchor, plain);
     return plain;
   };
   const convert = (node: Node | null): YamlNode | null => {
-    if (isAlias(node)) return anchored.get(node.source) ?? null;
+    if (isAlias(node)) return nodesByAnchor.get(node.source) ?? null;
     if (!node) return null;
-    const plain = begin(node);
-    if (isSeq<Node | null>(node) && plain.kind === 'list') {
-      for (const item of node.items) plain.items.push(convert(item));
+    const converted = begin(node);
+    if (isSeq<Node | null>(node) && converted.kind === 'list') {
+      for (const item of node.items) converted.items.push(convert(item));
     }
     // Other keys are errors with `stringKeys`.
-    if (isMap<Scalar<string>, Node | null>(node) && plain.kind === 'map') {
+    if (isMap<Scalar<string>, Node | null>(node) && converted.kind === 'map') {
       for (const { key, value } of node.items) {
         const { line, column } = begin(key);
         const child = convert(value);
-        plain.entries.push({ key: key.value, offset: key.range?.[0] ?? 0, line, column, value: child });
+        converted.entries.push({ key: key.value, offset: key.range?.[0] ?? 0, line, column, value: child });
       }
     }
-    return plain;
+    return converted;
   };
   return convert(document.contents);
 }

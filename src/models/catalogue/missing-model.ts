@@ -65,11 +65,11 @@ function explainMissingAtProvider(
   if (rest.every(part => part === '') && providers.includes(provider)) {
     return `${refusal}: after ${prefix}/ comes the name of a model`;
   }
-  const meant = nearest(prefix, providers);
+  const meantProvider = nearest(prefix, providers);
   const alias = `to run it with another model, ${aliasAdvice(name)}`;
   return withList(
     `${refusal}, and neither does a provider \`${prefix}\``,
-    suggest(meant && [meant, ...rest].join('/')),
+    suggest(meantProvider && [meantProvider, ...rest].join('/')),
     `providers are ${providers.join(', ')}; ${alias}`,
   );
 }

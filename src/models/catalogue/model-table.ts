@@ -236,11 +236,11 @@ class WatchedModels {
   /** Returns a model without a prefix, if only one provider has a key or its own address. */
   #byOnlyKey(name: string): ModelEntry | undefined {
     const { env } = this.#options;
-    const configured = this.#providers().filter(({ name }) =>
+    const providersInUse = this.#providers().filter(({ name }) =>
       this.#configured.some(provider => provider.name === name),
     );
-    const withKey = configured.filter(provider => keyVariable(provider, env) !== undefined);
-    const [provider, ...others] = withKey.length > 0 ? withKey : configured;
+    const withKey = providersInUse.filter(provider => keyVariable(provider, env) !== undefined);
+    const [provider, ...others] = withKey.length > 0 ? withKey : providersInUse;
     if (!provider || others.length > 0 || name.includes('/')) return undefined;
     return guessedModel(provider, name, { id: name, by: 'key' });
   }

@@ -5,12 +5,12 @@ import { type ModelSources, readModelsFile, readNamedModels } from './read-model
 
 /** Returns the variables of all providers' keys; those in models.yaml if it can be read. */
 export async function keyVariables(sources: ModelSources): Promise<readonly string[]> {
-  const known = knownProviders(sources.env);
+  const allProviders = knownProviders(sources.env);
   const { described: base } = await readModelsFile(sources).catch(() => ({ described: EMPTY_MODELS_FILE }));
-  const { providers, models } = mergedModels(base, await readNamedModels(sources, base, known));
+  const { providers, models } = mergedModels(base, await readNamedModels(sources, base, allProviders));
   return [
     ...new Set([
-      ...[...providers, ...known].flatMap(provider => provider.keyVariables),
+      ...[...providers, ...allProviders].flatMap(provider => provider.keyVariables),
       ...models.flatMap(({ declared }) => (declared ? sentVariables(declared) : [])),
     ]),
   ];

@@ -56,11 +56,11 @@ export async function readNamedModels(
   const texts = declaredModels.map(({ text, file }) =>
     asConfigured(parseModelsFile(text, file, predefinedProviders)),
   );
-  const named =
+  const namedModels =
     modelsFile === undefined
       ? EMPTY_MODELS_FILE
       : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefinedProviders);
-  return [...texts].reduce(mergedModels, named);
+  return [...texts].reduce(mergedModels, namedModels);
 }
 
 /** Keeps the programs of entries that take their runs on standard input, and sends chats to addresses as JSON. */
@@ -88,12 +88,12 @@ export async function checkModelsFile(sources: ModelSources): Promise<void> {
  */
 export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
   const faults: FileFault[] = [];
-  const read = collectFault(faults, () =>
+  const readEntry = collectFault(faults, () =>
     readValidEntries(text.replace(/^\uFEFF/, ''), predefined, { faults, folder: path.dirname(file) }),
   );
   const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
-  if (!read) throw new InvalidModelsFile(inOrder);
-  return { ...read, faults: inOrder };
+  if (!readEntry) throw new InvalidModelsFile(inOrder);
+  return { ...readEntry, faults: inOrder };
 }
 
 /** Returns the result of `read`; undefined if it throws a fault, which is added to `faults`. */

@@ -9,15 +9,16 @@ export type ResourcesView = ReturnType<typeof resourcesView>;
 
 /** Creates the view of a table's models. */
 export function resourcesView(table: ModelTable) {
-  let current = toResources(table);
+  let currentResources = toResources(table);
   table.onChange(() => {
-    current = toResources(table);
+    currentResources = toResources(table);
   });
   return {
-    current: () => current,
-    hash: () => current.hash,
+    current: () => currentResources,
+    hash: () => currentResources.hash,
     /** Returns the index of a model in the list; -1 if it is not listed. */
-    indexOf: (model: string): number => current.resources.models.findIndex(entry => entry.model === model),
+    indexOf: (model: string): number =>
+      currentResources.resources.models.findIndex(entry => entry.model === model),
   };
 }
 

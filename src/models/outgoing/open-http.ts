@@ -119,13 +119,13 @@ function forwardedBy(proxy: URL, { url, headers }: HttpRequest): Target {
 function httpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): HttpAnswer {
   // Ignores errors after the last piece was read.
   body.on('error', () => {});
-  const first = Object.entries(headers).map(([name, value]) => [
+  const headerPairs = Object.entries(headers).map(([name, value]) => [
     name,
     Array.isArray(value) ? value[0] : value,
   ]);
   return {
     status: statusCode,
-    headers: Object.fromEntries(first) as HttpAnswer['headers'],
+    headers: Object.fromEntries(headerPairs) as HttpAnswer['headers'],
     body,
     discard: () => void body.destroy(),
   };

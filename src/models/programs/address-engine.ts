@@ -63,17 +63,17 @@ async function ask(
 
 /** Returns the request of a run, or why there can't be one. */
 function filledRequest(
-  declared: DeclaredAddress,
+  declaredAddress: DeclaredAddress,
   values: RunValues,
   { traceparent }: Pick<EngineJob, 'traceparent'>,
 ): ProviderRequest | { fault: string } {
-  const address = filledText(declared.address, values.inText, urlEncoded);
+  const address = filledText(declaredAddress.address, values.inText, urlEncoded);
   const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
   }
   const headers: Record<string, string> = {};
-  for (const [name, text] of Object.entries(declared.headers)) {
+  for (const [name, text] of Object.entries(declaredAddress.headers)) {
     const value = filledText(text, values.inText);
     const unfit = unfitForHeader(value);
     if (unfit !== undefined) {
@@ -81,7 +81,7 @@ function filledRequest(
     }
     headers[name] = value;
   }
-  const body = filledBody(declared, values);
+  const body = filledBody(declaredAddress, values);
   const defaults = {
     accept: '*/*',
     'user-agent': USER_AGENT,
@@ -92,7 +92,7 @@ function filledRequest(
   const otherDefaults = Object.entries(defaults).filter(([name]) => !own.has(name));
   return {
     url: new URL(address),
-    method: declared.method,
+    method: declaredAddress.method,
     headers: { ...Object.fromEntries(otherDefaults), ...headers },
     body: body && Buffer.from(body.text),
   };

@@ -69,11 +69,13 @@ async function evaluateAnswerFields(
     cached: tokens?.cached,
   });
   if (Object.keys(expressions).length === 0) return { text: answer };
-  const selected = await selectFields(job, answer, expressions);
-  if ('fault' in selected) {
-    return output === undefined ? { text: answer } : { fault: unreadableAnswer(selected.fault, answer) };
+  const selectedFields = await selectFields(job, answer, expressions);
+  if ('fault' in selectedFields) {
+    return output === undefined
+      ? { text: answer }
+      : { fault: unreadableAnswer(selectedFields.fault, answer) };
   }
-  const { found } = selected;
+  const { found } = selectedFields;
   const facts = { ...usageFromCounts(found), ...readDollars(found['cost']) };
   if (output === undefined) return { text: answer, ...facts };
   const value = found['output'] ?? null;

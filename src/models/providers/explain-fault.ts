@@ -38,11 +38,11 @@ export async function explainFault(
   const advice = operatorAdvice(error, access, use);
   const names = isUnknownModel(error) ? await nearestModels(model, access, signal) : undefined;
   const message = withAdvice(description, [advice, names].filter(text => text !== undefined).join('; '));
-  const plain = error.more.isPassing ? message : description;
+  const plainMessage = error.more.isPassing ? message : description;
   return {
     message,
     // Only the operator may see what the provider says about the key.
-    plain: fault === 'unauthorised' ? `${access.provider.name} denies this service access` : plain,
+    plain: fault === 'unauthorised' ? `${access.provider.name} denies this service access` : plainMessage,
     isRefused,
     isUnanswered,
     status,

@@ -36,7 +36,7 @@ export function providerEngine(
   env: Env,
   { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
 ): Required<Pick<Engine, 'run' | 'read'>> {
-  const refused = new RefusedOptions();
+  const optionRefusals = new RefusedOptions();
   return {
     async run(job) {
       const { provider } = job.model;
@@ -54,7 +54,7 @@ export function providerEngine(
         job,
         { provider, key, env, privateRules, traceparent: job.traceparent },
         limitMs,
-      ).ask(refused);
+      ).ask(optionRefusals);
     },
     async read(job, body) {
       const { provider } = job.model;
@@ -131,16 +131,16 @@ class ProviderRun {
   }
 
   /** Sends the request; if the provider refuses some options, which costs nothing, sends it once more without them. */
-  async #send(refused: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
+  async #send(optionRefusals: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
-    const request = await this.#build(refused.of(model));
+    const request = await this.#build(optionRefusals.of(model));
     try {
       return { request, response: await this.#sendWhileBusy(request) };
     } catch (error) {
       const options = error instanceof ProviderFault ? refusedOptions(error, request.options) : [];
       if (options.length === 0) throw error;
-      refused.add(model, options);
-      const next = await this.#build(refused.of(model));
+      optionRefusals.add(model, options);
+      const next = await this.#build(optionRefusals.of(model));
       return { request: next, response: await this.#sendWhileBusy(next) };
     }
   }

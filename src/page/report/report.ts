@@ -5,7 +5,7 @@ const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')
 const nav = element('nav', HTMLElement);
 const boxes = [...nav.querySelectorAll<HTMLInputElement>('[type=checkbox]')];
 const searchField = element('nav [type=search]', HTMLInputElement);
-const shown = element('nav output', HTMLOutputElement);
+const countOutput = element('nav output', HTMLOutputElement);
 
 nav.addEventListener('input', showMatchingRows);
 showMatchingRows();
@@ -16,7 +16,7 @@ function showMatchingRows(): void {
   for (const row of rows) {
     row.hidden = !states.has(row.dataset['state'] ?? '') || !hasWords(row.textContent);
   }
-  shown.value = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
+  countOutput.value = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
 }
 
 function element<T extends HTMLElement>(selector: string, type: new () => T): T {

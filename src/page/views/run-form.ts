@@ -17,27 +17,27 @@ type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
  * Creates a form with a control for each input and run option. Equal content keeps its idempotency key until the service has
  * answered, so that repeated clicks create one run.
  *
- * @param earlier the request of an earlier run, which fills the form
+ * @param earlierRequest the request of an earlier run, which fills the form
  */
 export function runForm(
   { service, signal, guard }: ViewContext,
   { promptVersionId, config }: PromptVersion,
   options: readonly RunOption[],
-  earlier?: CreateRunRequest,
+  earlierRequest?: CreateRunRequest,
 ): HTMLElement {
   const { textInputs = {}, imageInputs = [] } = config as Partial<PromptConfig>;
   const texts = Object.entries(textInputs).map(([key, field]) => {
-    const value = earlier?.inputs.textInputs?.[key];
+    const value = earlierRequest?.inputs.textInputs?.[key];
     return { key, field, control: createControl(value === undefined ? field : { ...field, default: value }) };
   });
-  const pictures = pictureFields(imageInputs, earlier?.inputs.imageInputs);
+  const pictures = pictureFields(imageInputs, earlierRequest?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: choice([['', 'default'], ...plainOptions(values)], earlier?.runOptions?.[key] ?? ''),
+    control: choice([['', 'default'], ...plainOptions(values)], earlierRequest?.runOptions?.[key] ?? ''),
   }));
   const button = el('button', { class: 'main' }, 'Run');
   const progress = el('div', { role: 'status' });
-  let sent: { readonly content: string; readonly key: string } | undefined;
+  let sentRequest: { readonly content: string; readonly key: string } | undefined;
 
   const requestNow = async (): Promise<CreateRunRequest> => ({
     promptVersionId,
@@ -57,9 +57,9 @@ export function runForm(
     try {
       const request = await requestNow();
       const content = JSON.stringify(request);
-      if (sent?.content !== content) sent = { content, key: randomId() };
-      const runId = await createdRun(service, request, sent.key);
-      sent = undefined;
+      if (sentRequest?.content !== content) sentRequest = { content, key: randomId() };
+      const runId = await createdRun(service, request, sentRequest.key);
+      sentRequest = undefined;
       if (!signal.aborted) location.hash = `#/runs/${runId}`;
     } finally {
       stopClock();

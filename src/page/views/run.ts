@@ -53,32 +53,32 @@ async function sections(
   context: ViewContext,
   run: Run,
   row: RunRow | undefined,
-  created: CreateRunRequest | undefined,
+  request: CreateRunRequest | undefined,
 ): Promise<Node[]> {
-  const versionId = created?.promptVersionId ?? row?.promptVersionId;
+  const versionId = request?.promptVersionId ?? row?.promptVersionId;
   const prompt = versionId === undefined ? undefined : await context.service.versionPrompt(versionId);
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
   const rerun =
-    created && address && el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
+    request && address && el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
   return [
     el('div', { class: 'actions' }, !isOver(run) && cancelButton(context, run.runId), rerun),
     runFactList(context, run, row, address ? el('a', { href: address }, prompt.title) : versionId),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None yet.')] : run.outputs.map(output)),
     el('h2', {}, 'Inputs'),
-    ...createdInputs(created),
+    ...createdInputs(request),
   ];
 }
 
 function runFactList({ signal }: ViewContext, run: Run, row: RunRow | undefined, prompt: Child): HTMLElement {
-  const ended = isOver(run);
+  const isEnded = isOver(run);
   return facts([
-    ['Status', el('span', {}, status(run), !ended && ' · this page updates by itself')],
-    ended ? ['Took', row && duration(row, { isOver: true })] : ['Elapsed', row && elapsedTime(row, signal)],
+    ['Status', el('span', {}, status(run), !isEnded && ' · this page updates by itself')],
+    isEnded ? ['Took', row && duration(row, { isOver: true })] : ['Elapsed', row && elapsedTime(row, signal)],
     ['Prompt', prompt],
     ['Model', row?.usage?.model],
     ['Created', row && timeElement(row.createdAt)],
-    ...(ended ? spendingFacts(run, row) : []),
+    ...(isEnded ? spendingFacts(run, row) : []),
     ['Id', el('code', {}, run.runId)],
   ]);
 }
@@ -95,12 +95,12 @@ function spendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly [str
 
 /** Shows the elapsed time of a run, updated every second. */
 function elapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
-  const shown = el('span', {}, duration(row, { isOver: false }));
+  const timeText = el('span', {}, duration(row, { isOver: false }));
   const timer = setInterval(() => {
     if (signal.aborted) clearInterval(timer);
-    else if (shown.isConnected) shown.textContent = duration(row, { isOver: false });
+    else if (timeText.isConnected) timeText.textContent = duration(row, { isOver: false });
   }, 1000);
-  return shown;
+  return timeText;
 }
 
 /** Creates a button that cancels the run. The page follows the run, and then shows its end. */
@@ -138,9 +138,9 @@ function output({ type, data }: OutputItem, at: number): Node {
   return el('pre', { class: type === 'error' && 'fault' }, type === 'error' ? `error: ${text}` : text);
 }
 
-function createdInputs(created: CreateRunRequest | undefined): Node[] {
-  if (created === undefined) return [el('p', { class: 'quiet' }, 'The inputs are no longer kept.')];
-  const { textInputs = {}, imageInputs = [] } = created.inputs;
+function createdInputs(request: CreateRunRequest | undefined): Node[] {
+  if (request === undefined) return [el('p', { class: 'quiet' }, 'The inputs are no longer kept.')];
+  const { textInputs = {}, imageInputs = [] } = request.inputs;
   const entries: (readonly [string, Child])[] = Object.entries(textInputs).map(([key, value]) => [
     key,
     el('pre', {}, value),
@@ -151,7 +151,7 @@ function createdInputs(created: CreateRunRequest | undefined): Node[] {
         el('img', { src: `data:image/png;base64,${image.base64}`, alt: `Image input ${index + 1}` })
       : el('p', {}, image.url),
   );
-  const options = Object.entries(created.runOptions ?? {});
+  const options = Object.entries(request.runOptions ?? {});
   const nothing = entries.length + images.length + options.length === 0;
   return nothing ? [el('p', { class: 'quiet' }, 'None.')] : [facts([...entries, ...options]), ...images];
 }

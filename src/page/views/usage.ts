@@ -34,15 +34,15 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
 
   const show = async (): Promise<void> => {
     const [days, group] = [Number(times.value), groups.value as UsageGroup];
-    const counted = new Map<string, { readonly name: string; readonly runs: RunRow[] }>();
+    const runsByGroup = new Map<string, { readonly name: string; readonly runs: RunRow[] }>();
     const since = Math.floor(Date.now() / 1000) - days * 86_400;
     for await (const row of service.runs.all({ since, usage: 'true' }, { signal })) {
       const { key, name } = await findGroup(service, group, row);
-      const { runs } = counted.get(key) ?? { runs: [] };
-      counted.set(key, { name, runs: [...runs, row] });
+      const { runs } = runsByGroup.get(key) ?? { runs: [] };
+      runsByGroup.set(key, { name, runs: [...runs, row] });
     }
     const isWanted = Number(times.value) === days && groups.value === group;
-    const usage = [...counted.values()].map(({ name, runs }) => groupUsage(name, runs));
+    const usage = [...runsByGroup.values()].map(({ name, runs }) => groupUsage(name, runs));
     if (isWanted) list.replaceChildren(usageTable(group, usage));
   };
   for (const control of [times, groups]) {
@@ -67,8 +67,9 @@ function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
   const measure = chooseMeasure(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
-  const shown = (amount: number): string => (measure === 'cost' ? formatDollars(money(amount)) : `${amount}`);
-  const most = Math.max(...rows.map(weight));
+  const amountText = (amount: number): string =>
+    measure === 'cost' ? formatDollars(money(amount)) : `${amount}`;
+  const largestWeight = Math.max(...rows.map(weight));
   const newestFirst = (one: GroupUsage, other: GroupUsage): number => (one.key < other.key ? 1 : -1);
   const mostFirst = (one: GroupUsage, other: GroupUsage): number =>
     weight(other) - weight(one) || newestFirst(other, one);
@@ -79,9 +80,9 @@ function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement
       row.key,
       el('meter', {
         min: 0,
-        max: most || 1,
+        max: largestWeight || 1,
         value: weight(row),
-        'aria-label': `${row.key}: ${shown(weight(row))} of ${shown(most)}${measure === 'cost' ? '' : ` ${measure}`}`,
+        'aria-label': `${row.key}: ${amountText(weight(row))} of ${amountText(largestWeight)}${measure === 'cost' ? '' : ` ${measure}`}`,
       }),
     ),
     row.credits,

@@ -63,11 +63,11 @@ export async function convertNumberedPrompts(
   if (format.kind !== 'promptfoo') throw new Error(`${file} has no prompts by number`);
   const { convertPromptfoo } = await import('./promptfoo/convert.ts');
   const source = { text, root: format.root };
-  const converted: Converted[] = [];
+  const conversions: Converted[] = [];
   for (const prompt of numbers) {
-    converted.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
+    conversions.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
   }
-  return converted;
+  return conversions;
 }
 
 /**
@@ -117,11 +117,14 @@ function convertedFiles(
     inputs,
     expect: expect.map(expectation => expectationText(expectation, data)),
   }));
-  const judged = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
+  const judgedExpectation = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
   return {
     prompt,
     test: testFileContent({ trim: true, cases }),
-    notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED_NOTE }] : [])],
+    notes: [
+      ...notes,
+      ...(judgedExpectation ? [{ file, line: judgedExpectation.line, message: JUDGED_NOTE }] : []),
+    ],
   };
 }
 

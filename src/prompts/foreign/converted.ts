@@ -174,18 +174,18 @@ export function promptFileText(
   const properties = Object.fromEntries(
     names.map(name => [name, ownValue(schemas, name) ?? { type: 'string' }]),
   );
-  const required = names.filter(name => !optional.includes(name) && !Object.hasOwn(defaults, name));
-  const known = Object.entries(defaults).filter(([name]) => names.includes(name));
+  const requiredNames = names.filter(name => !optional.includes(name) && !Object.hasOwn(defaults, name));
+  const knownDefaults = Object.entries(defaults).filter(([name]) => names.includes(name));
   const input = {
-    schema: { type: 'object', properties, required },
-    ...(known.length > 0 && { default: Object.fromEntries(known) }),
+    schema: { type: 'object', properties, required: requiredNames },
+    ...(knownDefaults.length > 0 && { default: Object.fromEntries(knownDefaults) }),
   };
-  const written = {
+  const frontMatter = {
     ...head,
     ...(names.length > 0 && { input }),
     ...(output !== undefined && { output }),
   };
-  return `---\n${stringify(written, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
+  return `---\n${stringify(frontMatter, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
 }
 
 /** Returns a body that keeps its trailing blanks, which are otherwise dropped at the end of a file. */

@@ -17,11 +17,11 @@ const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|
 export function withNamedSchemas(text: string, beside: ReadBeside): string {
   const normalizedText = text.replaceAll('\r\n', '\n');
   const [head = ''] = FRONT_MATTER.exec(normalizedText) ?? [];
-  const inlined = head.replaceAll(SCHEMA_REFERENCE, (written, name: string) => {
+  const inlinedHead = head.replaceAll(SCHEMA_REFERENCE, (written, name: string) => {
     const schema = SCALARS.has(name) ? undefined : schemaNamed(name, beside);
     return schema === undefined ? written : `schema: ${JSON.stringify(schema)}`;
   });
-  return inlined + normalizedText.slice(head.length);
+  return inlinedHead + normalizedText.slice(head.length);
 }
 
 function schemaNamed(name: string, beside: ReadBeside): JsonValue | undefined {

@@ -86,7 +86,7 @@ export function parseDefinition(
   const parts = isPartial ? wholeSource(text) : splitSource(text);
   const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
   const declaredProperties = ownValue(head.inputSchema, 'properties');
-  const reading = readTemplate({
+  const templateReading = readTemplate({
     template: parts.template,
     start: parts.start,
     findings,
@@ -94,9 +94,9 @@ export function parseDefinition(
     partials,
     isPartial,
   });
-  const uses = head.isReadable ? reading.uses : [];
+  const uses = head.isReadable ? templateReading.uses : [];
   noteJinja(parts, findings);
-  if (notesUnused && head.isReadable && !isPartial) noteUnused(parts, head, reading, findings);
+  if (notesUnused && head.isReadable && !isPartial) noteUnused(parts, head, templateReading, findings);
   for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
   const slug = slugFromFile(file);
   return {
@@ -112,7 +112,7 @@ export function parseDefinition(
     ext: head.ext,
     frontMatter: head.whole,
     source: parts.source,
-    partials: reading.partials,
+    partials: templateReading.partials,
     template: parts.template,
     places: toPlaces(head),
   };

@@ -48,12 +48,12 @@ export async function renderPrompt(
   describe: DescribeImage = describeImage,
 ): Promise<RenderedPrompt> {
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
-  const rendered = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
+  const renderedParts = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
   // A template may place a picture several times, so its description is cached.
   const descriptions = new Map<LoadedImage, string>();
   for (const image of images) descriptions.set(image, await describe(image));
   const pictures = images.map(image => descriptions.get(image) ?? '');
-  const written = await render({ definition: rendered, textInputs, pictures });
+  const written = await render({ definition: renderedParts, textInputs, pictures });
   const all = await Promise.all(written.map(message => forEngine(message, images)));
   const filled = all.filter(({ parts }) => parts.length > 0);
   const messages = filled.length > 0 ? filled : [EMPTY_MESSAGE];
@@ -80,11 +80,11 @@ export async function renderMessages(
   { checkMs, templates, ...limits }: RenderOptions = {},
 ): Promise<TemplateMessage[]> {
   const values = await readTextInputs(definition, textInputs, checkMs);
-  const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
+  const placedPictures = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
     const description = pictures[index];
     return description === undefined ? [] : [[key, new Picture(index, description)]];
   });
-  const inputs = { ...values, ...Object.fromEntries(placed) };
+  const inputs = { ...values, ...Object.fromEntries(placedPictures) };
   const filled = { inputs, variables: promptVariables(definition) };
   return renderTemplate(completeTemplate(definition), filled, { ...RENDER_LIMITS, ...limits }, templates);
 }

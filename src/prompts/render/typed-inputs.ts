@@ -53,12 +53,12 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
     return { value: matchChoice(schema, text) };
   }
   if (!schema) return { value: text };
-  const parsed = type === 'string' ? { value: text } : await parseTypedText(type, text);
-  if (parsed.value === undefined) return parsed;
-  const mismatch = inputMismatch(input, parsed.value, check);
-  if (!mismatch) return parsed;
+  const parsedValue = type === 'string' ? { value: text } : await parseTypedText(type, text);
+  if (parsedValue.value === undefined) return parsedValue;
+  const mismatch = inputMismatch(input, parsedValue.value, check);
+  if (!mismatch) return parsedValue;
   // If the schema also accepts text, a text that looks like a number is tried as a number.
-  const isText = type === 'any' && typeof parsed.value !== 'string';
+  const isText = type === 'any' && typeof parsedValue.value !== 'string';
   if (isText && !inputMismatch(input, text, check)) return { value: text };
   const { pointer, message, isOfSchema } = mismatch;
   if (isOfSchema) return { fault: `can't be checked: ${message}` };

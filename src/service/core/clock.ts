@@ -16,14 +16,14 @@ export async function resultWithin<T>(
   clock: Clock,
   work: Promise<T> | undefined,
 ): Promise<T | undefined> {
-  const ended = new AbortController();
-  const timeIsOver = clock.sleep(ms, ended.signal).then(
+  const waitEnded = new AbortController();
+  const timeIsOver = clock.sleep(ms, waitEnded.signal).then(
     () => undefined,
     () => undefined,
   );
   try {
     return await Promise.race([work, timeIsOver]);
   } finally {
-    ended.abort(new Error('the work has ended'));
+    waitEnded.abort(new Error('the work has ended'));
   }
 }

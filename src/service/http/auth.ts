@@ -129,12 +129,12 @@ export function keyUseNotes(
   clock: Clock,
   onFault: (error: unknown) => void,
 ): (keyId: string, lastUsedAt: number | null) => void {
-  const noted = new Map<string, number>();
+  const notedTimes = new Map<string, number>();
   return (keyId, lastUsedAt) => {
     const now = clock.now();
-    const last = Math.max(lastUsedAt ?? 0, noted.get(keyId) ?? 0);
+    const last = Math.max(lastUsedAt ?? 0, notedTimes.get(keyId) ?? 0);
     if (now - last < LAST_USED_STEP_MS) return;
-    noted.set(keyId, now);
+    notedTimes.set(keyId, now);
     store.accounts.noteUse(keyId, now).catch(onFault);
   };
 }

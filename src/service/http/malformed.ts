@@ -18,11 +18,11 @@ interface LastExchange {
 /** Puts refusals of Node's own HTTP server into the envelope. */
 export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
   const exchanges = new WeakMap<Duplex, LastExchange>();
-  const refused = new WeakSet<Duplex>();
+  const refusedSockets = new WeakSet<Duplex>();
   const refuseOnce = (socket: Duplex, refusal: ApiError): void => {
     // Further data of a refused connection is discarded.
-    if (refused.has(socket)) return;
-    refused.add(socket);
+    if (refusedSockets.has(socket)) return;
+    refusedSockets.add(socket);
     void answerMalformed(socket, refusal, exchanges.get(socket), lingerMs);
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -50,12 +50,12 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
 async function answerMalformed(
   socket: Duplex,
   refusal: ApiError,
-  last: LastExchange | undefined,
+  lastExchange: LastExchange | undefined,
   lingerMs: number,
 ): Promise<void> {
-  const isLast = last?.request.complete === false;
-  await untilClosed(isLast ? last.previous : last?.response);
-  if (!isLast || !last.response.headersSent) socket.write(toWireBytes(refusal));
+  const isLast = lastExchange?.request.complete === false;
+  await untilClosed(isLast ? lastExchange.previous : lastExchange?.response);
+  if (!isLast || !lastExchange.response.headersSent) socket.write(toWireBytes(refusal));
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));

@@ -54,14 +54,14 @@ export function createMetrics(): Metrics {
     labelNames: ['state', 'model'],
     registers,
   });
-  const started = new Histogram({
+  const startSeconds = new Histogram({
     name: 'promptrun_run_start_seconds',
     help: 'Seconds from the creation of a run to its start by this instance',
     labelNames: ['model'],
     buckets: RUN_BUCKETS,
     registers,
   });
-  const ended = new Histogram({
+  const endSeconds = new Histogram({
     name: 'promptrun_run_end_seconds',
     help: 'Seconds from the creation of a run to its end by this instance',
     labelNames: ['model'],
@@ -97,11 +97,11 @@ export function createMetrics(): Metrics {
     runCreated: model => runs.inc({ state: 'created', model }),
     runStarted(model, afterMs) {
       runs.inc({ state: 'started', model });
-      started.observe({ model }, afterMs / 1000);
+      startSeconds.observe({ model }, afterMs / 1000);
     },
     runEnded(model, status, afterMs) {
       runs.inc({ state: status, model });
-      ended.observe({ model }, afterMs / 1000);
+      endSeconds.observe({ model }, afterMs / 1000);
     },
     query: durationMs => store.observe(durationMs / 1000),
     server: ({ running, queued }) => {

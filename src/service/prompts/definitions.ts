@@ -32,11 +32,11 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
      * it is created.
      */
     async runnable(id: string) {
-      const known = runnableById.get(id) ?? (await store.prompts.runnable(id));
-      if (!known) return undefined;
+      const runnableVersion = runnableById.get(id) ?? (await store.prompts.runnable(id));
+      if (!runnableVersion) return undefined;
       if (runnableById.size >= MAX_CACHED_DEFINITIONS) runnableById.clear();
-      runnableById.set(id, known);
-      return known;
+      runnableById.set(id, runnableVersion);
+      return runnableVersion;
     },
     forgetRunnable: (id: string): void => void runnableById.delete(id.toLowerCase()),
     /** Returns the version of a run, published or not. */

@@ -56,11 +56,11 @@ export async function publishPrompt(
     throw invalidPromptFile(findings);
   }
   const version = toNewVersion({ ...definition, model: resolveModel(definition, models) }, model);
-  const changed = await store.prompts.publish(version, clock.now());
+  const isChanged = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
   const echoes = !definition.namesModel && model === undefined;
   const lacksFence = lacksOpeningFence(definition.source);
-  return { slug, promptId, promptVersionId: id, title, changed, echoes, lacksFence };
+  return { slug, promptId, promptVersionId: id, title, changed: isChanged, echoes, lacksFence };
 }
 
 /**

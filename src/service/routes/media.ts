@@ -63,14 +63,14 @@ export async function mediaAnswer(
   const part = rangeIn(range, size);
   if (part === 'outside') return outside(size);
   // Exactly the announced length, even if the file has changed.
-  const sent = part ?? { from: 0, to: size - 1 };
-  const bytes = await file.open(size === 0 ? undefined : sent);
+  const sentRange = part ?? { from: 0, to: size - 1 };
+  const bytes = await file.open(size === 0 ? undefined : sentRange);
   if (!bytes) throw notFound('the file does not exist');
   return {
     httpStatus: part ? 206 : 200,
     headers: {
       'content-type': mediaType,
-      'content-length': String(sent.to - sent.from + 1),
+      'content-length': String(sentRange.to - sentRange.from + 1),
       'accept-ranges': 'bytes',
       ...(part && { 'content-range': `bytes ${part.from}-${part.to}/${size}` }),
       'x-content-type-options': 'nosniff',
@@ -83,13 +83,13 @@ export async function mediaAnswer(
 
 /** Returns the single byte range of a `Range` header; undefined, for the whole file, if the header has any other form. */
 function rangeIn(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
-  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
-  if (first === '' && last === '') return undefined;
-  if (first === '') return lastBytes(Number(last), size);
-  const from = Number(first);
-  if (last !== '' && Number(last) < from) return undefined;
+  const [, firstByte = '', lastByte = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  if (firstByte === '' && lastByte === '') return undefined;
+  if (firstByte === '') return lastBytes(Number(lastByte), size);
+  const from = Number(firstByte);
+  if (lastByte !== '' && Number(lastByte) < from) return undefined;
   if (from >= size) return 'outside';
-  return { from, to: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
+  return { from, to: lastByte === '' ? size - 1 : Math.min(Number(lastByte), size - 1) };
 }
 
 function lastBytes(count: number, size: number): ByteRange | 'outside' {

@@ -121,29 +121,29 @@ function document(routes: readonly AnyRoute[], origin: string): object {
 
 function operation(route: AnyRoute): object {
   const { id, tag, summary, description, errors, params, query, headers, body, data } = route;
-  const keyed = isKeyed(route);
+  const needsKey = isKeyed(route);
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
-    ...(keyed ? {} : { security: [] }),
+    ...(needsKey ? {} : { security: [] }),
     parameters: [
       ...parameters('path', params),
       ...parameters('query', query),
       ...parameters('header', headers),
-      ...(keyed ? parameters('header', KEYED_REQUEST) : []),
+      ...(needsKey ? parameters('header', KEYED_REQUEST) : []),
     ],
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
       '200': {
         description: 'Success',
-        ...(keyed && { headers: headerObjects(KEYED_HEADERS) }),
+        ...(needsKey && { headers: headerObjects(KEYED_HEADERS) }),
         content: data ? json(successSchema(data)) : { '*/*': {} },
       },
       ...errorResponses(
-        [...errors, ...(body ? BODY_ERRORS : []), ...(keyed ? KEYED_ERRORS : []), ...COMMON_ERRORS],
-        keyed,
+        [...errors, ...(body ? BODY_ERRORS : []), ...(needsKey ? KEYED_ERRORS : []), ...COMMON_ERRORS],
+        needsKey,
       ),
     },
   };

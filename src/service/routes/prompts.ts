@@ -87,12 +87,18 @@ export const promptRoutes = [
       const versions = await services.store.prompts.versions(promptId);
       const [latest] = versions;
       if (!latest) throw notFound('the prompt does not exist, or is not published');
-      const labelled = await labelledVersions(services.store, promptId);
+      const labelledVersionIds = await labelledVersions(services.store, promptId);
       const entries = versions.map(async (version, index) => {
         const { promptVersionId, publishedAt, template } = await versionView(version, services, caller);
         const isLatest = index === 0 && { isLatest: true as const };
         const hasTemplate = template !== undefined && { template };
-        return { promptVersionId, publishedAt, ...labelled(promptVersionId), ...isLatest, ...hasTemplate };
+        return {
+          promptVersionId,
+          publishedAt,
+          ...labelledVersionIds(promptVersionId),
+          ...isLatest,
+          ...hasTemplate,
+        };
       });
       return { promptId, title: latest.title, versions: await Promise.all(entries) };
     },

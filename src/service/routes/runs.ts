@@ -51,12 +51,12 @@ export const runRoutes = [
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
       const usages = query.usage === 'true' && (await listedUsage(services.store, caller.userId, ids));
-      const shown = rows.map(row => ({
+      const shownRows = rows.map(row => ({
         ...row,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         ...(usages && { usage: usages.get(row.runId) }),
       }));
-      return { rows: shown, hasMore: hasMore || !isWhole };
+      return { rows: shownRows, hasMore: hasMore || !isWhole };
     },
   }),
 

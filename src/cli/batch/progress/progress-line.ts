@@ -26,16 +26,16 @@ export function startBatchProgress(
     return async () => stop();
   }
   if (!hasLines) return async () => {};
-  const stopped = new AbortController();
+  const progressStopped = new AbortController();
   const lines = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await ctx.clock.sleep(LINE_EVERY_MS, stopped.signal);
+    while (!progressStopped.signal.aborted) {
+      await ctx.clock.sleep(LINE_EVERY_MS, progressStopped.signal);
       ctx.io.note(progressText(tally, elapsedMs()));
     }
   };
   const ticking = lines().catch(() => {});
   return () => {
-    stopped.abort();
+    progressStopped.abort();
     return ticking;
   };
 }

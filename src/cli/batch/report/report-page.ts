@@ -23,8 +23,8 @@ export async function reportPage(
   { title, folder }: { readonly title: string; readonly folder: string },
 ): Promise<{ readonly html: string; readonly leftOut: readonly string[] }> {
   const gridRows: Grid['rows'][number][] = [];
-  const saved = new SavedPictures(folder);
-  for (const row of rows) gridRows.push(await resultGridRow(row, saved));
+  const savedPictures = new SavedPictures(folder);
+  for (const row of rows) gridRows.push(await resultGridRow(row, savedPictures));
   const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
   const withCredits = hasPaidCredits(summary);
   const html = gridPage({
@@ -39,14 +39,14 @@ export async function reportPage(
     rows: gridRows,
     reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
-  return { html, leftOut: saved.leftOut };
+  return { html, leftOut: savedPictures.leftOut };
 }
 
-async function resultGridRow(row: ResultsLine, saved: SavedPictures): Promise<Grid['rows'][number]> {
+async function resultGridRow(row: ResultsLine, savedPictures: SavedPictures): Promise<Grid['rows'][number]> {
   const { inputs, error, outputs, seconds, tokens } = row;
   const state = rowSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
-  for (const output of outputs) parts.push(await outputPart(output, saved));
+  for (const output of outputs) parts.push(await outputPart(output, savedPictures));
   const time = seconds === null ? [] : [`${seconds} s`];
   const size = tokens === null ? [] : [counted(tokens, 'token')];
   const price = row.cost === null ? [] : [formatDollars(money(row.cost))];

@@ -46,15 +46,17 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
 
 /** Refuses `--resume` of a missing file whose name looks like a typo of an existing one. Names of shards may differ in a number. */
 function refuseMisspelt(file: string, name: string, source: string): void {
-  const wanted = path.basename(file);
+  const wantedName = path.basename(file);
   const unnumbered = (text: string): string => text.replaceAll(/\d/gu, '');
-  const meant = readdirSync(path.dirname(file)).find(
+  const existingName = readdirSync(path.dirname(file)).find(
     other =>
-      isTypo(wanted, other) && unnumbered(other) !== unnumbered(wanted) && other !== path.basename(source),
+      isTypo(wantedName, other) &&
+      unnumbered(other) !== unnumbered(wantedName) &&
+      other !== path.basename(source),
   );
-  if (meant === undefined) return;
+  if (existingName === undefined) return;
   throw usageError(
-    `--resume: ${name} does not exist${suggest(meant)}`,
+    `--resume: ${name} does not exist${suggest(existingName)}`,
     'To begin a new batch, leave out --resume.',
   );
 }

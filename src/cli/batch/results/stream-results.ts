@@ -56,14 +56,14 @@ function unwrittenError(what: string, cause: unknown): CliError {
 }
 
 async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFile> {
-  const special = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch((error: unknown) => {
+  const specialFile = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch((error: unknown) => {
     throw usageError(`--out: ${stream} can't be written: ${errorMessage(error)}`);
   });
   const write = (data: string | Uint8Array): Promise<boolean> =>
-    special.write(data).catch((error: unknown) => {
+    specialFile.write(data).catch((error: unknown) => {
       throw unwrittenError(`${stream} can't be written`, error);
     });
-  return { ...special, write };
+  return { ...specialFile, write };
 }
 
 const STREAM = { states: new Map(), existed: false, finish: async (): Promise<void> => {} };
@@ -79,7 +79,7 @@ function lineResults({ isTerminal, write, close }: SpecialFile): LineStream {
 /** Makes the table in a temporary file first, because a later row may need more columns. */
 async function tableResults(
   ctx: Context,
-  special: SpecialFile,
+  specialFile: SpecialFile,
   { excel, sorted }: StreamOptions,
 ): Promise<ResultsFile> {
   const { CsvResults } = await import('./csv-results.ts');
@@ -88,10 +88,10 @@ async function tableResults(
     open: file => CsvResults.open(ctx, { out: `${file}.csv`, resume: false, excel }, new Map()),
     passOn: async file => {
       for await (const piece of collectedText(`${file}.csv`)) {
-        if (!(await special.write(special.isTerminal ? escapeControls(piece) : piece))) return;
+        if (!(await specialFile.write(specialFile.isTerminal ? escapeControls(piece) : piece))) return;
       }
     },
-    close: special.close,
+    close: specialFile.close,
   });
 }
 

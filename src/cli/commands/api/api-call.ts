@@ -54,12 +54,12 @@ export async function apiCall(
 
 /** Returns the path below the base URL, with its query. @throws {CliError} for another origin or a path outside the base URL */
 function pathOfTarget(target: string, baseUrl: string): string {
-  const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? belowBase(target, baseUrl) : target;
+  const localTarget = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? belowBase(target, baseUrl) : target;
   // oxlint-disable-next-line no-control-regex -- a URL parser silently drops some of these
-  if (/[\u0000-\u001f\u007f\\#]/u.test(local)) {
+  if (/[\u0000-\u001f\u007f\\#]/u.test(localTarget)) {
     throw usageError(`${JSON.stringify(target)} is not a path`, 'Write a path like /runs or /runs?limit=50.');
   }
-  const absolute = local.startsWith('/') ? local : `/${local}`;
+  const absolute = localTarget.startsWith('/') ? localTarget : `/${localTarget}`;
   const encoded = absolute.replace(/[^\u0021-\u007e]/gu, character => encodeURIComponent(character));
   return encoded.startsWith(`${PATH_PREFIX}/`) ? encoded.slice(PATH_PREFIX.length) : encoded;
 }
@@ -114,11 +114,11 @@ function putField(
   value: string,
   key: string,
 ): void {
-  const there = into[first];
-  if (there !== undefined && (rest.length === 0 || typeof there === 'string')) {
+  const nestedValue = into[first];
+  if (nestedValue !== undefined && (rest.length === 0 || typeof nestedValue === 'string')) {
     throw usageError(`--field: ${key} is given twice`);
   }
-  const inner = (there ?? Object.create(null)) as NestedFields;
+  const inner = (nestedValue ?? Object.create(null)) as NestedFields;
   into[first] = rest.length === 0 ? value : inner;
   if (rest.length > 0) putField(inner, rest, value, key);
 }

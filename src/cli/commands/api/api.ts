@@ -85,15 +85,15 @@ async function createRawRun(
 ): Promise<RawAnswer> {
   let answer: RawAnswer | undefined;
   try {
-    const created = await createAndWait(ctx, connection, creation, {
+    const creationResult = await createAndWait(ctx, connection, creation, {
       wait: false,
       onAnswer: received => {
         answer = received;
       },
     });
     // A recovered creation has no answer of its own, so the run itself replaces it.
-    if (created.kind === 'running' && created.recovered) {
-      return connection.client.raw('GET', `/runs/${encodeURIComponent(created.runId)}`, {
+    if (creationResult.kind === 'running' && creationResult.recovered) {
+      return connection.client.raw('GET', `/runs/${encodeURIComponent(creationResult.runId)}`, {
         signal: ctx.signal,
       });
     }

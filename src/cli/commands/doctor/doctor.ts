@@ -98,7 +98,7 @@ const DOCTOR_TIMEOUT_MS = 15_000;
 
 /** Requests the models once, which checks reachability and key, and fills the cache. */
 async function checkService(ctx: Context, connection: Connection): Promise<readonly DoctorCheck[]> {
-  const cached = connection.resources.cached();
+  const cachedModels = connection.resources.cached();
   const startedAt = ctx.clock.now();
   try {
     const { hash, resources } = await connection.resources.refresh({
@@ -108,7 +108,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
     });
     const ms = ctx.clock.now() - startedAt;
     const news = connection.resources.isKept
-      ? cacheChangeText(cached, hash, ctx.clock.now())
+      ? cacheChangeText(cachedModels, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
     return [
       passedCheck(
@@ -143,12 +143,12 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Doctor
     const refused = failed('key', { message, hints, exitCode });
     return [passedCheck('reachability', `${baseUrl} answered`), refused, skippedCheck('cache')];
   }
-  const unreached = failed('reachability', {
+  const unreachedCheck = failed('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
   });
-  return [unreached, skippedCheck('key'), skippedCheck('cache')];
+  return [unreachedCheck, skippedCheck('key'), skippedCheck('cache')];
 }
 
 interface DoctorCheck {

@@ -75,13 +75,13 @@ export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlag
 
 function keyNamed(keys: readonly KeyView[], name: string, listing: string): string {
   if (name === '') throw usageError('the id of the key is empty', listing);
-  const fitting = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
-  const [only, ...others] = fitting;
+  const matchingKeys = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
+  const [only, ...others] = matchingKeys;
   if (only === undefined) throw noSuchKey(name, listing);
   if (others.length === 0) return only.id;
   throw usageError(
     `several keys begin with ${name}`,
-    `Give more of the id: ${fitting.map(({ id }) => id).join(', ')}`,
+    `Give more of the id: ${matchingKeys.map(({ id }) => id).join(', ')}`,
   );
 }
 

@@ -148,14 +148,14 @@ function unnamedProfile({ settings }: Context, baseUrl: string | undefined): str
 
 /** Reads the key: typed without echo on a terminal, otherwise from standard input. */
 async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
-  const repeated = ctx.advise('login');
+  const loginAgain = ctx.advise('login');
   if (!ctx.io.stdin.isTerminal) {
-    return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input', repeated);
+    return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input', loginAgain);
   }
   if (!ctx.interactive) {
     throw usageError(
       "login can't ask for the key here",
-      `Give it on standard input: ${readingFrom('key.txt', repeated, detectShell(ctx.env))}`,
+      `Give it on standard input: ${readingFrom('key.txt', loginAgain, detectShell(ctx.env))}`,
     );
   }
   const prompter = await ctx.prompter();

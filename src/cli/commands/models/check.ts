@@ -92,12 +92,12 @@ async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<st
   const unknown = names.find(name => table.get(name) === undefined);
   if (unknown !== undefined) throw usageError(table.explainMissing(unknown));
   if (names.length > 0) return [...new Set(names)];
-  const declared = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
-  if (declared.length === 0) {
+  const declaredModels = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
+  if (declaredModels.length === 0) {
     if (problems.length > 0) throw configError('no model to check', ...problems);
     ctx.io.note('note: models.yaml declares no program and no address; to check another model, name it');
   }
-  return declared;
+  return declaredModels;
 }
 
 interface ModelCheck {

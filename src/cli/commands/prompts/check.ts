@@ -74,15 +74,15 @@ async function checkFiles(
   const tasks = await ctx.promptTasks();
   const options = { models, tasks, allowOutside, needsModel };
   const findings: Finding[] = [];
-  const unread: CliError[] = [];
+  const readFaults: CliError[] = [];
   for (const file of files) {
-    const own = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {
-      unread.push(fileFault(error, file, 'prompts check'));
+    const fileFindings = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {
+      readFaults.push(fileFault(error, file, 'prompts check'));
       return [];
     });
-    findings.push(...own.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
+    findings.push(...fileFindings.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
   }
-  return { findings, unread };
+  return { findings, unread: readFaults };
 }
 
 function findingLines({ io }: Context, findings: readonly Finding[]): string {

@@ -77,11 +77,11 @@ async function newFileTexts(
       items: { file: items, text: await readTextFile(items, ctx.cwd, '--items', MAX_TEST_FILE_BYTES) },
     }),
   };
-  const converted = await runFileTask(ctx, 'convert', { text: source, file: from, options });
-  for (const { file, line, message } of converted.notes) {
+  const conversion = await runFileTask(ctx, 'convert', { text: source, file: from, options });
+  for (const { file, line, message } of conversion.notes) {
     ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
   }
-  const { prompt: text, test, models } = converted;
+  const { prompt: text, test, models } = conversion;
   const { testFileText } = await import('../../../prompts/foreign/converted.ts');
   return {
     prompt: text,

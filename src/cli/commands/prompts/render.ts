@@ -31,7 +31,7 @@ export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
 export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
   const file = findPromptFile(ctx, prompt, 'command line');
   if (file === undefined) requireLocalService(ctx, 'prompts render');
-  const supplied = await collectTypedInputs(ctx, {
+  const suppliedInputs = await collectTypedInputs(ctx, {
     inputs: flags.input,
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
@@ -41,7 +41,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
       ? await definitionOfVersion(ctx, (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId)
       : await withPromptFile(ctx, file, content => definitionOfFile(ctx, content));
   if (definition === undefined) throw notFoundError(`the prompt "${oneLine(prompt)}" does not exist`);
-  const preview = await createPreview(ctx, definition, supplied);
+  const preview = await createPreview(ctx, definition, suppliedInputs);
   await present(ctx, preview, {
     terminal: () => escapeControls(messagesText(preview)),
     plain: () => messagesText(preview),
@@ -54,17 +54,17 @@ type TypedInputs = Awaited<ReturnType<typeof collectTypedInputs>>;
 async function createPreview(
   ctx: Context,
   definition: PromptDefinition,
-  supplied: TypedInputs,
+  suppliedInputs: TypedInputs,
 ): Promise<PromptPreview> {
   const [{ promptConfig }, { previewFromTexts }] = await Promise.all([
     import('../../../prompts/definition.ts'),
     import('../../../prompts/render/preview-prompt.ts'),
   ]);
   const fields = describeConfig(promptConfig(definition));
-  const { images, named, others, locations } = await placePictures(ctx, fields, supplied);
+  const { images, named, others, locations } = await placePictures(ctx, fields, suppliedInputs);
   const isValue = ([key]: readonly [string, unknown]): boolean => !locations.has(key);
-  const values = Object.entries(supplied.values).filter(isValue);
-  const text = new Map(Object.entries(supplied.texts).filter(isValue));
+  const values = Object.entries(suppliedInputs.values).filter(isValue);
+  const text = new Map(Object.entries(suppliedInputs.texts).filter(isValue));
   // Values of --inputs keep their types.
   const fault =
     suppliedInputFault(fields, { text, images: named }, []) ??
@@ -98,16 +98,16 @@ async function placePictures(
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
-  const supplied = { text: new Map(strings), images: await openImages(finder, images) };
-  const opened = await takeNamedImages(fields, supplied, finder);
-  const { images: placed } = placeImages(fields, opened);
+  const unplacedInputs = { text: new Map(strings), images: await openImages(finder, images) };
+  const openedInputs = await takeNamedImages(fields, unplacedInputs, finder);
+  const { images: placedUrls } = placeImages(fields, openedInputs);
   return {
-    images: placed,
+    images: placedUrls,
     named: fields.images.flatMap(({ name = '' }, index) =>
-      placed[index] === undefined ? [] : [[name, placed[index]] as const],
+      placedUrls[index] === undefined ? [] : [[name, placedUrls[index]] as const],
     ),
-    others: placed.slice(fields.images.length).filter(url => url !== undefined),
-    locations: new Set([...supplied.text.keys()].filter(key => !opened.text.has(key))),
+    others: placedUrls.slice(fields.images.length).filter(url => url !== undefined),
+    locations: new Set([...unplacedInputs.text.keys()].filter(key => !openedInputs.text.has(key))),
   };
 }
 

@@ -44,13 +44,13 @@ export async function promptsSkill(
       );
       continue;
     }
-    const below = { folder, name: path.join(name, skill.name, 'SKILL.md') };
+    const skillFile = { folder, name: path.join(name, skill.name, 'SKILL.md') };
     for (const key of skill.untypeable) {
       ctx.io.note(
         `note: ${prompt}: the skill lacks the input ${escapeControls(JSON.stringify(key))}, which -i can't name`,
       );
     }
-    skills.push({ ...skill, below, file: path.join(folder, below.name) });
+    skills.push({ ...skill, below: skillFile, file: path.join(folder, skillFile.name) });
   }
   for (const { below, text } of skills) checkPlace(below, text, force);
   for (const { below, text } of skills) await replaceFile(below, text);
@@ -121,13 +121,13 @@ async function findSearchRow(
 
 /** Returns the name of a skill and its folder: a–z, 0–9 and single hyphens. */
 function skillName(slug: string): string {
-  const fitting = slug
+  const matchingPrompts = slug
     .toLowerCase()
     .replace(/[^a-z0-9]+/gu, '-')
     .replace(/^-|-$/gu, '')
     .slice(0, 64)
     .replace(/-$/u, '');
-  return fitting === '' ? 'prompt' : fitting;
+  return matchingPrompts === '' ? 'prompt' : matchingPrompts;
 }
 
 /**

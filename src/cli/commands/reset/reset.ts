@@ -30,11 +30,11 @@ export async function reset(
   }
   if (names.includes('credentials')) await forgetKeys(ctx);
   for (const { path } of places) await rm(path, { force: true });
-  const removed = places.map(({ path }) => path);
+  const removedPaths = places.map(({ path }) => path);
   await confirmAction(
     ctx,
-    { removed },
-    removed.length === 0 ? 'There is nothing to remove.' : `Removed ${removed.join(', ')}`,
+    { removed: removedPaths },
+    removedPaths.length === 0 ? 'There is nothing to remove.' : `Removed ${removedPaths.join(', ')}`,
   );
 }
 

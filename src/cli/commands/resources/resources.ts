@@ -18,7 +18,7 @@ export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 /** Lists the models and their run options. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
   if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
-  const chosen = (await cachedOrFetchedModels(ctx, options)).filter(model => isChosen(model, options));
+  const chosenModels = (await cachedOrFetchedModels(ctx, options)).filter(model => isChosen(model, options));
   const listForm: ListForm<Model> = {
     columns: [
       { title: 'MODEL', min: 12, cell: ({ model }) => model },
@@ -27,7 +27,7 @@ export async function resourcesList(ctx: Context, options: ResourcesListOptions)
     ],
     nothing: 'no models',
   };
-  await presentList(ctx, wellFormedModels(chosen), listForm, chosen);
+  await presentList(ctx, wellFormedModels(chosenModels), listForm, chosenModels);
 }
 
 async function cachedOrFetchedModels(

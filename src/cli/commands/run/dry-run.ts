@@ -70,18 +70,18 @@ function isInFile(image: ImageSource): image is ImageSource & { readonly file: s
 
 /** Returns the body for an expanding here-document: the shell reads pictures from their files, the rest is escaped. */
 function expandingBody(body: string, { images }: RunRequest): string {
-  const whole = parseBody(body);
-  const encoded = images.filter(image => image.kind === 'bytes');
+  const wholeBody = parseBody(body);
+  const encodedImages = images.filter(image => image.kind === 'bytes');
   const pictures = new Map<string, string>();
-  for (const [index, image] of imagesWithBytes(whole).entries()) {
-    const source = encoded[index];
+  for (const [index, image] of imagesWithBytes(wholeBody).entries()) {
+    const source = encodedImages[index];
     if (source === undefined || !isInFile(source)) continue;
     const mark = `picture-${randomUUID()}`;
     pictures.set(mark, `$(base64 < ${shellWord(source.file, 'posix')} | tr -d '\\n')`);
     image.base64 = mark;
   }
-  const escaped = JSON.stringify(whole).replaceAll(/[\\$`]/gu, '\\$&');
-  return [...pictures].reduce((text, [mark, expansion]) => text.replace(mark, () => expansion), escaped);
+  const escapedBody = JSON.stringify(wholeBody).replaceAll(/[\\$`]/gu, '\\$&');
+  return [...pictures].reduce((text, [mark, expansion]) => text.replace(mark, () => expansion), escapedBody);
 }
 
 interface WholeBody {

@@ -14,8 +14,9 @@ export function runArgv(
   flags: RunFlags,
   answered: QuestionAnswers,
 ): string[] {
-  const each = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
-  const optional = (flag: string, value: string | undefined) => (value === undefined ? [] : [flag, value]);
+  const repeatFlag = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
+  const optionalFlag = (flag: string, value: string | undefined) =>
+    value === undefined ? [] : [flag, value];
   const { input, image, option, save } = flags;
   const switches = {
     '--no-validate': !flags.validate,
@@ -30,19 +31,19 @@ export function runArgv(
     'promptrun',
     'run',
     target,
-    ...each('-i', [...input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
-    ...optional('--inputs', flags.inputs),
-    ...each('--image', [...image, ...answered.images]),
-    ...optional('-m', flags.model),
-    ...each('-o', option),
+    ...repeatFlag('-i', [...input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
+    ...optionalFlag('--inputs', flags.inputs),
+    ...repeatFlag('--image', [...image, ...answered.images]),
+    ...optionalFlag('-m', flags.model),
+    ...repeatFlag('-o', option),
     ...Object.entries(switches).flatMap(([word, isOn]) => (isOn === true ? [word] : [])),
-    ...optional('--max-cost', flags.maxCost),
-    ...optional('--max-credits', flags.maxCredits),
-    ...optional('--schema', flags.schema),
-    ...optional('--save', save === true ? undefined : save),
+    ...optionalFlag('--max-cost', flags.maxCost),
+    ...optionalFlag('--max-credits', flags.maxCredits),
+    ...optionalFlag('--schema', flags.schema),
+    ...optionalFlag('--save', save === true ? undefined : save),
     ...serviceWords(globals),
     ...(globals.json && globals.query === undefined ? ['--json'] : []),
-    ...optional('--query', globals.query),
+    ...optionalFlag('--query', globals.query),
   ];
 }
 

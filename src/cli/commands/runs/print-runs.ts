@@ -63,12 +63,12 @@ export async function runsSave(
   const { since: seconds } = parsePeriod({ since }, ctx.clock.now());
   const presentationFor = await outputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
   const connection = await ctx.connection();
-  const ended =
+  const endedRuns =
     seconds === undefined
       ? await readEndedRuns(ctx, connection, names)
       : await runsSince(ctx, connection, seconds);
   const runs = [];
-  for (const run of ended) {
+  for (const run of endedRuns) {
     runs.push({
       run,
       options: presentationFor(journalFacts(await ctx.journal.find(connection.service, run.runId))),

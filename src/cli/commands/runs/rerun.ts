@@ -53,16 +53,16 @@ export async function runsRerun(
     : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
   const request = await changedRequest(ctx, connection, former, flags);
   // Read before the new run is paid for, because there is nothing to compare with if the former one is gone.
-  const compared = flags.compare === true ? await formerRun(ctx, connection, former.runId) : undefined;
+  const comparedRun = flags.compare === true ? await formerRun(ctx, connection, former.runId) : undefined;
   const startedAt = ctx.clock.now();
   const run = await createRerun(ctx, connection, request, budget).catch((error: unknown) => {
     throw withModelsFlag(ctx, connection, error);
   });
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printResult(ctx, { runId: run.runId, connection }, async out => {
-    if (compared === undefined) return presentRun(out, connection, run, presentationFor(facts));
+    if (comparedRun === undefined) return presentRun(out, connection, run, presentationFor(facts));
     const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
-    return compareWithFormer(out, connection, compared, run);
+    return compareWithFormer(out, connection, comparedRun, run);
   });
 }
 
@@ -99,13 +99,13 @@ async function changedRequest(
   const version =
     (isNamed || isChecked) && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));
   const fields = describeConfig(version ? version.config : {});
-  const placed = placeImages(fields, { text: suppliedInputs.text, images });
+  const placedInputs = placeImages(fields, { text: suppliedInputs.text, images });
   const fault = isChecked ? suppliedInputFault(fields, { text: suppliedInputs.text, images: [] }) : undefined;
   if (fault !== undefined) throw fault;
   return {
     promptVersionId,
     text: new Map([...former.text, ...suppliedInputs.text]),
-    images: await rerunImages(ctx, former, placed.images, flags.otherImages === true),
+    images: await rerunImages(ctx, former, placedInputs.images, flags.otherImages === true),
     options: new Map([...former.options, ...newOptions]),
   };
 }
@@ -117,12 +117,12 @@ async function rerunImages(
   suppliedImages: readonly (ImageSource | undefined)[],
   others: boolean,
 ): Promise<ImageSource[]> {
-  const missing = former.flatMap((image, index) =>
+  const missingNames = former.flatMap((image, index) =>
     suppliedImages[index] || 'image' in image ? [] : [image.name],
   );
-  if (missing.length > 0) {
+  if (missingNames.length > 0) {
     throw usageError(
-      `the images of run ${runId} must be given again: ${missing.join(', ')}`,
+      `the images of run ${runId} must be given again: ${missingNames.join(', ')}`,
       'Give each with --image, in order.',
     );
   }
@@ -152,11 +152,11 @@ async function createRerun(
 ): Promise<Run> {
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
   try {
-    const created = await createAndWait(ctx, connection, buildRunBody(request), {
+    const creation = await createAndWait(ctx, connection, buildRunBody(request), {
       budget,
       onProgress: state => progress.update(state),
     });
-    if (created.kind === 'ended') return created.run;
+    if (creation.kind === 'ended') return creation.run;
     throw new Error('a run that was waited for has not ended');
   } finally {
     progress.stop();

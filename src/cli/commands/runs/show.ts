@@ -101,12 +101,12 @@ function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun)
 function detailRows(facts: ShownRun): string[][] {
   const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } = facts;
   const identity = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
-  const counted = {
+  const countedFields = {
     inputTokens: usage?.tokens?.input,
     outputTokens: usage?.tokens?.output,
     cachedTokens: usage?.tokens?.cached,
   };
-  const costs = { ...counted, cost: usage?.cost, estimated: usage?.estimated };
+  const costs = { ...countedFields, cost: usage?.cost, estimated: usage?.estimated };
   return [
     ...Object.entries({ ...identity, ...costs })
       .filter(([, value]) => value !== undefined)

@@ -87,13 +87,13 @@ interface NextSignal {
 /** Waits for a signal; the system handles the next one. */
 function nextSignal(ctx: Context): NextSignal {
   let handBack = (): void => {};
-  const arrived = new Promise<void>(resolve => {
+  const signalArrived = new Promise<void>(resolve => {
     handBack = ctx.onInterrupt(() => {
       handBack();
       resolve();
     });
   });
-  return { arrived, handBack: () => handBack() };
+  return { arrived: signalArrived, handBack: () => handBack() };
 }
 
 /** Prints a notice; warnings even with `--quiet`. */

@@ -66,11 +66,11 @@ export function listOwnFolder(folder: string, { files, folders = {}, whole }: Ow
   if (!isFolder(folder)) return content;
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(compareNames)) {
     const place = path.join(folder, entry.name);
-    const below = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
+    const ownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
     if (entry.isFile() && files.test(entry.name)) {
       content.own.push(place);
-    } else if (entry.isDirectory() && (below !== undefined || whole?.test(entry.name) === true)) {
-      const inner = listOwnFolder(place, below ?? { files: /(?:)/u, whole: /(?:)/u });
+    } else if (entry.isDirectory() && (ownFolder !== undefined || whole?.test(entry.name) === true)) {
+      const inner = listOwnFolder(place, ownFolder ?? { files: /(?:)/u, whole: /(?:)/u });
       content.own.push(...inner.own);
       content.folders.push(...inner.folders);
       content.others.push(...inner.others);

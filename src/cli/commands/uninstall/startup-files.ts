@@ -25,11 +25,11 @@ export function startupFiles(env: Env): StartupFile[] {
     const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
     if (!text.includes('promptrun')) return [];
     const lines = text.split(/\r?\n/u);
-    const own = lines.flatMap((line, index) => (OWN_LINES.has(line) ? [index + 1] : []));
+    const ownLineNumbers = lines.flatMap((line, index) => (OWN_LINES.has(line) ? [index + 1] : []));
     const others = lines.flatMap((line, index) =>
       line.includes('promptrun') && !OWN_LINES.has(line) ? [{ line: index + 1, text: line }] : [],
     );
-    return [{ path: file, own, others }];
+    return [{ path: file, own: ownLineNumbers, others }];
   });
 }
 

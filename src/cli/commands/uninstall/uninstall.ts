@@ -63,11 +63,11 @@ export async function uninstall(
 
 async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<void> {
   const value = { items: items.map(({ place, holds }) => ({ place, holds })), left };
-  const nothing = 'promptrun keeps nothing on this machine.\n';
+  const emptyMessage = 'promptrun keeps nothing on this machine.\n';
   await present(ctx, value, {
     // A table would cut long paths, and the user has to see what to confirm.
     terminal: () =>
-      items.map(({ place, holds }) => `${oneLine(place)}\n  ${oneLine(holds)}\n`).join('') || nothing,
+      items.map(({ place, holds }) => `${oneLine(place)}\n  ${oneLine(holds)}\n`).join('') || emptyMessage,
     plain: () => plainRows(items.map(({ place, holds }) => [place, holds])),
     paged: true,
   });

@@ -30,13 +30,13 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   }
   const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, period));
   const rows = [...groups].map(([key, sum]) => sum.of(key));
-  const sorted = rows.toSorted(by === 'day' ? compareKeys : mostFirst);
-  await presentList(ctx, sorted, {
-    columns: usageColumns(sorted, by),
+  const sortedRows = rows.toSorted(by === 'day' ? compareKeys : mostFirst);
+  await presentList(ctx, sortedRows, {
+    columns: usageColumns(sortedRows, by),
     cells: plainUsageCells,
     nothing: 'no runs',
   });
-  if (sorted.some(({ estimated }) => estimated)) {
+  if (sortedRows.some(({ estimated }) => estimated)) {
     ctx.io.note(`note: some costs are estimates, based on prices of ${connection.costs?.tableDate ?? ''}`);
   }
   const unpriced = [...groups.values()].reduce((runs, sum) => runs + sum.unpriced, 0);
@@ -105,12 +105,12 @@ function uniqueSlugs(
   for (const { title, promptId } of versions) {
     promptsOfTitles.set(title, (promptsOfTitles.get(title) ?? new Set()).add(promptId));
   }
-  const unique = new Map<string, string>();
+  const slugsByTitle = new Map<string, string>();
   for (const [title, [promptId = '', ...others]] of promptsOfTitles) {
     const slug = slugs.get(promptId);
-    if (slug !== undefined && others.length === 0) unique.set(title, slug);
+    if (slug !== undefined && others.length === 0) slugsByTitle.set(title, slug);
   }
-  return unique;
+  return slugsByTitle;
 }
 
 async function publishedSlugs(
@@ -142,7 +142,7 @@ const USAGE_BAR_WIDTH = 10;
 function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = chooseMeasure(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
-  const most = rows.reduce((most, row) => Math.max(most, weight(row)), 0);
+  const largestWeight = rows.reduce((most, row) => Math.max(most, weight(row)), 0);
   const bar = (part: number): string =>
     '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * USAGE_BAR_WIDTH)));
   return [
@@ -162,6 +162,6 @@ function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<Gro
       align: 'right',
       cell: ({ cost, estimated: isEstimated }) => costText(cost, { isEstimated, unknown: '–' }),
     },
-    { title: '', dropOrder: 2, cell: row => bar(weight(row) && weight(row) / most) },
+    { title: '', dropOrder: 2, cell: row => bar(weight(row) && weight(row) / largestWeight) },
   ];
 }

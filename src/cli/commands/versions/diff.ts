@@ -152,12 +152,12 @@ function differencesText(
     paint.red(`--- ${versionHeadline(ctx, older)}`),
     paint.green(`+++ ${versionHeadline(ctx, newer)}`),
   ];
-  const shown = ctx.io.stdout.isTerminal ? escapeControls : (text: string) => text;
+  const showText = ctx.io.stdout.isTerminal ? escapeControls : (text: string) => text;
   const parts = changes.flatMap(({ what, name, lines }) => [
     '',
     paint.bold(oneLine(name === undefined ? what : `${what} ${name}`)),
     ...lines.map(line => {
-      const text = shown(line);
+      const text = showText(line);
       if (line.startsWith('-')) return paint.red(text);
       return line.startsWith('+') ? paint.green(text) : text;
     }),

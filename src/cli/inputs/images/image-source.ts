@@ -61,21 +61,24 @@ export async function openImage(ctx: Context, source: string): Promise<ImageSour
 
 async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
   const file = path.resolve(ctx.cwd, source);
-  const read = async <T>(reading: Promise<T>): Promise<T> =>
+  const orFileFault = async <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
       throw fileFault(error, source === '' ? '(an empty name)' : source, 'image');
     });
   if (source.startsWith('@') && !existsSync(file)) {
     throw usageError(`image: ${source} does not exist`, 'Give the name of the image without @.');
   }
-  const stats: Stats = await read(stat(file));
+  const stats: Stats = await orFileFault(stat(file));
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
   // A pipe or a device has no size and can be read only once.
   if (!stats.isFile()) {
-    return imageInMemory(await read(readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal)), source);
+    return imageInMemory(
+      await orFileFault(readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal)),
+      source,
+    );
   }
   checkSize(stats.size, source);
-  const { size, sha256, beginning } = await read(summarise(file));
+  const { size, sha256, beginning } = await orFileFault(summarise(file));
   checkSize(size, source);
   await checkContent(beginning, source);
   return {
@@ -95,15 +98,15 @@ const CHUNK_BYTES = 3 * 128 * 1024;
 async function summarise(file: string): Promise<{ size: number; sha256: string; beginning: Buffer }> {
   const hash = createHash('sha256');
   let size = 0;
-  let beginning = Buffer.alloc(0);
+  let firstBytes = Buffer.alloc(0);
   for await (const chunk of fileChunks(file)) {
     hash.update(chunk);
     size += chunk.length;
-    if (beginning.length < IMAGE_HEAD_BYTES) {
-      beginning = Buffer.concat([beginning, chunk.subarray(0, IMAGE_HEAD_BYTES - beginning.length)]);
+    if (firstBytes.length < IMAGE_HEAD_BYTES) {
+      firstBytes = Buffer.concat([firstBytes, chunk.subarray(0, IMAGE_HEAD_BYTES - firstBytes.length)]);
     }
   }
-  return { size, sha256: hash.digest('hex'), beginning };
+  return { size, sha256: hash.digest('hex'), beginning: firstBytes };
 }
 
 /** Reads a file again, and throws at its end if it has changed since the check. */

@@ -52,14 +52,14 @@ export async function takeNamedImages<Image>(
   const names = new Set(fields.images.map(({ name }) => name));
   for (const { key } of fields.text) names.delete(key);
   const texts = new Map(text);
-  const named: UnplacedImage<Image>[] = [];
+  const namedImages: UnplacedImage<Image>[] = [];
   for (const [name, file] of text) {
     if (!names.has(name)) continue;
     texts.delete(name);
     if (file.includes('\n') && !isImageUrl(file)) throw textForImage(name);
-    if (file !== '') named.push({ name, image: await open(file) });
+    if (file !== '') namedImages.push({ name, image: await open(file) });
   }
-  return { text: texts, images: [...named, ...images] };
+  return { text: texts, images: [...namedImages, ...images] };
 }
 
 /** Returns the error for the content of a text file, such as `photo=@notes.txt` reads it. */

@@ -28,14 +28,14 @@ function readObject(
   place: { row: number; line: number },
   { unwraps }: { readonly unwraps: boolean },
 ): SourceRow {
-  let read: unknown;
+  let parsedLine: unknown;
   try {
-    read = parseJsonAsWritten(source);
+    parsedLine = parseJsonAsWritten(source);
   } catch (error) {
     if (error instanceof JsonPastBound) return faultyRow(place, `it ${error.message}`);
     throw error;
   }
-  const value = unwraps ? unwrapped(read) : read;
+  const value = unwraps ? unwrapped(parsedLine) : parsedLine;
   if (Array.isArray(value) || (value === undefined && source.trimStart().startsWith('['))) {
     return faultyRow(place, 'it is a JSON list; write each object on its own line, without the list');
   }

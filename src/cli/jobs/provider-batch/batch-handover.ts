@@ -33,11 +33,11 @@ export function newHandover(
     interface: providerInterface,
   }: Partial<Pick<BatchHandover, 'key' | 'time' | 'interface'>> = {},
 ): BatchHandover {
-  const named = rows.map(
+  const namedRows = rows.map(
     ([id, inputsDigest], index) =>
       [id, { customId: `${key}-${index + 1}`, inputsDigest, promptVersionId }] as const,
   );
-  return { key, time, promptVersionId, interface: providerInterface, rows: new Map(named) };
+  return { key, time, promptVersionId, interface: providerInterface, rows: new Map(namedRows) };
 }
 
 /** Writes a handover to the journal. Resolves once the line would survive a power cut. */

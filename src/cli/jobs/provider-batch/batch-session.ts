@@ -88,7 +88,7 @@ export class BatchSession {
    */
   async isMissing(handover: BatchHandover): Promise<boolean> {
     const { journal, stop } = this.#parts;
-    const missing = new MissingTimeout();
+    const missingTimeout = new MissingTimeout();
     const note = this.#noteOfChanges();
     const { key, time, rows, file } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
@@ -97,7 +97,7 @@ export class BatchSession {
     for (const pause of pollPauses(2)) {
       const search = this.#provider.find(wanted, stop.reading);
       const batch = await search.catch((error: unknown) => {
-        if (!missing.mayRetry(error, pause)) throw this.fault(error);
+        if (!missingTimeout.mayRetry(error, pause)) throw this.fault(error);
         return 'unanswered' as const;
       });
       if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
@@ -155,11 +155,11 @@ export class BatchSession {
   /** Returns a function that prints a line if it differs from the last one, or if that is 30 s old. */
   #noteOfChanges(): (line: string) => void {
     const { io, clock } = this.#parts.ctx;
-    let last = { line: '', at: 0 };
+    let lastNote = { line: '', at: 0 };
     return line => {
-      if (line === last.line && clock.now() - last.at < NOTE_EVERY_MS) return;
+      if (line === lastNote.line && clock.now() - lastNote.at < NOTE_EVERY_MS) return;
       io.note(line);
-      last = { line, at: clock.now() };
+      lastNote = { line, at: clock.now() };
     };
   }
 
@@ -179,14 +179,14 @@ export class BatchSession {
    * @throws {CliError} if the provider refuses them, or answers 404 for a minute
    */
   async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer }, 'gone' | undefined> {
-    const missing = new MissingTimeout();
+    const missingTimeout = new MissingTimeout();
     for (const pause of pollPauses(1.5)) {
       try {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return undefined;
       } catch (error) {
         if (faultStatus(error) === HTTP_GONE) return 'gone';
-        if (!missing.mayRetry(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
+        if (!missingTimeout.mayRetry(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
       }
     }
     return undefined;

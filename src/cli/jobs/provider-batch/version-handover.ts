@@ -46,11 +46,11 @@ export class VersionHandover {
 
   /** Hands jobs over; yields those that need no batch. */
   async *handOver(jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob>): AsyncGenerator<PlannedJob> {
-    for await (const planned of jobs) {
-      const { job, plan } = planned;
+    for await (const plannedJob of jobs) {
+      const { job, plan } = plannedJob;
       const handover = plan.kind === 'create' ? await this.#findBatch(job) : undefined;
       if (handover) this.#addAwaited(handover, { job, reservation: undefined });
-      else if (plan.kind !== 'create') yield planned;
+      else if (plan.kind !== 'create') yield plannedJob;
       else await this.#handOverRows(await this.#packer.add(job));
     }
     await this.#handOverRows(this.#packer.takeRest());
@@ -234,7 +234,7 @@ export class VersionHandover {
 
   /** Yields a job whose creation, sent under the name of its request, takes the answer. */
   async *#takeAnswer(
-    { job, reservation: taken }: AwaitedRow,
+    { job, reservation: earlierReservation }: AwaitedRow,
     { handover, customId, answer }: { handover: BatchHandover; customId: string; answer: BatchAnswer },
   ): AsyncGenerator<PlannedJob> {
     const { ctx, connection, promptVersionId, budget } = this.#parts;
@@ -248,7 +248,7 @@ export class VersionHandover {
     this.#batches.offer(customId, answer);
     const { digest: inputsDigest } = buildRunBody(request);
     const entry = this.#journalEntry(customId, { promptVersionId, inputsDigest });
-    const reservation = taken ?? budget.reservePaid(connection, { promptVersionId });
+    const reservation = earlierReservation ?? budget.reservePaid(connection, { promptVersionId });
     const batched = { settled: () => this.#batches.withdraw(customId) };
     yield {
       job: { ...job, reservation, batched, request: () => Promise.resolve(request) },

@@ -7,11 +7,11 @@ import type { SaveFailure } from './save-outputs.ts';
 
 /** Throws if a link was in the way of a file to save, after the results were printed. @throws {CliError} exit 2 */
 export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
-  const first = failures.find(({ link }) => link !== undefined);
-  if (first === undefined) return;
+  const linkFailure = failures.find(({ link }) => link !== undefined);
+  if (linkFailure === undefined) return;
   const hints = ['Remove the link, or save to another folder.'];
   const data = { runId: run.runId, notSaved: failures };
-  throw new CliError(messageFor(first), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
+  throw new CliError(messageFor(linkFailure), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
 }
 
 /** Reports failed downloads of a run that failed too; the run's failure decides the exit code. */

@@ -30,20 +30,20 @@ export async function saveMedia(
 }
 
 async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let empty = true;
+  let isEmpty = true;
   for await (const chunk of body) {
-    empty &&= chunk.length === 0;
+    isEmpty &&= chunk.length === 0;
     yield chunk;
   }
-  if (empty) throw new Error('its URL returned no bytes');
+  if (isEmpty) throw new Error('its URL returned no bytes');
 }
 
 /** Returns the extension for the content type or, if that is generic, for the bytes. */
-async function extensionFor(mediaType: string, item: OutputItem, beginning: Uint8Array): Promise<string> {
+async function extensionFor(mediaType: string, item: OutputItem, firstBytes: Uint8Array): Promise<string> {
   const known = usualExtension(mediaType);
   if (known !== undefined) return known;
   const { fileTypeFromBuffer } = await import('file-type');
-  const sniffed = await fileTypeFromBuffer(beginning);
+  const sniffed = await fileTypeFromBuffer(firstBytes);
   if (sniffed?.mime.startsWith(`${item.type}/`) === true) return sniffed.ext;
   if (!GENERIC_TYPES.has(mediaType)) return 'bin';
   if (sniffed !== undefined) throw new Error(`its URL returns ${sniffed.mime}, not ${item.type}`);

@@ -22,11 +22,11 @@ export async function writeNamedFile(ctx: Context, name: string, text: string): 
   }
   const file = path.resolve(ctx.cwd, name);
   if (!isSpecial(file)) return replaceNamedFile(file, text);
-  const special = await openSpecialFile(ctx, file);
+  const specialFile = await openSpecialFile(ctx, file);
   try {
-    await special.write(special.isTerminal ? escapeControls(text) : text);
+    await specialFile.write(specialFile.isTerminal ? escapeControls(text) : text);
   } finally {
-    await special.close();
+    await specialFile.close();
   }
 }
 

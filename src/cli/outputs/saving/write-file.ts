@@ -24,11 +24,11 @@ export async function writeWhole(
 ): Promise<WrittenFile> {
   const hash = createHash('sha256');
   let size = 0;
-  let beginning: Uint8Array = new Uint8Array();
+  let firstBytes: Uint8Array = new Uint8Array();
   const copy: FileContent = async file => {
     for await (const chunk of content) {
-      if (beginning.length < BEGINNING_BYTES) {
-        beginning = Buffer.concat([beginning, chunk.subarray(0, BEGINNING_BYTES - beginning.length)]);
+      if (firstBytes.length < BEGINNING_BYTES) {
+        firstBytes = Buffer.concat([firstBytes, chunk.subarray(0, BEGINNING_BYTES - firstBytes.length)]);
       }
       hash.update(chunk);
       size += chunk.length;
@@ -37,7 +37,7 @@ export async function writeWhole(
   };
   const name = await writeUnderFreeName(
     { folder: directory, name: '.' },
-    () => nameFor(beginning),
+    () => nameFor(firstBytes),
     copy,
     force ? 'replace' : 'suffix',
   );

@@ -73,11 +73,11 @@ export class ResourceCache {
 
   /** Fetches and caches the models; returns the service's answer unchanged. */
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
-    const before = this.cached();
+    const formerEntry = this.cached();
     const answer = await this.#options.fetch(limits);
     // A service that asks for a refresh and returns the hash that it was sent did not understand the header.
-    const isMisunderstood = this.#refreshWanted && before?.hash === answer.hash;
-    const agentForm = isMisunderstood ? otherForm(before) : before?.agentForm;
+    const isMisunderstood = this.#refreshWanted && formerEntry?.hash === answer.hash;
+    const agentForm = isMisunderstood ? otherForm(formerEntry) : formerEntry?.agentForm;
     this.#refreshWanted = false;
     await this.#keep({
       scope: this.#options.scope,

@@ -49,13 +49,13 @@ export class CredentialStore {
     key: string,
     { useKeychain }: { readonly useKeychain: boolean },
   ): Promise<'keychain' | 'file'> {
-    const before = this.find(profile);
+    const formerCredential = this.find(profile);
     const isInKeychain = useKeychain && (await writeToKeychain(profile, origin, key));
     await this.#stored.update(({ keys }) => {
       keys[profile] = isInKeychain ? { origin, keychain: true } : { origin, key };
     });
-    if (before?.keychain && (!isInKeychain || before.origin !== origin)) {
-      await deleteFromKeychain(profile, before.origin);
+    if (formerCredential?.keychain && (!isInKeychain || formerCredential.origin !== origin)) {
+      await deleteFromKeychain(profile, formerCredential.origin);
     }
     return isInKeychain ? 'keychain' : 'file';
   }
@@ -89,11 +89,11 @@ function isCredential(value: unknown): boolean {
 
 /** Writes a key to the keychain; returns true if it can be read back. */
 async function writeToKeychain(profile: string, origin: string, key: string): Promise<boolean> {
-  const stored = await inKeychain(profile, origin, async entry => {
+  const storedKey = await inKeychain(profile, origin, async entry => {
     await entry.setPassword(key);
     return entry.getPassword();
   });
-  return stored === key;
+  return storedKey === key;
 }
 
 async function deleteFromKeychain(profile: string, origin: string): Promise<void> {

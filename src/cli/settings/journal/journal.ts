@@ -110,12 +110,13 @@ export class Journal {
   /** Returns which of these runs the journal mentions. Searches the text, which is much faster than parsing lines. */
   async mentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
     await this.#lines.flush();
-    const mentioned = new Set<string>();
+    const mentionedIds = new Set<string>();
     for (const file of runIds.size === 0 ? [] : await this.#files()) {
       const text = await readFile(file, 'utf8').catch(() => '');
-      for (const runId of runIds) if (text.includes(`"runId":${JSON.stringify(runId)}`)) mentioned.add(runId);
+      for (const runId of runIds)
+        if (text.includes(`"runId":${JSON.stringify(runId)}`)) mentionedIds.add(runId);
     }
-    return mentioned;
+    return mentionedIds;
   }
 
   /** Closes the file; the next use opens it again. */

@@ -66,14 +66,14 @@ async function checkOut(
     const { top, file } = findRepository(prompt, ctx.env);
     const git = gitIn(top, await gitEnvironment(ctx, top), ctx.signal);
     const commit = await resolveCommit(git, revision);
-    const own = path.posix.basename(file);
-    let left = MAX_REVISION_BYTES;
-    for (const [base, id] of filesToCheckOut(await siblingFiles(git, commit, file), own)) {
-      const content = await git(['cat-file', 'blob', id], left);
-      left -= content.length;
+    const ownName = path.posix.basename(file);
+    let bytesLeft = MAX_REVISION_BYTES;
+    for (const [base, id] of filesToCheckOut(await siblingFiles(git, commit, file), ownName)) {
+      const content = await git(['cat-file', 'blob', id], bytesLeft);
+      bytesLeft -= content.length;
       await writeFile(path.join(checkout, base), content);
     }
-    return path.join(checkout, own);
+    return path.join(checkout, ownName);
   } catch (error) {
     ctx.signal.throwIfAborted();
     const hints =
@@ -114,14 +114,14 @@ const LINK_MODE = '120000';
 
 /** Returns names and blob ids of the prompt file and the partials in its folder. @throws {Error} if it doesn't exist */
 function filesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: string): [string, string][] {
-  const own = files.get(prompt);
-  if (own === undefined) throw new Error(`${prompt} is not in that revision`);
-  if (own.mode === LINK_MODE) throw new Error(`${prompt} is a link in that revision`);
+  const promptFile = files.get(prompt);
+  if (promptFile === undefined) throw new Error(`${prompt} is not in that revision`);
+  if (promptFile.mode === LINK_MODE) throw new Error(`${prompt} is a link in that revision`);
   const partials = [...files].filter(
     ([name, { mode }]) => mode !== LINK_MODE && name !== prompt && /^_[^\\]*\.prompt$/u.test(name),
   );
   if (partials.length > MAX_PARTIALS) throw new Error(`it has more than ${MAX_PARTIALS} partials next to it`);
-  return [[prompt, own.id], ...partials.map(([name, { id }]): [string, string] => [name, id])];
+  return [[prompt, promptFile.id], ...partials.map(([name, { id }]): [string, string] => [name, id])];
 }
 
 /** Settings that keep git from starting or fetching anything that a repository configures. Older versions ignore some. */

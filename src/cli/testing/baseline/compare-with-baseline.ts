@@ -118,11 +118,11 @@ const MAX_NAMES = 5;
 
 function namesText(kind: string, names: readonly CaseName[]): string {
   if (names.length === 0) return '';
-  const shown = names.slice(0, MAX_NAMES).map(({ file, name, model }) => {
+  const shownNames = names.slice(0, MAX_NAMES).map(({ file, name, model }) => {
     return `${file}: ${name}${model === null ? '' : ` [${model}]`}`;
   });
-  const more = names.length - shown.length;
-  return `; ${kind}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = names.length - shownNames.length;
+  return `; ${kind}: ${shownNames.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Returns the change of a case as text, such as `worse than before (100 %)`; undefined if its rate is the same. */

@@ -119,11 +119,11 @@ interface NamedSchema {
 
 /** Reads a schema, inline or from the file that the value names. */
 async function readExpectedSchema(value: YamlValue, { ctx, key }: ExpectationReading): Promise<NamedSchema> {
-  const written = value.json();
-  const file = value.isMap || typeof written === 'boolean' ? undefined : textIn(value, key);
+  const writtenValue = value.json();
+  const file = value.isMap || typeof writtenValue === 'boolean' ? undefined : textIn(value, key);
   try {
     if (file !== undefined) checkNamedFile(ctx, file);
-    const schema = file === undefined ? written : await readJsonFile(ctx, file, key);
+    const schema = file === undefined ? writtenValue : await readJsonFile(ctx, file, key);
     const check = await schemaCheck(ctx, schema, file === undefined ? key : `${key}: ${file}`);
     return { file, schema: schema as object | boolean, check };
   } catch (error) {

@@ -142,11 +142,11 @@ function readLlm(value: YamlValue): Llm {
   const choices = fields.get('choices');
   if (prompt === undefined || choices === undefined) throw faultIn(value, 'llm needs prompt and choices');
   const model = ownModel ?? modelId;
-  const read = choices.value.items('choices').map(readScoredChoice);
-  if (read.length === 0) throw faultIn(choices, 'choices is empty');
+  const scoredChoices = choices.value.items('choices').map(readScoredChoice);
+  if (scoredChoices.length === 0) throw faultIn(choices, 'choices is empty');
   return {
     prompt,
-    choices: read,
+    choices: scoredChoices,
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(model !== undefined && { model }),
   };

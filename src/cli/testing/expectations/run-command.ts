@@ -46,14 +46,14 @@ async function awaitVerdict(
   signal: AbortSignal,
 ): Promise<CommandFailure | undefined> {
   const { child, ended, closed } = tree;
-  const printed = new OutputBeginning(child);
+  const outputBeginning = new OutputBeginning(child);
   child.stdin.end(output);
   const end = await within(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEnd(ended, over));
   signal.throwIfAborted();
   if (end === 'ended with 0') return undefined;
   await tree.end();
   await Promise.race([closed, delay(VERDICT_GRACE_MS)]);
-  return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: printed.text };
+  return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: outputBeginning.text };
 }
 
 /** Returns a text about the end of a program; undefined after a timeout. @throws the error of starting it */

@@ -33,21 +33,24 @@ export async function withReasons(
   results: readonly EntryResult[],
   { baseline }: Pick<TestSummary, 'baseline'>,
 ): Promise<ReportedResult[]> {
-  const reported: ReportedResult[] = [];
+  const reportedResults: ReportedResult[] = [];
   for (const result of faultOnce(results)) {
     const { repetitions, entry } = result;
-    const bare: GridPart[][] = [];
-    for (const repetition of repetitions) bare.push(await failureReasons(ctx, repetition, entry.file.name));
+    const reasonsByRun: GridPart[][] = [];
+    for (const repetition of repetitions)
+      reasonsByRun.push(await failureReasons(ctx, repetition, entry.file.name));
     const reasons =
-      repetitions.length > 1 ? bare.map((parts, index) => withPrefix(parts, `run ${index + 1}: `)) : bare;
-    const mergedReasons = repetitions.length > 1 ? mergeEqualReasons(bare) : bare.flat();
+      repetitions.length > 1
+        ? reasonsByRun.map((parts, index) => withPrefix(parts, `run ${index + 1}: `))
+        : reasonsByRun;
+    const mergedReasons = repetitions.length > 1 ? mergeEqualReasons(reasonsByRun) : reasonsByRun.flat();
     const undecided = undecidedText(result);
     const messages = [...undecided, ...reasonTexts(repetitions)];
     const summary = [...rateSummary(result), ...undecided].join('; ');
     const change = changeText(baseline?.changes.get(result.entry));
-    reported.push({ ...result, summary, change, reasons, mergedReasons, messages });
+    reportedResults.push({ ...result, summary, change, reasons, mergedReasons, messages });
   }
-  return reported;
+  return reportedResults;
 }
 
 /** Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %), flaky`. */
@@ -82,11 +85,11 @@ function faultOnce(results: readonly EntryResult[]): EntryResult[] {
       if (!isLeft || fault === undefined) return repetition;
       const { status, data, exitCode } = fault;
       const message = 'not run because of the fault above';
-      const shown = isReported
+      const shownRepetition = isReported
         ? { ...repetition, fault: { status, data, exitCode, message, hints: [] } }
         : repetition;
       isReported = true;
-      return shown;
+      return shownRepetition;
     }),
   }));
 }

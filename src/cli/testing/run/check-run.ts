@@ -22,38 +22,38 @@ import { type CheckedEntry, type CheckTools, checkedAnswer } from './checked-ans
 /** Checks a result. An error in a check is a fault of this repetition alone. */
 export async function checkRun(
   ctx: Context,
-  prepared: CheckedEntry,
+  checkedEntry: CheckedEntry,
   result: RequestResult,
   tools: CheckTools,
 ): Promise<Repetition> {
-  const { run: original } = result;
-  if (original === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
-  const { testCase, file } = prepared.entry;
-  const isCut = file.isAsPromptfoo === true && isCutShort(original);
-  if (original.runStatus === 'failed' && !isCut) {
-    return { ...result, mismatches: [failedRun(original, testCase)] };
+  const { run: originalRun } = result;
+  if (originalRun === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
+  const { testCase, file } = checkedEntry.entry;
+  const isCut = file.isAsPromptfoo === true && isCutShort(originalRun);
+  if (originalRun.runStatus === 'failed' && !isCut) {
+    return { ...result, mismatches: [failedRun(originalRun, testCase)] };
   }
-  const { run, response } = prepared.entry.tested?.givesResults
-    ? providerResult(original)
-    : { run: original };
-  const shown = { ...result, run, ...(isCut && { isCut }) };
+  const { run, response } = checkedEntry.entry.tested?.givesResults
+    ? providerResult(originalRun)
+    : { run: originalRun };
+  const shownResult = { ...result, run, ...(isCut && { isCut }) };
   if (response !== undefined && (ownValue(response, 'output') ?? null) === null) {
     return {
-      ...shown,
+      ...shownResult,
       mismatches: [mismatchOfCase(testCase, { message: 'the provider returned no output' })],
     };
   }
   const mismatches: UnmetExpectation[] = [];
   try {
-    const untransformed = await checkedAnswer(ctx, prepared, { ...shown, response }, tools);
-    const { output, result } = await transformAnswer(untransformed, prepared);
+    const untransformed = await checkedAnswer(ctx, checkedEntry, { ...shownResult, response }, tools);
+    const { output, result } = await transformAnswer(untransformed, checkedEntry);
     tools.onAnswer?.(output, 'unmet' in result ? undefined : result.answer.value);
-    if ('unmet' in result) return { ...shown, mismatches: [mismatchOfCase(testCase, result.unmet)] };
+    if ('unmet' in result) return { ...shownResult, mismatches: [mismatchOfCase(testCase, result.unmet)] };
     await checkAnswer(testCase, result.answer, tools, mismatches);
-    return { ...shown, mismatches };
+    return { ...shownResult, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
-    return { ...shown, mismatches, fault: faultOfCase(toFailure(error)), ...(isLeft && { isLeft }) };
+    return { ...shownResult, mismatches, fault: faultOfCase(toFailure(error)), ...(isLeft && { isLeft }) };
   }
 }
 

@@ -179,7 +179,7 @@ export class Judge {
     log: JudgeLog,
   ): Promise<Run> {
     let creation = '';
-    const created = await createAndWait(this.#ctx, connection, body, {
+    const creationResult = await createAndWait(this.#ctx, connection, body, {
       budget: this.#budget,
       estimatedCredits,
       entry: entry && { ...entry, baseUrl: connection.service },
@@ -191,8 +191,8 @@ export class Judge {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
       throw error;
     });
-    if (created.kind === 'running') throw new Error('a run that was waited for has not ended');
-    const { run } = created;
+    if (creationResult.kind === 'running') throw new Error('a run that was waited for has not ended');
+    const { run } = creationResult;
     const fault = findProviderFault(connection, run);
     await log.end(creation, fault === undefined ? run.runId : null);
     if (fault) throw fault;

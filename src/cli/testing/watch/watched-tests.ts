@@ -64,10 +64,10 @@ export class WatchedTests {
     { signal, onFree }: { readonly signal: AbortSignal; readonly onFree: () => void },
   ): Promise<ExitCode> {
     const { update } = this.#options;
-    const failed = this.#options.failed || wanted === 'f';
+    const onlyFailed = this.#options.failed || wanted === 'f';
     const { code, files } = await runRound(
       { ...this.#ctx, signal },
-      { ...this.#options, failed },
+      { ...this.#options, failed: onlyFailed },
       this.#budget,
       {
         isChosen: typeof wanted === 'string' ? () => true : dependsOn(wanted, this.#snapshot, this.#ran),
@@ -77,7 +77,7 @@ export class WatchedTests {
     );
     this.#files = withFormer(files, this.#files);
     // A round of failed cases does not run the changed ones.
-    if (!failed) this.#ran = casesByFile(files);
+    if (!onlyFailed) this.#ran = casesByFile(files);
     if (update) this.#snapshot = await this.#takeSnapshot();
     return code;
   }
@@ -143,11 +143,11 @@ function noteChange(
   const presentFiles = [...changed].filter(file => existsSync(file));
   const deletedFiles = [...changed].filter(file => !presentFiles.includes(file));
   const isWithoutCases = count === 0 && !hasFault && presentFiles.some(isYaml);
-  const none = isWithoutCases ? ', but none of its cases' : '';
+  const noCasesText = isWithoutCases ? ', but none of its cases' : '';
   const joinPaths = (files: readonly string[]): string => files.map(file => sharedPath(cwd, file)).join(', ');
   const parts = [
     ...(presentFiles.length > 0 ? [`${joinPaths(presentFiles)} changed`] : []),
     ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),
   ];
-  io.note(escapeControls(`${parts.join(', ')}${count === 0 ? none : `: ${counted(count, 'case')}`}`));
+  io.note(escapeControls(`${parts.join(', ')}${count === 0 ? noCasesText : `: ${counted(count, 'case')}`}`));
 }

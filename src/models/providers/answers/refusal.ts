@@ -16,14 +16,14 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
   if (status >= 300 && status < 400) return redirectFault(status, headers['location']);
   const body = parseJson(text) ?? text;
   const reason = reasonInBody(body) ?? text;
-  const shown = body === text ? pageOrLine(text) : inOneLine(reason);
+  const reasonText = body === text ? pageOrLine(text) : inOneLine(reason);
   const codes = codesIn(body);
   const quotaUsedUp = codes.some(code => QUOTA_CODES.has(code));
   const keyIsInvalid =
     [401, 402, 403].includes(status) ||
     codes.some(code => INVALID_KEY_CODE.test(code)) ||
     XAI_KEY.test(reason);
-  return new ProviderFault(`answered ${status} ${shown}`, {
+  return new ProviderFault(`answered ${status} ${reasonText}`, {
     status,
     isRefused: status < 500 || isOverloaded(codes, reason),
     quotaUsedUp,

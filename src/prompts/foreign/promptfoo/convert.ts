@@ -196,11 +196,11 @@ function choosePromptMaker(
   },
   conversion: Conversion,
 ): Pick<Converted, 'program' | 'template'> {
-  const made = { head, optional, line: conversion.ownLine(at) ?? 1 };
+  const promptParts = { head, optional, line: conversion.ownLine(at) ?? 1 };
   const labels = readsLabel ? { labels: asked.map(({ label = '' }) => label) } : {};
   return {
-    ...(program && { program: { argv: program, ...labels, ...made } }),
-    ...(template !== undefined && { template: { text: template, ...made } }),
+    ...(program && { program: { argv: program, ...labels, ...promptParts } }),
+    ...(template !== undefined && { template: { text: template, ...promptParts } }),
   };
 }
 

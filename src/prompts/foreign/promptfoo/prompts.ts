@@ -35,11 +35,11 @@ export function readAllPrompts(node: YamlValue, conversion: Conversion): PromptT
 
 /** Drops texts and names of files that repeat an earlier one: promptfoo asks them once. */
 function withoutRepeated(items: readonly YamlValue[]): YamlValue[] {
-  const known = new Set<string>();
+  const knownTexts = new Set<string>();
   return items.filter(({ scalar }) => {
     if (scalar === undefined) return true;
     const text = scalar.startsWith('file://') ? `file://${path.posix.normalize(scalar.slice(7))}` : scalar;
-    return known.size < known.add(text).size;
+    return knownTexts.size < knownTexts.add(text).size;
   });
 }
 

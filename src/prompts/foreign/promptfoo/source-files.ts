@@ -55,13 +55,13 @@ export class SourceFiles {
    */
   matching(pattern: string, at: Located): string[] {
     this.#budget.search();
-    const relative = withoutScheme(pattern);
-    const fixed = relative.split('/');
+    const relativePattern = withoutScheme(pattern);
+    const fixed = relativePattern.split('/');
     const base = fixed.slice(0, Math.max(0, fixed.findIndex(isGlob))).join('/');
     // macOS may list `é` as two characters, and it is typed as one.
-    const matches = globPattern(relative.normalize('NFC'));
+    const matches = globPattern(relativePattern.normalize('NFC'));
     const root = path.resolve(this.#options.directory, base);
-    if (namesOtherComputer(relative) || !existsSync(root)) return [];
+    if (namesOtherComputer(relativePattern) || !existsSync(root)) return [];
     if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
       throw faultAt(at, `${pattern} ${FAULTS.outside()}`);
     }
@@ -107,11 +107,11 @@ export class SourceFiles {
   #content(form: 'utf8' | 'base64', name: string, at: Located): string {
     const { directory, allowOutside = false } = this.#options;
     const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
-    const relative = withoutScheme(name);
-    if (namesOtherComputer(relative)) throw refuse('is on another computer, or a device');
+    const relativeName = withoutScheme(name);
+    if (namesOtherComputer(relativeName)) throw refuse('is on another computer, or a device');
     try {
       const folder = allowOutside ? undefined : directory;
-      const file = path.resolve(directory, relative);
+      const file = path.resolve(directory, relativeName);
       const { real, fault } = inspectNamedFile(file, folder, MAX_CONVERTED_FILE_BYTES, this.#counted);
       if (fault) throw refuse(FAULTS[fault]());
       const key = `${form}:${real}`;

@@ -71,12 +71,12 @@ export class WorkThread {
   }
 
   #take(worker: Worker, { id, result, refusal, fault }: ThreadReply): void {
-    const waiting = this.#waiting.get(id);
+    const waitingJob = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) worker.unref();
-    if (refusal) waiting?.reject(new ApiError(refusal.status, refusal.message));
-    else if (fault !== undefined) waiting?.reject(new Error(fault));
-    else waiting?.resolve(result);
+    if (refusal) waitingJob?.reject(new ApiError(refusal.status, refusal.message));
+    else if (fault !== undefined) waitingJob?.reject(new Error(fault));
+    else waitingJob?.resolve(result);
   }
 
   #lose(worker: Worker, error: Error): void {

@@ -25,7 +25,7 @@ export async function renderNunjucks(
 ): Promise<NunjucksPrompt[]> {
   const checks = await ctx.checks();
   const code = builtText('assets/render-prompts.js');
-  const rendered: NunjucksPrompt[] = [];
+  const renderedPrompts: NunjucksPrompt[] = [];
   for (let start = 0; start < templates.length; start += MAX_TEMPLATES_AT_ONCE) {
     // Without names, which may hold templates once more.
     const output = templates
@@ -43,9 +43,9 @@ export async function renderNunjucks(
     );
     if ('fault' in result) throw new Error(result.fault);
     const texts = result.value ?? null;
-    rendered.push(...(isJsonList(texts) ? texts.map(nunjucksPrompt) : []));
+    renderedPrompts.push(...(isJsonList(texts) ? texts.map(nunjucksPrompt) : []));
   }
-  return rendered;
+  return renderedPrompts;
 }
 
 function nunjucksPrompt(value: JsonValue): NunjucksPrompt {

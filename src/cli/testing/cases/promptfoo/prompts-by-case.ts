@@ -66,33 +66,33 @@ export async function promptsByTemplate(
   cases: readonly ConvertedCase[],
   { name }: NamedConfiguration,
 ): Promise<CasePrompt[]> {
-  const all = cases.map(({ vars, turn }) => ({
+  const templates = cases.map(({ vars, turn }) => ({
     template: template.text,
     vars: { ...vars, ...(turn?.conversation && { _conversation: [] }) },
   }));
-  const rendered = await renderNunjucks(ctx, all).catch((error: unknown) => {
+  const renderedPrompts = await renderNunjucks(ctx, templates).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
     throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${errorMessage(error)}`);
   });
-  const prompts = rendered.map(({ text, fault }) => ({ text, fault }));
+  const prompts = renderedPrompts.map(({ text, fault }) => ({ text, fault }));
   return await promptsOfTexts(prompts, template, name);
 }
 
 /** Groups cases with the same text as prompt, in their order, without those that have none. */
 async function promptsOfTexts(
   texts: readonly (Pick<NunjucksPrompt, 'text' | 'fault'> | undefined)[],
-  made: PromptProgram | PromptTemplate,
+  promptSource: PromptProgram | PromptTemplate,
   name: string,
 ): Promise<CasePrompt[]> {
   const { promptOfText } = await import('../../../../prompts/foreign/promptfoo/convert.ts');
-  const promptFile = await promptFileMaker(text => promptOfText(text, made, name));
+  const promptFile = await promptFileMaker(text => promptOfText(text, promptSource, name));
   const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
-  for (const [index, rendered] of texts.entries()) {
-    if (rendered === undefined) continue;
-    const key = JSON.stringify(rendered);
+  for (const [index, promptOfCase] of texts.entries()) {
+    if (promptOfCase === undefined) continue;
+    const key = JSON.stringify(promptOfCase);
     const last = prompts.at(-1);
     if (last?.key === key) last.only.add(index);
-    else prompts.push({ key, only: new Set([index]), line: made.line, ...promptFile(rendered) });
+    else prompts.push({ key, only: new Set([index]), line: promptSource.line, ...promptFile(promptOfCase) });
   }
   return prompts;
 }
@@ -100,13 +100,13 @@ async function promptsOfTexts(
 /** Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is never sent. */
 async function promptFileMaker(promptFile: (text: string) => string) {
   const { InvalidPromptFile } = await import('../../../../prompts/findings.ts');
-  const unsent = promptFile('-');
+  const standIn = promptFile('-');
   return ({ text, fault }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'prompt' | 'fault'> => {
-    if (fault !== undefined) return { prompt: unsent, fault: `Nunjucks can't render its prompt: ${fault}` };
+    if (fault !== undefined) return { prompt: standIn, fault: `Nunjucks can't render its prompt: ${fault}` };
     try {
       return { prompt: promptFile(text) };
     } catch (error) {
-      if (error instanceof InvalidPromptFile) return { prompt: unsent, fault: error.what };
+      if (error instanceof InvalidPromptFile) return { prompt: standIn, fault: error.what };
       throw error;
     }
   };

@@ -53,11 +53,11 @@ async function renderTemplates(
   { name }: Place,
 ): Promise<void> {
   if (templates.length === 0) return;
-  const rendered = await renderNunjucks(ctx, templates).catch((error: unknown) => {
+  const renderedPrompts = await renderNunjucks(ctx, templates).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
     throw usageError(`${name}: Nunjucks can't render its values: ${errorMessage(error)}`);
   });
   for (const [index, program] of templates.entries()) {
-    outputs[program.name] = JSON.stringify(rendered[index]);
+    outputs[program.name] = JSON.stringify(renderedPrompts[index]);
   }
 }

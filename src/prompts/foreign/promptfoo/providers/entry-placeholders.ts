@@ -33,12 +33,12 @@ export function convertText(text: string): string | undefined {
   const texts = parts.map((part, index) => {
     if (index % 2 === 1) return `\${env.${part}}`;
     const { pieces, isPlain } = splitNunjucks(part);
-    const joined = pieces.map(piece => {
+    const joinedPieces = pieces.map(piece => {
       if ('text' in piece) return piece.text;
       if (!('input' in piece)) return '';
       return piece.input === 'prompt' ? '${prompt}' : `\${input.${piece.input}}`;
     });
-    return isPlain ? joined.join('') : undefined;
+    return isPlain ? joinedPieces.join('') : undefined;
   });
   return texts.every(part => part !== undefined) ? texts.join('') : undefined;
 }

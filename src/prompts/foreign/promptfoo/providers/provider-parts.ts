@@ -21,12 +21,18 @@ export function providerParts(item: YamlValue): ProviderParts {
   const entries = valuesByKey(item, 'a provider');
   const [only] = entries;
   const isById = entries.size !== 1 || !only || only[0] === 'id';
-  const inner = isById ? entries : valuesByKey(only[1], only[0]);
-  const own = inner.get('id')?.text('id');
-  const written = isById ? own : only[0];
+  const providerEntries = isById ? entries : valuesByKey(only[1], only[0]);
+  const ownId = providerEntries.get('id')?.text('id');
+  const written = isById ? ownId : only[0];
   if (written === undefined) throw faultAt(item, 'a provider needs `id`');
-  inner.delete('id');
-  return { written, id: own ?? written, label: inner.get('label')?.scalar, isById, entries: inner };
+  providerEntries.delete('id');
+  return {
+    written,
+    id: ownId ?? written,
+    label: providerEntries.get('label')?.scalar,
+    isById,
+    entries: providerEntries,
+  };
 }
 
 export function writtenParts(item: YamlValue): ReturnType<typeof providerParts> {

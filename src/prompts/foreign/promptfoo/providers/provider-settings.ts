@@ -32,15 +32,15 @@ export function convertSettings(
   config: ReadonlyMap<string, YamlValue> | undefined,
   conversion: Conversion,
 ): ConvertedSettings {
-  const all: JsonObject[] = [];
+  const settingsOfKeys: JsonObject[] = [];
   let output: JsonObject | undefined;
   for (const [key, entry] of [...(config ?? [])].toSorted(passthroughLast)) {
     if (entry.json() === null) continue;
     const converted = convertSetting(source, key, entry, conversion);
-    all.push(converted.settings ?? {});
+    settingsOfKeys.push(converted.settings ?? {});
     output ??= converted.output;
   }
-  return { settings: Object.assign({}, ...all) as JsonObject, output };
+  return { settings: Object.assign({}, ...settingsOfKeys) as JsonObject, output };
 }
 
 function passthroughLast([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {

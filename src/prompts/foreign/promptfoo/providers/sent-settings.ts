@@ -87,11 +87,11 @@ function sentSettings(id: string): readonly string[] | undefined {
   if (!azure && !id.startsWith('openai:') && !LIKE_CHAT.test(id)) return undefined;
   const isReasoning = azure ? AZURE_THINKS.test(azure.deployment) : THINKS.test(id);
   const unsentByOthers = /gpt-oss/u.test(id) ? ['max_completion_tokens'] : REASONING;
-  const unsent = isReasoning ? ['temperature', ...(azure ? [] : ['max_tokens'])] : unsentByOthers;
+  const unsentSettings = isReasoning ? ['temperature', ...(azure ? [] : ['max_tokens'])] : unsentByOthers;
   const isResponses = azure?.isResponses ?? id.startsWith('openai:responses:');
   const ofHuggingFace = /^(?:huggingface|hf):/u.test(id) ? ['max_new_tokens'] : [];
   const sent = isResponses ? RESPONSES_SETTINGS : [...CHAT_SETTINGS, ...REASONING, ...ofHuggingFace];
-  return sent.filter(key => !unsent.includes(key));
+  return sent.filter(key => !unsentSettings.includes(key));
 }
 
 /** Returns true if promptfoo drops a setting that a model of xAI refuses. */

@@ -54,13 +54,13 @@ export function writeTurn(
   const isConversation = writesConversation(template);
   if (!isConversation && variables.stored.length === 0) return undefined;
   const { storesAs, isAlone } = options;
-  const written = [template, ...[...vars.values()].flat().map(({ text }) => text)];
+  const writtenTexts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
   return {
     test,
     ...(isConversation &&
       isAlone !== true && { conversation: JSON.stringify(metadata['conversationId'] ?? null) }),
     ...(storesAs !== undefined && { storesAs }),
-    takes: variables.stored.filter(name => written.some(text => namesVariable(text, name))),
+    takes: variables.stored.filter(name => writtenTexts.some(text => namesVariable(text, name))),
   };
 }
 

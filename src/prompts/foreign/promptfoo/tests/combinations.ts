@@ -13,11 +13,13 @@ export interface Combination {
 
 /** Returns a combination by number; the last variable changes fastest. */
 export function combinationOfTest(vars: ConfiguredTest['vars'], number: number): Combination {
-  const chosen = chooseValues(vars, number);
-  const resolved = resolveVars(mapValues(chosen, ({ text, json }) => (json === null ? null : text)));
-  const texts = mapValues(chosen, ({ text }, key) => resolved[key] ?? text);
-  const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (texts[key] ?? '') : json));
-  return { chosen, texts, values };
+  const chosenValues = chooseValues(vars, number);
+  const resolved = resolveVars(mapValues(chosenValues, ({ text, json }) => (json === null ? null : text)));
+  const texts = mapValues(chosenValues, ({ text }, key) => resolved[key] ?? text);
+  const values = mapValues(chosenValues, ({ text, json }, key) =>
+    json === text ? (texts[key] ?? '') : json,
+  );
+  return { chosen: chosenValues, texts, values };
 }
 
 function mapValues<V, R>(
@@ -29,12 +31,12 @@ function mapValues<V, R>(
 
 function chooseValues(vars: ConfiguredTest['vars'], number: number): Readonly<Record<string, Variable>> {
   let rest = number;
-  const chosen = [...vars].toReversed().map(([key, values]) => {
+  const chosenPairs = [...vars].toReversed().map(([key, values]) => {
     const value = values[rest % values.length] ?? NO_VALUE;
     rest = Math.floor(rest / values.length);
     return [key, value] as const;
   });
-  return Object.fromEntries(chosen.toReversed());
+  return Object.fromEntries(chosenPairs.toReversed());
 }
 
 const NO_VALUE: Variable = { text: '', json: '' };

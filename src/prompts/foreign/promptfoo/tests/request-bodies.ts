@@ -11,11 +11,11 @@ export function bodyText(
   if (prompt === undefined && /\bprompt\b/u.test(body.template)) {
     return noteBody(body, 'it writes a prompt that is more than a text with variables', conversion);
   }
-  const all = prompt === undefined ? vars : { ...vars, prompt };
-  const text = rendered(body, all, conversion);
+  const variables = prompt === undefined ? vars : { ...vars, prompt };
+  const text = rendered(body, variables, conversion);
   const isMeantAsJson = /^\s*[[{]/u.test(text);
   const escaped =
-    isMeantAsJson && parseJson(text) === undefined ? rendered(body, inJson(all), conversion) : text;
+    isMeantAsJson && parseJson(text) === undefined ? rendered(body, inJson(variables), conversion) : text;
   const json = parseJson(escaped);
   return json === undefined ? text : JSON.stringify(json);
 }

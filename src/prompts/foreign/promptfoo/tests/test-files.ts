@@ -29,11 +29,11 @@ export async function readTestList(
   const tests: ConfiguredTest[] = [];
   for (const item of node.items('tests')) {
     const path = item.isMap ? valuesByKey(item, 'a test').get('path') : undefined;
-    const named = item.scalar;
-    if (named !== undefined && isPassedOver(named, item, conversion)) continue;
+    const namedFile = item.scalar;
+    if (namedFile !== undefined && isPassedOver(namedFile, item, conversion)) continue;
     if (path) tests.push(...(await readTestList(item, conversion)));
-    else if (named === undefined) tests.push(readTest(item, conversion));
-    else tests.push(...(await readTestsFile(named, item, conversion)));
+    else if (namedFile === undefined) tests.push(readTest(item, conversion));
+    else tests.push(...(await readTestsFile(namedFile, item, conversion)));
   }
   return tests;
 }

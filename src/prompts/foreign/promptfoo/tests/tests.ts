@@ -223,12 +223,12 @@ export function jsonVariables({ all }: ConfiguredTests, missable: readonly strin
     kinds.set(name, kind);
   }
   const json = [...kinds].filter(([, { hasJson }]) => hasJson);
-  const missing = missable.filter(name => {
+  const missingNames = missable.filter(name => {
     const { hasJson = false, isAmbiguous = false } = kinds.get(name) ?? {};
     return !hasJson && !isAmbiguous && all.some(({ vars }) => !vars.has(name));
   });
   return {
-    names: [...json.map(([name]) => name), ...new Set(missing)],
+    names: [...json.map(([name]) => name), ...new Set(missingNames)],
     mixed: json.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
   };
 }

@@ -93,7 +93,7 @@ export function noteFreshIds(
   providers: readonly PromptfooProvider[],
   conversion: Conversion,
 ): boolean {
-  const before = conversion.leftOut;
+  const leftOutBefore = conversion.leftOut;
   const tests = all.map(({ vars, asserts, options }) => [[...vars.values()], asserts, options.transform]);
   const asked = providers.map(({ entry, transform }) => [entry, transform]);
   const readsAll = program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
@@ -103,7 +103,7 @@ export function noteFreshIds(
     if (!readsAll && !written.includes(name)) continue;
     conversion.note(at, `\`${name}\` has an id that is new for each run, which has no equivalent`);
   }
-  return conversion.leftOut > before;
+  return conversion.leftOut > leftOutBefore;
 }
 
 function withVars(
@@ -115,11 +115,11 @@ function withVars(
   }: Readonly<Record<'before' | 'after', Readonly<Record<string, JsonValue>>>> & { readonly at: Located },
   conversion: Conversion,
 ): ConfiguredTest {
-  const changed = Object.entries(after).filter(
+  const changedVars = Object.entries(after).filter(
     ([key, value]) => !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
   );
   const values = valuesByKey(
-    parseYaml(JSON.stringify(Object.fromEntries(changed)), at.line, at.file),
+    parseYaml(JSON.stringify(Object.fromEntries(changedVars)), at.line, at.file),
     'vars',
   );
   const made = [...values].map(
