@@ -81,16 +81,16 @@ export class Interrupted extends CliError {
   constructor(
     readonly signal: 'SIGINT' | 'SIGTERM',
     hints: readonly string[] = [],
-    more: { readonly message?: string; readonly data?: unknown; readonly by?: string } = {},
+    options: { readonly message?: string; readonly data?: unknown; readonly by?: string } = {},
   ) {
     const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
-    super(more.message === undefined ? word : `${word}; ${more.message}`, {
+    super(options.message === undefined ? word : `${word}; ${options.message}`, {
       status: 'INTERRUPTED',
       exitCode: signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated,
       hints,
-      data: more.data,
+      data: options.data,
     });
-    this.by = more.by ?? (signal === 'SIGINT' ? 'Ctrl-C' : signal);
+    this.by = options.by ?? (signal === 'SIGINT' ? 'Ctrl-C' : signal);
   }
 }
 

@@ -163,11 +163,11 @@ interface Failing {
   readonly missingSince: number | undefined;
 }
 
-function failingAfter(before: Failing | undefined, error: PromptServiceError, askedAt: number): Failing {
+function failingAfter(failing: Failing | undefined, error: PromptServiceError, askedAt: number): Failing {
   const isMissing = error.httpStatus === 404;
   return {
-    since: before?.since ?? askedAt,
-    missingSince: before?.missingSince ?? (isMissing ? askedAt : undefined),
+    since: failing?.since ?? askedAt,
+    missingSince: failing?.missingSince ?? (isMissing ? askedAt : undefined),
   };
 }
 

@@ -47,14 +47,14 @@ export interface NamedFile {
  * file outside the folder is `outside` too, so that the untrusted file can't find out what exists there.
  *
  * @param folder the folder that must contain it; undefined allows any
- * @param counted counts the file if it may be opened
+ * @param countedFiles counts the file if it may be opened
  * @throws file system errors
  */
 export function inspectNamedFile(
   file: string,
   folder: string | undefined,
   maxBytes: number,
-  counted?: NamedFiles,
+  countedFiles?: NamedFiles,
 ): NamedFile {
   const root = folder === undefined ? undefined : resolveRealPath(folder);
   const real = realPathUnlessLoop(file, root);
@@ -62,7 +62,7 @@ export function inspectNamedFile(
   if (root !== undefined && !isInFolder(root, real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
-  return { real, fault: stats.size > maxBytes ? 'large' : counted?.add(real, stats.size) };
+  return { real, fault: stats.size > maxBytes ? 'large' : countedFiles?.add(real, stats.size) };
 }
 
 /**

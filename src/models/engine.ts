@@ -114,11 +114,11 @@ export interface Engine {
 }
 
 /** Returns a failed result with only an error output. */
-export function failedWith(message: string, plain?: string): EngineResult {
+export function failedWith(message: string, plainMessage?: string): EngineResult {
   const output = {
     type: 'error' as const,
     message,
-    ...(plain !== undefined && plain !== message && { plain }),
+    ...(plainMessage !== undefined && plainMessage !== message && { plain: plainMessage }),
   };
   return { outputs: [output], tokens: 0, failed: true };
 }

@@ -36,13 +36,13 @@ export function labelled(name: string, control: HTMLElement, hint?: string): HTM
 /** Creates a `select` with these options. */
 export function choice(
   options: readonly (readonly [value: string, text: string])[],
-  chosen: string,
+  chosenValue: string,
   properties: Properties = {},
 ): HTMLSelectElement {
   return el(
     'select',
     properties,
-    ...options.map(([value, text]) => el('option', { value, selected: value === chosen }, text)),
+    ...options.map(([value, text]) => el('option', { value, selected: value === chosenValue }, text)),
   );
 }
 

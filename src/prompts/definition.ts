@@ -127,7 +127,7 @@ function textInputConfig({
   type,
   description,
   required,
-  default: standard,
+  default: defaultValue,
   enum: choices,
   schema,
 }: TextInput): TextInputConfig {
@@ -137,7 +137,7 @@ function textInputConfig({
     type,
     ...(description === undefined ? {} : { description }),
     required,
-    ...(standard === undefined ? {} : { default: standard }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
     ...(choices === undefined ? {} : { enum: [...choices] }),
     ...(typeof itemType === 'string' && { items: { type: itemType } }),
   };

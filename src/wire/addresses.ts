@@ -60,10 +60,10 @@ export function withoutTrailingSlashes(address: string): string {
 }
 
 /** Returns true if two URLs are the same address; `localhost` and 127.0.0.1 are one host. */
-export function isSameAddress(one: string, other: string): boolean {
+export function isSameAddress(address: string, otherAddress: string): boolean {
   const plain = (url: string): string =>
     withoutTrailingSlashes(new URL(url).href).replace('://localhost', '://127.0.0.1');
-  return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
+  return URL.canParse(address) && URL.canParse(otherAddress) && plain(address) === plain(otherAddress);
 }
 
 // `URL` has already converted numbers such as 0x7f.1 to dotted form.

@@ -145,10 +145,10 @@ type DroppedJobOutcome = Extract<JobOutcome, { kind: 'dropped' }>;
 
 /** Returns the end of a dropped row if its run was this process's own, which was stopped with it. */
 async function endOfDropped(
-  running: RunningBatch,
+  runningBatch: RunningBatch,
   droppedOutcome: DroppedJobOutcome,
 ): Promise<EndedJobOutcome | DroppedJobOutcome> {
-  const { batch, budget, tally } = running;
+  const { batch, budget, tally } = runningBatch;
   const { runId, facts } = droppedOutcome;
   if (runId === undefined) return droppedOutcome;
   const run = await batch.connection.client.runs.get(runId);

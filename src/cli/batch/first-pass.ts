@@ -114,12 +114,12 @@ class RowCheck {
         'If the rows without a result are new or corrected, add --new-rows.',
       );
     }
-    const [first, ...more] = this.changed.values();
+    const [first, ...furtherRows] = this.changed.values();
     if (first === undefined || changed !== undefined) return undefined;
     return usageError(
-      more.length === 0
+      furtherRows.length === 0
         ? `${rowName(first)} has changed since it was sent: its inputs, version or options differ`
-        : `${rowName(first)} and ${more.length} more have changed since they were sent: their inputs, version or options differ`,
+        : `${rowName(first)} and ${furtherRows.length} more have changed since they were sent: their inputs, version or options differ`,
       'Add --changed run to run such rows again, or --changed skip to keep their results.',
     );
   }
@@ -141,10 +141,10 @@ class RowCheck {
     this.#before.results.drop?.(this.#neverRan);
   }
 
-  async #isChanged(row: SourceRow, sent: SentRow): Promise<boolean> {
-    if (isFaulty(row) || sent.promptVersionId !== this.#batch.promptVersionId) return true;
+  async #isChanged(row: SourceRow, sentRow: SentRow): Promise<boolean> {
+    if (isFaulty(row) || sentRow.promptVersionId !== this.#batch.promptVersionId) return true;
     return prepareRow(this.#ctx, this.#batch, row).then(
-      request => requestDigest(request) !== sent.inputsDigest,
+      request => requestDigest(request) !== sentRow.inputsDigest,
       () => true,
     );
   }

@@ -225,10 +225,10 @@ function hasEnded(state: JobState | undefined): boolean {
 }
 
 /** Warns how many runs may be paid for twice, before they are. */
-function noteDoublePayments(ctx: Context, open: OpenBatch, knownJobs: KnownJobs): void {
-  const { options, results } = open;
+function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: KnownJobs): void {
+  const { options, results } = openBatch;
   const again = [...new Set([...results.states.keys(), ...knownJobs.states.keys()])]
-    .filter(id => plannedRow(open, id, knownJobs).kind === 'create')
+    .filter(id => plannedRow(openBatch, id, knownJobs).kind === 'create')
     .map(
       id =>
         unknownRunStep(knownJobs, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),

@@ -102,14 +102,14 @@ export function rowData(
   row: ComparedRow,
   variants: readonly Variant[],
   budget: Budget,
-  judged?: Judged,
+  judgedCases?: Judged,
 ): object {
   return {
     row: row.row,
     id: row.id,
     verdict: rowVerdict(row),
     inputs: row.inputs,
-    ...(judged && { case: judged.get(row.row)?.case ?? null }),
+    ...(judgedCases && { case: judgedCases.get(row.row)?.case ?? null }),
     results: row.results.map(({ run, seconds, fault }, index) => {
       const { tokens, credits, cost } = measureRun(run, budget);
       return {
@@ -123,7 +123,7 @@ export function rowData(
         credits: credits === undefined ? null : inCredits(credits),
         cost: cost === undefined ? null : dollars(cost),
         seconds,
-        ...(judged && { passed: judged.get(row.row)?.passes[index] ?? null }),
+        ...(judgedCases && { passed: judgedCases.get(row.row)?.passes[index] ?? null }),
         error: fault === undefined ? null : { status: fault.status, message: fault.message },
       };
     }),
@@ -134,7 +134,7 @@ export function rowData(
  * Returns the cells of a row: number, id, verdict, then for each variant run id, status, seconds, tokens, credits and, with
  * expectations, if it passed.
  */
-export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): string[] {
+export function rowCells(row: ComparedRow, budget: Budget, judgedCases?: Judged): string[] {
   return [
     String(row.row),
     row.id,
@@ -147,7 +147,7 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
         seconds?.toFixed(3) ?? '-',
         String(tokens),
         credits === undefined ? '-' : String(inCredits(credits)),
-        ...(judged ? [passedText(judged.get(row.row)?.passes[index]) ?? '-'] : []),
+        ...(judgedCases ? [passedText(judgedCases.get(row.row)?.passes[index]) ?? '-'] : []),
       ];
     }),
   ];

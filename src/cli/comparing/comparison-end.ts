@@ -21,11 +21,11 @@ export function refuseUnfinishedComparison({
 }
 
 /** Returns the error of a comparison that reached the cap, with the number of rows that were not run. */
-function capError(reached: CliError, rows: readonly ComparedRow[]): CliError {
-  const { status, exitCode, data } = reached;
+function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError {
+  const { status, exitCode, data } = capReached;
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
-  const message = `${reached.message}; ${counted(left, 'row')} not done`;
-  return new CliError(message, { status, exitCode, data, hints: [resumeAtCapHint(reached)] });
+  const message = `${capReached.message}; ${counted(left, 'row')} not done`;
+  return new CliError(message, { status, exitCode, data, hints: [resumeAtCapHint(capReached)] });
 }
 
 /** Throws if rows of a comparison were not run. @throws {CliError} the fault that stopped them, with their number */

@@ -110,7 +110,7 @@ function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] 
 async function resultParts(
   ctx: Context,
   result: VariantResult,
-  first: VariantResult | undefined,
+  firstResult: VariantResult | undefined,
 ): Promise<GridPart[]> {
   const text = shownText(result);
   const media = (result.run?.outputs ?? [])
@@ -119,10 +119,13 @@ async function resultParts(
   if (result.fault !== undefined) return [{ kind: 'error', text }];
   if (text === '') return media;
   const isWhole =
-    first === undefined || first === result || !variantSucceeded(first) || !variantSucceeded(result);
+    firstResult === undefined ||
+    firstResult === result ||
+    !variantSucceeded(firstResult) ||
+    !variantSucceeded(result);
   const part: GridPart = isWhole
     ? { kind: 'text', text }
-    : { kind: 'difference', parts: await differences(ctx, shownText(first), text, 'words') };
+    : { kind: 'difference', parts: await differences(ctx, shownText(firstResult), text, 'words') };
   return [part, ...media];
 }
 

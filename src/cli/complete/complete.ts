@@ -148,11 +148,11 @@ async function candidatesFor(
 /** Returns the source of candidates, and the part of the word before them. */
 function chooseSource(
   call: TypedCommand,
-  current: string,
+  currentWord: string,
 ): { readonly source: CandidateSource; readonly prefix: string } {
   if (call.open !== undefined) return { source: candidateSource(call.open.completes), prefix: '' };
-  if (isFlag(current) && !call.onlyOperands) {
-    const carried = flagWithValue(current, call.flags);
+  if (isFlag(currentWord) && !call.onlyOperands) {
+    const carried = flagWithValue(currentWord, call.flags);
     if (carried === undefined) return { source: flagNames, prefix: '' };
     return { source: candidateSource(carried.flag.completes), prefix: carried.prefix };
   }

@@ -102,15 +102,15 @@ export class Budget {
   /**
    * Counts the spending of an earlier invocation. Reads the credits of its runs from the list only under a cap.
    *
-   * @param lost the journal ids of creations that may have made a run of unknown id
+   * @param lostIds the journal ids of creations that may have made a run of unknown id
    */
-  resume(connection: Connection, runs: Iterable<EarlierRun>, lost: Iterable<string>): void {
+  resume(connection: Connection, runs: Iterable<EarlierRun>, lostIds: Iterable<string>): void {
     for (const { promptVersionId = '', ...run } of runs) {
       const kind = costKey(connection, { promptVersionId });
       this.#spending.add({ ...run, connection, kind, isListed: this.#room.isCapped });
       this.#runsBefore.add(run.runId);
     }
-    this.#room.keepForEarlier(lost);
+    this.#room.keepForEarlier(lostIds);
   }
 
   /** Stops counting creations of an earlier invocation that made no run. */

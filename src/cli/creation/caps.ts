@@ -121,11 +121,11 @@ function plainNumber(unit: keyof Caps, amount: number): string {
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
 }
 
-/** Returns the hint that resumes a command which a cap stopped. @param reached the error of `capReached` */
-export function resumeAtCapHint(reached: Pick<CliError, 'data'>): string {
-  const flag = textAt(reached.data, 'flag') ?? '';
-  if (textAt(reached.data, 'awaits') !== undefined) return 'To continue, add --resume to the same command.';
-  return textAt(reached.data, 'spent') === undefined
+/** Returns the hint that resumes a command which a cap stopped. @param capError the error of `capReached` */
+export function resumeAtCapHint(capError: Pick<CliError, 'data'>): string {
+  const flag = textAt(capError.data, 'flag') ?? '';
+  if (textAt(capError.data, 'awaits') !== undefined) return 'To continue, add --resume to the same command.';
+  return textAt(capError.data, 'spent') === undefined
     ? `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`
     : `To continue, add --resume and ${flag} <more> to the same command.`;
 }

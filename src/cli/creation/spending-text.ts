@@ -14,16 +14,16 @@ export function hasPaidCredits({ runs, models }: Totals): boolean {
  * @param options `isCapped`: true under a cap on credits, which counts those of the embedded service too
  */
 export function spendingText(totals: Totals, { isCapped = false } = {}): string[] {
-  const { models, tokens, tokensUnknown, ...all } = totals;
-  if (all.runs === 0) return [];
-  const sums = isCapped ? all : { ...all, ...withoutOwnCredits(totals) };
+  const { models, tokens, tokensUnknown, ...otherTotals } = totals;
+  if (otherTotals.runs === 0) return [];
+  const sums = isCapped ? otherTotals : { ...otherTotals, ...withoutOwnCredits(totals) };
   const lines = models.map(({ model, tokens: used, ...own }) => {
     const counts = used && `${counted(used.input, 'token')} in (${used.cached} cached), ${used.output} out`;
     const amounts = sumsText(own, { isHere: true, withCredits: isCapped });
     return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });
   const tokenText =
-    tokensUnknown === all.runs
+    tokensUnknown === otherTotals.runs
       ? 'an unknown number of tokens'
       : `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
   const amounts = sumsText(sums, {

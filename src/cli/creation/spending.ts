@@ -70,22 +70,22 @@ export class Spending {
   }
 
   /** Counts a run, made by this invocation or an earlier one. */
-  add({ runId, connection, kind = '', estimate = UNKNOWN_ESTIMATE, tokens, ...known }: MadeRun): void {
+  add({ runId, connection, kind = '', estimate = UNKNOWN_ESTIMATE, tokens, ...knownAmounts }: MadeRun): void {
     const former = this.#runs.get(runId);
     if (former !== undefined) {
       former.tokens = tokens ?? former.tokens;
       return;
     }
     const isHere = connection?.costs !== undefined;
-    const isListed = !isHere && known.isListed !== false;
+    const isListed = !isHere && knownAmounts.isListed !== false;
     const unknown = { credits: undefined, cost: undefined, counted: undefined };
     const run = { runId, connection, kind, estimate, tokens, isListed, ...unknown };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
     if (isHere) for (const runs of [this.#unknown.cost, this.#uncounted]) runs.add(run);
-    this.#settle(run, 'credits', known.credits);
-    this.#settle(run, 'cost', known.cost);
-    if (isListed && known.credits === undefined) this.#hasUnreadCredits = true;
+    this.#settle(run, 'credits', knownAmounts.credits);
+    this.#settle(run, 'cost', knownAmounts.cost);
+    if (isListed && knownAmounts.credits === undefined) this.#hasUnreadCredits = true;
   }
 
   spentOn(runId: string): RunSpend {

@@ -125,10 +125,10 @@ const ASK: Readonly<Record<QuestionKind, Ask>> = {
 };
 
 async function unlessEmpty(
-  asking: Promise<string>,
+  question: Promise<string>,
   defaultValue: string | undefined,
 ): Promise<string | undefined> {
-  const answer = await asking;
+  const answer = await question;
   return answer === '' && defaultValue === undefined ? undefined : answer;
 }
 

@@ -127,11 +127,15 @@ function unknownValue(
 }
 
 // The JSON form of an error has no hints, so the accepted values are its data too.
-function optionRefusal(message: string, hints: readonly string[], accepted: readonly string[]): CliError {
+function optionRefusal(
+  message: string,
+  hints: readonly string[],
+  acceptedValues: readonly string[],
+): CliError {
   return new CliError(message, {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,
     hints,
-    data: { accepted },
+    data: { accepted: acceptedValues },
   });
 }

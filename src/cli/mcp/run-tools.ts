@@ -117,10 +117,10 @@ async function createAndFollow(
     if (hint !== lastHint) ctx.io.error(hint);
     lastHint = hint;
   };
-  return await withProgress(ctx, connection, identity, call, async ended => {
+  return await withProgress(ctx, connection, identity, call, async endSignal => {
     // The run of a cancelled call continues until the session ends. All calls of a session listen to its signal.
     for (const signal of [call.signal, withoutListenerLimit(ctx.signal)]) {
-      signal.addEventListener('abort', () => void noteRun(), { signal: ended });
+      signal.addEventListener('abort', () => void noteRun(), { signal: endSignal });
     }
     const creation = await createAndWait(ctx, connection, request, {
       reservation: call.reservation,

@@ -119,10 +119,10 @@ export function rowBuffer<T>(noun: string, flag?: string): RowBuffer<T> {
   let size = 0;
   return {
     rows,
-    add: more => {
-      size += JSON.stringify(more).length;
+    add: pageRows => {
+      size += JSON.stringify(pageRows).length;
       if (size > MAX_BUFFERED_BYTES) throw listTooLarge(noun, flag);
-      for (const row of more) rows.push(row);
+      for (const row of pageRows) rows.push(row);
     },
   };
 }

@@ -87,10 +87,10 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
  * Prints a text: piped, its exact bytes, plus a newline at the end if it lacks one. Of a streamed text, prints only the
  * rest, unless the final text differs.
  */
-async function printText({ io }: Context, text: string, printed: string): Promise<void> {
-  const isSame = text.startsWith(printed);
-  if (!isSame && !printed.endsWith('\n')) await io.out('\n');
-  const rest = isSame ? text.slice(printed.length) : text;
+async function printText({ io }: Context, text: string, printedText: string): Promise<void> {
+  const isSame = text.startsWith(printedText);
+  if (!isSame && !printedText.endsWith('\n')) await io.out('\n');
+  const rest = isSame ? text.slice(printedText.length) : text;
   const shown = io.stdout.isTerminal ? escapeControls(rest) : rest;
   await io.out(text.endsWith('\n') ? shown : `${shown}\n`);
 }

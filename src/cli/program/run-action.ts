@@ -69,7 +69,7 @@ async function checkQueryFlag(ctx: Context): Promise<void> {
 }
 
 /** Returns the result of a command. After an interrupt it has a short time to stop; then it is abandoned. */
-async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
+async function withGracePeriod<T>(signal: AbortSignal, action: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = (): void => {};
   const stuck = new Promise<never>((_, reject) => {
@@ -79,7 +79,7 @@ async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Pro
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
   });
-  return Promise.race([running, stuck]).finally(() => {
+  return Promise.race([action, stuck]).finally(() => {
     clearTimeout(timer);
     // Node keeps a signal that follows others, and everything that its listeners refer to, as long as it has listeners.
     signal.removeEventListener('abort', onAbort);

@@ -93,10 +93,13 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     return this.#ask(signal, place => password(config, place));
   }
 
-  choice<T>({ choices, default: selected, ...question }: ChoiceQuestion<T>, signal: AbortSignal): Promise<T> {
+  choice<T>(
+    { choices, default: defaultChoice, ...question }: ChoiceQuestion<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     const config = {
       ...this.#config(question, ['type', 'to find']),
-      ...(selected !== undefined && { default: selected }),
+      ...(defaultChoice !== undefined && { default: defaultChoice }),
     };
     if (choices.length <= MAX_LISTED_LINES) {
       const shown = choices.map(choice => this.#shownChoice(choice));

@@ -141,10 +141,10 @@ class ServiceRecorder implements Recorder {
   async #recordPassing(
     creation: RecordedRequest,
     answer: RecordedAnswer,
-    masked: MaskSecrets,
+    maskSecrets: MaskSecrets,
   ): Promise<void> {
     const earlier = await this.#directory.read(RecordingDirectory.fileName(creation));
-    if (earlier === undefined) await this.#recordCreation(creation, answer, masked);
+    if (earlier === undefined) await this.#recordCreation(creation, answer, maskSecrets);
   }
 
   /** Writes the recording of a creation, unless its run continues: a later poll returns its end. */

@@ -159,14 +159,14 @@ export class RecordingDirectory {
   /**
    * Checks the digests of a recording's media.
    *
-   * @param checked digests that were already checked; adds to it
+   * @param checkedFiles digests that were already checked; adds to it
    * @throws {CliError} CONFIG_ERROR that names the recording
    */
-  async checkMedia(file: string, media: readonly RecordedMedia[], checked: Set<string>): Promise<void> {
+  async checkMedia(file: string, media: readonly RecordedMedia[], checkedFiles: Set<string>): Promise<void> {
     if (media.length > MAX_MEDIA) throw this.#damaged(file, `it names more than ${MAX_MEDIA} media`);
     for (const { sha256 } of media) {
-      if (!checked.has(sha256)) await this.#checkMedium(file, sha256);
-      checked.add(sha256);
+      if (!checkedFiles.has(sha256)) await this.#checkMedium(file, sha256);
+      checkedFiles.add(sha256);
     }
   }
 

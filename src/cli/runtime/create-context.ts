@@ -138,12 +138,12 @@ async function openTasks(): Promise<PromptTasks> {
 }
 
 /** Opens something at its first use, and then returns it again. `opened` returns undefined before that. */
-function openOnce<T>(first: () => Promise<T>): {
+function openOnce<T>(openFirst: () => Promise<T>): {
   readonly open: () => Promise<T>;
   readonly opened: () => Promise<T> | undefined;
 } {
   let opened: Promise<T> | undefined;
-  return { open: () => (opened ??= first()), opened: () => opened };
+  return { open: () => (opened ??= openFirst()), opened: () => opened };
 }
 
 /** The machine's clock and random numbers. */
@@ -183,13 +183,13 @@ function startTimeLimit(
 async function colouredIo(
   { streams, env }: Surroundings,
   globals: GlobalOptions,
-  plain: PlainIo,
+  uncolouredIo: PlainIo,
 ): Promise<Io> {
   const [paint, paintErr] = await Promise.all([
     paintFor(colourLevel(streams.stdout, env, { isAllowed: globals.color })),
     paintFor(colourLevel(streams.stderr, env, { isAllowed: globals.color })),
   ]);
-  return completeIo(plain, { quiet: globals.quiet, paint, paintErr });
+  return completeIo(uncolouredIo, { quiet: globals.quiet, paint, paintErr });
 }
 
 /** Returns functions that open connections on first use, and one that closes them all. */

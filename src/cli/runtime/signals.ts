@@ -55,17 +55,17 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
     if (endsBySignal) source.kill(source.pid, signal);
     else source.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
   };
-  const onSignal = (received: ReceivedSignal): void => {
-    const since = now() - (receivedAt.get(received) ?? Number.NEGATIVE_INFINITY);
-    receivedAt.set(received, now());
+  const onSignal = (signalName: ReceivedSignal): void => {
+    const since = now() - (receivedAt.get(signalName) ?? Number.NEGATIVE_INFINITY);
+    receivedAt.set(signalName, now());
     if (since < ECHO_MS) return;
-    const signal = received === 'SIGINT' ? received : 'SIGTERM';
+    const signal = signalName === 'SIGINT' ? signalName : 'SIGTERM';
     const handler = handlers.at(-1);
     if (handler !== undefined) handler(signal);
     else if (controller.signal.aborted) endAtOnce(signal);
     else {
       endUnlessEnded(() => endAtOnce(signal));
-      controller.abort(new Interrupted(signal, [], received === 'SIGINT' ? {} : { by: received }));
+      controller.abort(new Interrupted(signal, [], signalName === 'SIGINT' ? {} : { by: signalName }));
     }
   };
   for (const signal of ENDING_SIGNALS) source.on(signal, onSignal);

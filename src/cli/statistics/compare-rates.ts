@@ -59,10 +59,10 @@ function pText(p: number): string {
  * R. G. Newcombe, "Interval estimation for the difference between independent proportions", 1998
  * (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
  */
-export function caseDifferenceInterval(before: CaseRuns, after: CaseRuns): Interval {
-  const [old, now] = [passRate(before), passRate(after)];
-  const [oldLow, oldHigh] = rateInterval(before);
-  const [nowLow, nowHigh] = rateInterval(after);
+export function caseDifferenceInterval(runsBefore: CaseRuns, runsAfter: CaseRuns): Interval {
+  const [old, now] = [passRate(runsBefore), passRate(runsAfter)];
+  const [oldLow, oldHigh] = rateInterval(runsBefore);
+  const [nowLow, nowHigh] = rateInterval(runsAfter);
   const down = Math.hypot(now - nowLow, oldHigh - old);
   const up = Math.hypot(nowHigh - now, old - oldLow);
   return clampInterval([now - old - down, now - old + up], -1, 1);

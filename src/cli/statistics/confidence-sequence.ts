@@ -14,14 +14,14 @@ const MAX_FURTHER_RUNS = 10_000;
  * Returns the logarithm of the evidence against a true rate r, in either direction: of 1/((n+1)·C(n,s)·rˢ·(1−r)ⁿ⁻ˢ) for
  * s of n answers.
  *
- * @param passed the number of passed answers; may be a fraction, for an expected number
+ * @param passedRuns the number of passed answers; may be a fraction, for an expected number
  */
-function evidenceAgainst(rate: number, passed: number, runs: number): number {
+function evidenceAgainst(rate: number, passedRuns: number, runs: number): number {
   return (
     -Math.log(runs + 1) -
-    logChoices(runs, passed) -
-    powerLog(rate, passed) -
-    powerLog(1 - rate, runs - passed)
+    logChoices(runs, passedRuns) -
+    powerLog(rate, passedRuns) -
+    powerLog(1 - rate, runs - passedRuns)
   );
 }
 
@@ -73,10 +73,10 @@ export function goodRunsNeeded(required: number): number {
  *
  * @returns undefined if it would be more than 10,000
  */
-export function furtherRunsNeeded(required: number, passed: number, runs: number): number | undefined {
+export function furtherRunsNeeded(required: number, passedRuns: number, runs: number): number | undefined {
   const decides = (further: number) => {
     const all = runs + further;
-    return isDecided(required, (passed / runs) * all, all);
+    return isDecided(required, (passedRuns / runs) * all, all);
   };
   if (!decides(MAX_FURTHER_RUNS)) return undefined;
   return firstFrom(1, decides);

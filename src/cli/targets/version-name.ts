@@ -21,12 +21,12 @@ import { isLocalService, unlessNotFound } from './not-found.ts';
 export async function versionByBeginning(
   connection: Connection,
   prompt: { readonly slug: string; readonly promptId: string },
-  beginning: string,
+  versionName: string,
   signal: AbortSignal,
 ): Promise<string> {
-  if (isUuid(beginning)) return versionById(connection, prompt, beginning, signal);
+  if (isUuid(versionName)) return versionById(connection, prompt, versionName, signal);
   const { versions } = await connection.client.versions.list(prompt.promptId, { signal });
-  return versionListedOrOlder(connection, { ...prompt, versions }, beginning, signal);
+  return versionListedOrOlder(connection, { ...prompt, versions }, versionName, signal);
 }
 
 /** Like `versionByBeginning`, for a list of versions that was already fetched. */
@@ -66,13 +66,13 @@ async function versionById(
 }
 
 /** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
-function versionAmong(versions: readonly PromptVersionEntry[], beginning: string, slug: string): string {
-  const versionOfLabel = versions.find(({ labels }) => listAt(labels).includes(beginning));
+function versionAmong(versions: readonly PromptVersionEntry[], versionName: string, slug: string): string {
+  const versionOfLabel = versions.find(({ labels }) => listAt(labels).includes(versionName));
   if (versionOfLabel !== undefined) return versionOfLabel.promptVersionId;
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
-  const matchingIds = beginning === '' ? [] : ids.filter(id => id.startsWith(beginning.toLowerCase()));
+  const matchingIds = versionName === '' ? [] : ids.filter(id => id.startsWith(versionName.toLowerCase()));
   const [matchingId, ...furtherIds] = matchingIds;
-  const quotedName = JSON.stringify(beginning);
+  const quotedName = JSON.stringify(versionName);
   if (matchingId === undefined) {
     const isComplete = ids.length < MAX_VERSIONS;
     throw notFoundError(
@@ -83,7 +83,7 @@ function versionAmong(versions: readonly PromptVersionEntry[], beginning: string
   }
   if (furtherIds.length === 0) return matchingId;
   throw usageError(
-    `several versions of ${slug} begin with ${beginning}`,
+    `several versions of ${slug} begin with ${versionName}`,
     `Give more of the id: ${matchingIds.join(', ')}`,
   );
 }

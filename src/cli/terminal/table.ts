@@ -168,10 +168,10 @@ function totalWidth(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function cutInMiddle(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const end = Math.ceil((most - 1) / 2);
-  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+function cutInMiddle(text: string, maxWidth: number): string {
+  if (text.length <= maxWidth) return text;
+  const end = Math.ceil((maxWidth - 1) / 2);
+  return `${text.slice(0, maxWidth - 1 - end)}…${text.slice(text.length - end)}`;
 }
 
 function withShortIds(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[][] {

@@ -24,11 +24,11 @@ export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[])
 /** Prints the results and writes the requested reports. */
 export async function reportTests(
   ctx: Context,
-  unexplained: readonly EntryResult[],
+  unexplainedResults: readonly EntryResult[],
   outputs: readonly ReportOutput[],
   material: ReportMaterial,
 ): Promise<void> {
-  const results = await withReasons(ctx, unexplained, material.summary);
+  const results = await withReasons(ctx, unexplainedResults, material.summary);
   for (const { reporter, out } of outputs) {
     if (out !== undefined) await writeTestReport(ctx, out, reportText(results, reporter, material));
   }

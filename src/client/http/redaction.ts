@@ -20,28 +20,29 @@ export class Redaction {
 
   /**
    * Returns a JSON value with the key masked in every string, field names included. Returns the same object if it doesn't
-   * hold the key. Fields named `kept` are not masked.
+   * hold the key. Fields named `unmaskedField` are not masked.
    */
-  value<T>(value: T, kept?: string): T {
-    return this.#isIn(value, kept) ? (this.#masked(value, kept) as T) : value;
+  value<T>(value: T, unmaskedField?: string): T {
+    return this.#isIn(value, unmaskedField) ? (this.#masked(value, unmaskedField) as T) : value;
   }
 
-  #isIn(value: unknown, kept: string | undefined): boolean {
+  #isIn(value: unknown, unmaskedField: string | undefined): boolean {
     if (typeof value === 'string') return this.text(value) !== value;
     if (typeof value !== 'object' || value === null) return false;
-    if (Array.isArray(value)) return value.some(entry => this.#isIn(entry, kept));
+    if (Array.isArray(value)) return value.some(entry => this.#isIn(entry, unmaskedField));
     return Object.entries(value).some(
-      ([name, entry]) => this.text(name) !== name || (name !== kept && this.#isIn(entry, kept)),
+      ([name, entry]) =>
+        this.text(name) !== name || (name !== unmaskedField && this.#isIn(entry, unmaskedField)),
     );
   }
 
-  #masked(value: unknown, kept: string | undefined): unknown {
+  #masked(value: unknown, unmaskedField: string | undefined): unknown {
     if (typeof value === 'string') return this.text(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map(entry => this.#masked(entry, kept));
+    if (Array.isArray(value)) return value.map(entry => this.#masked(entry, unmaskedField));
     const fields = Object.entries(value).map(([name, entry]: [string, unknown]) => [
       this.text(name),
-      name === kept ? entry : this.#masked(entry, kept),
+      name === unmaskedField ? entry : this.#masked(entry, unmaskedField),
     ]);
     return Object.fromEntries(fields) as unknown;
   }

@@ -51,10 +51,10 @@ class UndiciTransport implements Transport {
   readonly #fresh: Agents;
   readonly #onClose: () => void;
 
-  constructor(request: typeof send, reused: Agents, fresh: Agents, onClose: () => void) {
+  constructor(request: typeof send, reusedAgents: Agents, freshAgents: Agents, onClose: () => void) {
     this.#send = request;
-    this.#reused = reused;
-    this.#fresh = fresh;
+    this.#reused = reusedAgents;
+    this.#fresh = freshAgents;
     this.#onClose = onClose;
   }
 

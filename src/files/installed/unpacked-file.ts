@@ -37,16 +37,16 @@ export function packedInExecutable(name: string): PackedFile {
  *
  * @throws {Error} if no folder works; the message names each
  */
-export function useUnpacked<T>(packed: PackedFile, use: (file: string) => T, env: Env = process.env): T {
+export function useUnpacked<T>(packedFile: PackedFile, use: (file: string) => T, env: Env = process.env): T {
   const faults: string[] = [];
   for (const place of placesToUnpack(env)) {
     try {
-      return use(unpack(packed, path.join(place, packed.digest)));
+      return use(unpack(packedFile, path.join(place, packedFile.digest)));
     } catch (error) {
       faults.push(`${place}: ${errorMessage(error)}`);
     }
   }
-  throw new Error(`${packed.name} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
+  throw new Error(`${packedFile.name} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
 }
 
 /** Returns the folders for unpacked files: the user's cache, then one below the temporary folder. */
@@ -57,12 +57,12 @@ export function placesToUnpack(env: Env): string[] {
 }
 
 /** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */
-function unpack(packed: PackedFile, folder: string): string {
+function unpack(packedFile: PackedFile, folder: string): string {
   makeDirectory(folder, 0o700);
   requireOwnFolder(path.dirname(folder));
   if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
-  const file = path.join(folder, packed.name);
-  if (!isUnpacked(file, packed)) replace(file, packed);
+  const file = path.join(folder, packedFile.name);
+  if (!isUnpacked(file, packedFile)) replace(file, packedFile);
   return file;
 }
 
@@ -87,17 +87,17 @@ function isUnpacked(file: string, { digest }: PackedFile): boolean {
 }
 
 /** Writes a temporary file and renames it, because another process may have the damaged one mapped. */
-function replace(file: string, packed: PackedFile): void {
+function replace(file: string, packedFile: PackedFile): void {
   const part = `${file}.${process.pid}`;
   try {
     rmSync(part, { force: true });
-    writeFileSync(part, packed.read(), { mode: 0o600, flag: 'wx', flush: true });
+    writeFileSync(part, packedFile.read(), { mode: 0o600, flag: 'wx', flush: true });
     if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true });
     renameOverSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
     // Windows does not replace a file that another process has loaded. It serves if its content is right.
-    if (!['EACCES', 'EBUSY', 'EPERM'].includes(errorCode(error) ?? '') || !isUnpacked(file, packed)) {
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(errorCode(error) ?? '') || !isUnpacked(file, packedFile)) {
       throw error;
     }
   }

@@ -24,24 +24,24 @@ export function refuseMissingModel({ name, models }: MissingModel): string {
 }
 
 /** Explains to the owner of models.yaml why a model doesn't exist, and how to add it. */
-export function explainMissingModel(missing: MissingModel): string {
-  const { name, models, configured, isUnreadable, described, named } = missing;
-  if (name.trim() === '') return refuseMissingModel(missing);
+export function explainMissingModel(missingModel: MissingModel): string {
+  const { name, models, configured, isUnreadable, described, named } = missingModel;
+  if (name.trim() === '') return refuseMissingModel(missingModel);
   const refusal = `the model \`${name}\` does not exist`;
   if (isUnreadable) return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
   if (described.brokenNames.has(name)) {
     const file = named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
     return `${refusal}: its entry in ${file} is invalid`;
   }
-  if (name.includes('/')) return explainMissingAtProvider(missing, refusal);
-  if (didYouMean(name, models) !== '') return refuseMissingModel(missing);
+  if (name.includes('/')) return explainMissingAtProvider(missingModel, refusal);
+  if (didYouMean(name, models) !== '') return refuseMissingModel(missingModel);
   if (/^(?:sonnet|opus|haiku)$/u.test(name)) {
     return `${refusal}: only Claude Code knows it; give a model with -m, or ${aliasAdvice(name)}`;
   }
   const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
   const prefixed = prefixes.map(provider => `${provider}/${name}`);
   return [
-    refuseMissingModel(missing),
+    refuseMissingModel(missingModel),
     `with its provider in front, such as ${prefixed.join(', ')}, it needs no entry in models.yaml`,
     'promptrun models discover writes the models of your endpoints to models.yaml',
   ].join('; ');

@@ -48,13 +48,13 @@ export function isDeclared(item: YamlValue): boolean {
  */
 export function readDeclared(
   item: YamlValue,
-  here: string,
+  folder: string,
 ): { readonly fields: YamlFields; readonly declared: DeclaredModel } {
   const isProgram = item.entries('a model').some(({ key }) => key === 'program');
   const fields = isProgram
     ? YamlFields.of(item, 'a model that is a program', PROGRAM_FIELDS)
     : YamlFields.of(item, 'a model that is an address', ADDRESS_FIELDS);
-  const common = { here, timeoutMs: readTimeout(fields), ...readAnswerFields(fields) };
+  const common = { here: folder, timeoutMs: readTimeout(fields), ...readAnswerFields(fields) };
   return {
     fields,
     declared: isProgram ? { ...common, ...readProgram(fields) } : { ...common, ...readAddress(fields) },

@@ -49,10 +49,13 @@ export async function readModelsFile({ dataDir, env }: ModelSources) {
 export async function readNamedModels(
   { modelsFile, declaredModels = [] }: Pick<ModelSources, 'modelsFile' | 'declaredModels'>,
   base: ModelsFile,
-  known: readonly Provider[],
+  builtInProviders: readonly Provider[],
 ): Promise<ModelsFile> {
   const described = new Set(base.providers.map(({ name }) => name));
-  const predefinedProviders = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
+  const predefinedProviders = [
+    ...builtInProviders.filter(({ name }) => !described.has(name)),
+    ...base.providers,
+  ];
   const texts = declaredModels.map(({ text, file }) =>
     asConfigured(parseModelsFile(text, file, predefinedProviders)),
   );
@@ -83,13 +86,20 @@ export async function checkModelsFile(sources: ModelSources): Promise<void> {
 /**
  * Reads `models.yaml`. Leaves out entries with a fault, but no others.
  *
- * @param predefined the providers that it may use without describing them
+ * @param predefinedProviders the providers that it may use without describing them
  * @throws {InvalidModelsFile} if it is not YAML, or not a map
  */
-export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
+export function parseModelsFile(
+  text: string,
+  file: string,
+  predefinedProviders: readonly Provider[],
+): ModelsFile {
   const faults: FileFault[] = [];
   const readEntry = collectFault(faults, () =>
-    readValidEntries(text.replace(/^\uFEFF/, ''), predefined, { faults, folder: path.dirname(file) }),
+    readValidEntries(text.replace(/^\uFEFF/, ''), predefinedProviders, {
+      faults,
+      folder: path.dirname(file),
+    }),
   );
   const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
   if (!readEntry) throw new InvalidModelsFile(inOrder);
@@ -115,15 +125,19 @@ interface ModelsFileContext {
 
 function readValidEntries(
   text: string,
-  predefined: readonly Provider[],
+  predefinedProviders: readonly Provider[],
   context: ModelsFileContext,
 ): Omit<ModelsFile, 'faults'> {
   const { faults } = context;
   const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
     faults,
   });
-  const { providers, brokenProviders } = readProviders(fields.value('providers'), predefined, faults);
-  const usable = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
+  const { providers, brokenProviders } = readProviders(
+    fields.value('providers'),
+    predefinedProviders,
+    faults,
+  );
+  const usable = new Map([...predefinedProviders, ...providers].map(provider => [provider.name, provider]));
   for (const name of brokenProviders) usable.delete(name);
   const { models, brokenModels } = readFileModels(fields.value('models'), usable, context);
   const { aliases, brokenAliases } = readAliases(
@@ -137,11 +151,11 @@ function readValidEntries(
 
 function readProviders(
   value: YamlValue | undefined,
-  predefined: readonly Provider[],
+  predefinedProviders: readonly Provider[],
   faults: FileFault[],
 ): { readonly providers: Provider[]; readonly brokenProviders: ReadonlySet<string> } {
   const entries = readList(faults, value, list => list.entries('providers', faults));
-  const known = new Map(predefined.map(provider => [provider.name, provider]));
+  const known = new Map(predefinedProviders.map(provider => [provider.name, provider]));
   const providers = entries.flatMap(entry => collectFault(faults, () => readProvider(entry, known)) ?? []);
   const read = new Set(providers.map(({ name }) => name));
   const broken = entries.map(({ key }) => key).filter(key => !read.has(key));

@@ -15,15 +15,15 @@ const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 /**
  * Reads an entry of `providers`. One with the name of a known provider inherits the fields that it does not set.
  *
- * @param known the known providers, with the addresses of the environment
+ * @param knownByName the known providers, with the addresses of the environment
  * @throws {FileFault} if the entry is invalid
  */
 export function readProvider(
   { key: name, line, value }: YamlEntry,
-  known: ReadonlyMap<string, Provider> = new Map(),
+  knownByName: ReadonlyMap<string, Provider> = new Map(),
 ): Provider {
   const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
-  const base = known.get(providerName(name));
+  const base = knownByName.get(providerName(name));
   const writtenUrl = readBaseUrl(fields, base);
   const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
   const headers = fields.value('headers');
@@ -67,14 +67,14 @@ function knownAddress(
 
 /** Returns the address in the file, and the interface that the file names or the address implies. */
 function writtenAddress(
-  written: string,
+  address: string,
   engine: InterfaceName | undefined,
   base: Provider | undefined,
 ): AddressAndInterface {
   const data = base && providerData(base.name);
   const engineName = engine ?? data?.engine ?? 'openai';
   const form = { name: base?.name ?? '', engine: engineName, baseUrl: data?.baseUrl ?? '' };
-  const baseUrl = normalisedBaseUrl(written, form);
+  const baseUrl = normalisedBaseUrl(address, form);
   return withoutUndefined({
     baseUrl,
     engine: engine ?? (data ? interfaceAt(data, baseUrl) : engineName),

@@ -60,11 +60,11 @@ function wasNotSent(error: unknown, code: string | undefined): boolean {
 }
 
 /** Returns the innermost cause, which says most; if several addresses failed, that of the last. */
-function innermostCause(thrown: unknown): unknown {
-  if (thrown instanceof AggregateError && thrown.errors.length > 0) {
-    return innermostCause(thrown.errors.at(-1));
+function innermostCause(error: unknown): unknown {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return innermostCause(error.errors.at(-1));
   }
-  return thrown instanceof Error && thrown.cause !== undefined ? innermostCause(thrown.cause) : thrown;
+  return error instanceof Error && error.cause !== undefined ? innermostCause(error.cause) : error;
 }
 
 function describeHost(baseUrl: string): string {

@@ -26,12 +26,12 @@ export function providerAddress(data: ProviderData, env: Env): ProviderAddress {
   return host ? atOllamaHost(host, data) : fillPlaceholder(data, variable, env);
 }
 
-function movedTo(written: string, variable: string, data: ProviderData): ProviderAddress {
-  const fault = baseUrlFault(written);
+function movedTo(address: string, variable: string, data: ProviderData): ProviderAddress {
+  const fault = baseUrlFault(address);
   if (fault !== undefined) {
-    return { baseUrl: written, isMoved: true, variable, fault: `${variable} ${fault}` };
+    return { baseUrl: address, isMoved: true, variable, fault: `${variable} ${fault}` };
   }
-  const baseUrl = normalisedBaseUrl(written, data);
+  const baseUrl = normalisedBaseUrl(address, data);
   return { baseUrl, isMoved: baseUrl !== data.baseUrl, variable };
 }
 

@@ -175,8 +175,8 @@ function readEvaluatorChoice(item: YamlValue): { choice: string; score: number }
   return { choice: choice.text('choice'), score };
 }
 
-function readBuiltIn({ value: written }: YamlEntry, place: EvaluatorPlace): Evaluator {
-  const name = written.text('uses');
+function readBuiltIn({ value: evaluatorValue }: YamlEntry, place: EvaluatorPlace): Evaluator {
+  const name = evaluatorValue.text('uses');
   const shortName = name.replace(/^github\//u, '');
   const evaluator =
     name.startsWith('github/') && Object.hasOwn(GITHUB_EVALUATORS, shortName)
@@ -184,7 +184,7 @@ function readBuiltIn({ value: written }: YamlEntry, place: EvaluatorPlace): Eval
       : undefined;
   if (!evaluator) {
     const names = Object.keys(GITHUB_EVALUATORS).map(name => `github/${name}`);
-    throw faultAt(written, `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`);
+    throw faultAt(evaluatorValue, `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`);
   }
   return ({ line, fields }) => {
     // The context of groundedness is what the row expects.

@@ -105,10 +105,10 @@ function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
   const text = entry.value.text(entry.key);
   const pieces: Piece[] = [];
   let at = 0;
-  for (const { 0: found, index, groups } of text.matchAll(LLM_VARIABLE)) {
+  for (const { 0: variableText, index, groups } of text.matchAll(LLM_VARIABLE)) {
     const name = groups?.['named'] ?? groups?.['braced'];
     pieces.push({ text: text.slice(at, index) }, name === undefined ? { text: '$' } : { input: name });
-    at = index + found.length;
+    at = index + variableText.length;
   }
   pieces.push({ text: text.slice(at) });
   const joined = joinAdjacent(pieces);

@@ -92,19 +92,19 @@ function splitAtArguments(
   );
   const pieces: Piece[] = [];
   let at = 0;
-  for (const { 0: found, index } of body.matchAll(placeholder)) {
-    if (found === '$0' && !fromZero) continue;
-    pieces.push({ text: body.slice(at, index) }, argumentPiece(found, fromZero));
-    at = index + found.length;
+  for (const { 0: placeholderText, index } of body.matchAll(placeholder)) {
+    if (placeholderText === '$0' && !fromZero) continue;
+    pieces.push({ text: body.slice(at, index) }, argumentPiece(placeholderText, fromZero));
+    at = index + placeholderText.length;
   }
   pieces.push({ text: body.slice(at) });
   const usesArguments = pieces.some(piece => 'tag' in piece);
   return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };
 }
 
-function argumentPiece(found: string, fromZero: boolean): Piece {
-  if (found === '$ARGUMENTS') return { input: 'arguments' };
-  const [, digits] = /^\$(?:ARGUMENTS\[)?(\d+)\]?$/u.exec(found) ?? [];
-  if (digits === undefined) return { input: found.slice(1) };
+function argumentPiece(placeholderText: string, fromZero: boolean): Piece {
+  if (placeholderText === '$ARGUMENTS') return { input: 'arguments' };
+  const [, digits] = /^\$(?:ARGUMENTS\[)?(\d+)\]?$/u.exec(placeholderText) ?? [];
+  if (digits === undefined) return { input: placeholderText.slice(1) };
   return { tag: `{{word arguments ${fromZero ? digits : Number(digits) - 1}}}` };
 }

@@ -27,14 +27,14 @@ export function readFrontMatter(
   text: string,
   firstLine: number,
   findings: Findings,
-  named?: Readonly<Record<string, JsonObject>>,
+  namedSchemas?: Readonly<Record<string, JsonObject>>,
 ) {
   const root = findings.attempt(() => parseYaml(text, firstLine));
   const entries = knownEntries(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknownKey(entry, findings);
   const input = partEntries(entries.get('input'), findings, ['schema', 'default']);
   const output = partEntries(entries.get('output'), findings, OUTPUT_KEYS);
-  const context = schemaContext(findings, named);
+  const context = schemaContext(findings, namedSchemas);
   const readOptionalSchema = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
   const inputSchema = input.get('schema');
@@ -105,27 +105,27 @@ function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pic
 function partEntries(
   entry: YamlEntry | undefined,
   findings: Findings,
-  known: readonly string[],
+  knownKeys: readonly string[],
 ): YamlEntries {
   const word = entry?.value.scalar;
-  if (!entry || word === undefined) return knownEntries(entry?.value, entry?.key ?? '', findings, known);
+  if (!entry || word === undefined) return knownEntries(entry?.value, entry?.key ?? '', findings, knownKeys);
   const form = `write ${entry.key}: { schema: ${word} }`;
   findings.note(entry.value, `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${form}`);
   return new Map();
 }
 
-/** Returns the entries of a map and reports those that are not among `known`. */
+/** Returns the entries of a map and reports those that are not among `knownKeys`. */
 function knownEntries(
   value: YamlValue | undefined,
   name: string,
   findings: Findings,
-  known?: readonly string[],
+  knownKeys?: readonly string[],
 ): YamlEntries {
   const entries = (value && findings.attempt(() => value.entries(name))) ?? [];
   for (const entry of entries) {
-    if (!known || known.includes(entry.key)) continue;
-    const meant = didYouMean(entry.key, known);
-    findings.note(entry, `\`${entry.key}\` has no effect: ${name} takes ${listInWords(known)}${meant}`);
+    if (!knownKeys || knownKeys.includes(entry.key)) continue;
+    const meant = didYouMean(entry.key, knownKeys);
+    findings.note(entry, `\`${entry.key}\` has no effect: ${name} takes ${listInWords(knownKeys)}${meant}`);
   }
   return new Map(entries.map(entry => [entry.key, entry]));
 }

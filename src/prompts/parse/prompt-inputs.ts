@@ -109,10 +109,10 @@ function typeOfDefault(placed: LocatedValue<JsonValue> | undefined): JsonObject 
 
 function reportUnknown(
   { key, file, ...place }: FieldUse,
-  known: readonly string[],
+  knownNames: readonly string[],
   findings: Findings,
 ): void {
-  const message = `\`${key}\` is not in input.schema: declare it there${didYouMean(key, known)}`;
+  const message = `\`${key}\` is not in input.schema: declare it there${didYouMean(key, knownNames)}`;
   findings.fault(place, message, file);
 }
 
@@ -138,19 +138,19 @@ function notePicture(
 
 function textInput(
   { key, schema, isRequired }: SchemaField,
-  placed: LocatedValue<JsonValue> | undefined,
+  defaultValue: LocatedValue<JsonValue> | undefined,
   findings: Findings,
 ): TextInput {
   const choices = enumChoices(schema);
   const type = schemaType(schema);
-  const standard = placed?.value ?? ownValue(schema, 'default');
+  const standard = defaultValue?.value ?? ownValue(schema, 'default');
   const otherwise = standard === undefined ? undefined : textOrJson(standard);
-  const fault = placed && defaultFault(key, placed.value, schema, choices);
-  if (placed && fault !== undefined) findings.fault(placed.place, fault);
+  const fault = defaultValue && defaultFault(key, defaultValue.value, schema, choices);
+  if (defaultValue && fault !== undefined) findings.fault(defaultValue.place, fault);
   return {
     key,
     ...descriptionIn(schema),
-    required: isRequired && placed === undefined,
+    required: isRequired && defaultValue === undefined,
     type,
     ...(otherwise !== undefined && { default: otherwise }),
     ...(choices && { enum: choices }),

@@ -16,7 +16,7 @@ export interface SchemaContext {
 
 export function schemaContext(
   findings: Findings,
-  named: Readonly<Record<string, JsonObject>> = {},
+  namedSchemas: Readonly<Record<string, JsonObject>> = {},
 ): SchemaContext {
   let fields = 0;
   const countField = (place: FilePosition): void => {
@@ -24,7 +24,7 @@ export function schemaContext(
     if (fields <= BOUNDS.schemaFields) return;
     throw faultAt(place, `a schema has at most ${groupedDigits(BOUNDS.schemaFields)} fields`);
   };
-  return { findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
+  return { findings, named: namedSchemas, countField, isFull: () => fields > BOUNDS.schemaFields };
 }
 
 /** Splits `type, description`. */

@@ -39,7 +39,7 @@ export class Marks {
   }
 
   /** Splits a rendered text into messages. Text before the first role belongs to the user. */
-  messages(rendered: string, history: readonly TemplateMessage[]): TemplateMessage[] {
+  messages(renderedText: string, history: readonly TemplateMessage[]): TemplateMessage[] {
     const drafts: MessageDraft[] = [{ role: 'user', content: [] }];
     let text = '';
     let isValue = false;
@@ -49,7 +49,7 @@ export class Marks {
       text = '';
       isValue = false;
     };
-    for (const [index, piece] of this.#pieces(rendered).entries()) {
+    for (const [index, piece] of this.#pieces(renderedText).entries()) {
       const mark = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
       if (mark === undefined || mark === 'value') {
         text += mark === undefined ? piece : '';

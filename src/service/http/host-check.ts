@@ -7,15 +7,15 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
  * URL's host or, with a wildcard address, any address of this machine. Other names are refused to prevent DNS rebinding.
  */
 export function hostCheck(
-  listening: string,
+  ownHost: string,
   publicUrl: string | undefined,
 ): (host: string | undefined) => boolean {
-  const names = new Set([hostNameIn(inUrl(listening))]);
+  const names = new Set([hostNameIn(inUrl(ownHost))]);
   if (publicUrl !== undefined) names.add(new URL(publicUrl).hostname);
   return host => {
     const name = hostNameIn(host ?? '');
     if (name === undefined) return false;
-    return isLoopbackHost(name) || names.has(name) || (isWildcard(listening) && isOwnAddress(name));
+    return isLoopbackHost(name) || names.has(name) || (isWildcard(ownHost) && isOwnAddress(name));
   };
 }
 

@@ -95,11 +95,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 /** Returns a check that a request names this service as its host. It reports the first request that doesn't. */
 function createHostCheck({
-  host: listening,
+  host: listenHost,
   publicUrl,
   onNotice,
 }: HttpServerOptions): (request: IncomingMessage) => boolean {
-  const isOurs = hostCheck(listening, publicUrl);
+  const isOurs = hostCheck(listenHost, publicUrl);
   let isReported = false;
   return ({ headers: { host }, url = '' }) => {
     // Load balancers may ask for health in HTTP/1.0, which needs no host; browsers always send one.

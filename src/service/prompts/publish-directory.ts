@@ -118,10 +118,10 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   return { ready: settle(), rescan: settle, close };
 }
 
-function isUnchanged(accepted: PromptDefinition | undefined, text: string, file: string): boolean {
-  if (accepted?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
+function isUnchanged(definition: PromptDefinition | undefined, text: string, file: string): boolean {
+  if (definition?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
   const partials = partialsBeside(file);
-  return Object.entries(accepted.partials).every(([name, text]) => {
+  return Object.entries(definition.partials).every(([name, text]) => {
     const partial = partials(name);
     return partial && 'text' in partial && partial.text === text;
   });

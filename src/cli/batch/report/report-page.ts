@@ -68,10 +68,10 @@ async function resultGridRow(row: ResultsLine, savedPictures: SavedPictures): Pr
 /** Renders an output. A URL from a service is text only, so that the page never loads it. */
 async function outputPart(
   { type, data, savedTo }: ResultsLine['outputs'][number],
-  saved: SavedPictures,
+  savedPictures: SavedPictures,
 ): Promise<GridPart> {
   const isMedia = type === 'image' || type === 'video';
-  const url = isMedia && typeof savedTo === 'string' ? await saved.dataUrl(savedTo) : undefined;
+  const url = isMedia && typeof savedTo === 'string' ? await savedPictures.dataUrl(savedTo) : undefined;
   if (url !== undefined) return { kind: 'media', url };
   return type === 'error'
     ? { kind: 'error', text: reasonText(data) }

@@ -81,24 +81,24 @@ export class CsvResults implements ResultsFile {
   static async open(
     ctx: Context,
     { out, resume, excel }: { readonly out: string; readonly resume: boolean; readonly excel: boolean },
-    before: ReadonlyMap<string, JobState>,
+    statesBefore: ReadonlyMap<string, JobState>,
   ): Promise<CsvResults> {
     const file = path.resolve(ctx.cwd, out);
     const handle = await openResultsFile(file, out, { resume });
     try {
-      const journaledRows = [...before].flatMap(([id, { result }]) =>
+      const journaledRows = [...statesBefore].flatMap(([id, { result }]) =>
         isTableRow(result) ? [[id, result] as const] : [],
       );
       const tableRows = resume ? await readResultsTable(file, excel) : [];
       // If the journal has every result, a crash can have damaged only the table's header.
-      if (tableRows === undefined && before.size === 0) {
+      if (tableRows === undefined && statesBefore.size === 0) {
         throw usageError(
           `${out}: this is not a table of batch results`,
           'Name the file that the batch wrote.',
         );
       }
       const table = tableRows ?? [];
-      const rows = before.size === 0 ? table : onlyInTable(table, new Map(journaledRows).values());
+      const rows = statesBefore.size === 0 ? table : onlyInTable(table, new Map(journaledRows).values());
       const existed = rows.length + journaledRows.length > 0;
       const results = new CsvResults(file, handle, { rows, existed, excel });
       for (const [id, row] of journaledRows) results.#keep(id, row, row);
@@ -174,10 +174,10 @@ export class CsvResults implements ResultsFile {
     this.#size += Buffer.byteLength(text);
   }
 
-  #keep(id: string, row: TableRow, kept: TableRow | BytePosition): void {
+  #keep(id: string, row: TableRow, keptRow: TableRow | BytePosition): void {
     this.#earlier.delete(id);
     this.#kept.delete(id);
-    this.#kept.set(id, kept);
+    this.#kept.set(id, keptRow);
     this.states.set(id, rowState(row));
   }
 
@@ -196,10 +196,10 @@ export class CsvResults implements ResultsFile {
     });
   }
 
-  async #writeAll(target: FileHandle, all: readonly (TableRow | BytePosition)[]): Promise<void> {
-    const columns = mergeColumns(all, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
+  async #writeAll(target: FileHandle, tableRows: readonly (TableRow | BytePosition)[]): Promise<void> {
+    const columns = mergeColumns(tableRows, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
     let piece = headerLine(columns);
-    for (const kept of all) {
+    for (const kept of tableRows) {
       const parts = 'cells' in kept ? lineParts(columns, kept) : await this.#partsAt(kept, columns);
       piece += joinColumns(parts, columns.own.length > 0);
       if (piece.length < CSV_PIECE_LENGTH) continue;
@@ -247,14 +247,14 @@ function rowState({ row, values, earlierRunIds }: TableRow): ResultState {
   return resultState({ ...line, ...(earlierRunIds !== undefined && { earlierRunIds }) });
 }
 
-/** Returns all columns of the results, those of `before` first. */
-function mergeColumns(tableRows: readonly (TableRow | BytePosition)[], before: Columns): Columns {
-  const ownColumns = new Set(before.own);
-  let { outputs } = before;
+/** Returns all columns of the results, those of `columnsBefore` first. */
+function mergeColumns(tableRows: readonly (TableRow | BytePosition)[], columnsBefore: Columns): Columns {
+  const ownColumns = new Set(columnsBefore.own);
+  let { outputs } = columnsBefore;
   for (const kept of tableRows) {
     if ('cells' in kept) for (const name of Object.keys(kept.cells)) ownColumns.add(name);
     outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED_COLUMNS.length : kept.outputs);
   }
   const earlier = tableRows.some(kept => 'cells' in kept && kept.earlierRunIds !== undefined);
-  return { own: [...ownColumns], outputs, earlier, excel: before.excel };
+  return { own: [...ownColumns], outputs, earlier, excel: columnsBefore.excel };
 }

@@ -49,10 +49,10 @@ function refuseMisspelt(file: string, name: string, source: string): void {
   const wantedName = path.basename(file);
   const unnumbered = (text: string): string => text.replaceAll(/\d/gu, '');
   const existingName = readdirSync(path.dirname(file)).find(
-    other =>
-      isTypo(wantedName, other) &&
-      unnumbered(other) !== unnumbered(wantedName) &&
-      other !== path.basename(source),
+    fileName =>
+      isTypo(wantedName, fileName) &&
+      unnumbered(fileName) !== unnumbered(wantedName) &&
+      fileName !== path.basename(source),
   );
   if (existingName === undefined) return;
   throw usageError(
@@ -65,7 +65,7 @@ function refuseMisspelt(file: string, name: string, source: string): void {
 export async function openResults(
   ctx: Context,
   { out, stream, resume, excel, sorted }: BatchOptions,
-  before: ReadonlyMap<string, JobState>,
+  statesBefore: ReadonlyMap<string, JobState>,
 ): Promise<ResultsFile> {
   if (out === undefined) {
     const { openStream } = await import('./stream-results.ts');
@@ -73,7 +73,7 @@ export async function openResults(
   }
   if (!isTable(out)) return JsonlResults.open(ctx, { out, resume });
   const { CsvResults } = await import('./csv-results.ts');
-  return CsvResults.open(ctx, { out, resume, excel }, before);
+  return CsvResults.open(ctx, { out, resume, excel }, statesBefore);
 }
 
 /** Locks the results against other batches. @throws {CliError} if another batch is writing to them */

@@ -84,10 +84,10 @@ function withoutLayout(text: string): string {
   return lines.join('\n');
 }
 
-function isContinued(above: string, line: string): boolean {
-  if (above === '' || line === '') return false;
-  const isProse = /^\S/u.test(above) && !above.endsWith(':') && /^\S/u.test(line);
-  return isProse || above.endsWith(',') || /^ {4}/u.test(line);
+function isContinued(lineAbove: string, line: string): boolean {
+  if (lineAbove === '' || line === '') return false;
+  const isProse = /^\S/u.test(lineAbove) && !lineAbove.endsWith(':') && /^\S/u.test(line);
+  return isProse || lineAbove.endsWith(',') || /^ {4}/u.test(line);
 }
 
 /** Prints a topic, a guide, or the help of a command, at any depth. */

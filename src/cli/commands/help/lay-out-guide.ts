@@ -61,11 +61,11 @@ function indentedLayout(layout: GuideLayout, indent: number): GuideLayout {
   return { ...layout, columns: layout.columns - indent };
 }
 
-function indentItem(text: string, first: string): string {
-  const rest = ' '.repeat(first.length);
+function indentItem(text: string, marker: string): string {
+  const rest = ' '.repeat(marker.length);
   return text
     .split('\n')
-    .map((line, index) => (line === '' ? '' : (index === 0 ? first : rest) + line))
+    .map((line, index) => (line === '' ? '' : (index === 0 ? marker : rest) + line))
     .join('\n');
 }
 

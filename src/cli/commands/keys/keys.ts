@@ -16,12 +16,12 @@ type Flags = FlagsOf<typeof KEYS_CREATE.flags>;
 export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
   const options = keyOptions(flags);
   await withOperatorStore(ctx, 'keys create', flags, async store => {
-    const { isNewUser, ...created } = await store.createKey(options);
-    await present(ctx, created, { plain: () => created.key });
-    ctx.io.note(`Key ${created.id} of user ${created.user}; it is not shown again.`);
+    const { isNewUser, ...createdKey } = await store.createKey(options);
+    await present(ctx, createdKey, { plain: () => createdKey.key });
+    ctx.io.note(`Key ${createdKey.id} of user ${createdKey.user}; it is not shown again.`);
     if (isNewUser || (options.plan === undefined && options.credits === undefined)) return;
     ctx.io.note(
-      `note: the user ${created.user} already exists and is unchanged; to change it: ${adviseOperator(ctx, flags, 'users', 'set', created.user)}`,
+      `note: the user ${createdKey.user} already exists and is unchanged; to change it: ${adviseOperator(ctx, flags, 'users', 'set', createdKey.user)}`,
     );
   });
 }

@@ -72,8 +72,8 @@ function quotedQuery(words: readonly string[]): string {
 // The index is the modality's number; the search finds no video prompts.
 const MODALITY_NAMES = ['text', 'image'];
 
-/** Returns the form of a list of prompts. @param nothing the text for an empty list on a terminal */
-function promptForm(ctx: Context, nothing: string): ListForm<PromptSearchRow> {
+/** Returns the form of a list of prompts. @param emptyText the text for an empty list on a terminal */
+function promptForm(ctx: Context, emptyText: string): ListForm<PromptSearchRow> {
   const age = (row: PromptSearchRow): string => ageText(textOrNothing(row.publishedAt), ctx.clock.now());
   return {
     columns: [
@@ -96,7 +96,7 @@ function promptForm(ctx: Context, nothing: string): ListForm<PromptSearchRow> {
       textOrNothing(row.title),
       textOrNothing(row.description),
     ],
-    nothing,
+    nothing: emptyText,
   };
 }
 

@@ -69,12 +69,12 @@ async function storePublisher(
   const defaultModel = ctx.settings.get('model');
   const publisherFor = (store: LocalStore): Publisher => ({
     async publish(file) {
-      const { echoes, lacksFence, ...published } = await store.publish(file).catch((error: unknown) => {
+      const { echoes, lacksFence, ...publication } = await store.publish(file).catch((error: unknown) => {
         throw explainStoreError(ctx, error);
       });
       if (echoes) onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
       if (lacksFence) await noteMissingFence(ctx, file);
-      return published;
+      return publication;
     },
     async unpublish(slug) {
       if (await store.unpublish(slug)) return { slug, unpublished: true };

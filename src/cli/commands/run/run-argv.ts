@@ -12,7 +12,7 @@ export function runArgv(
   globals: GlobalOptions,
   target: string,
   flags: RunFlags,
-  answered: QuestionAnswers,
+  answers: QuestionAnswers,
 ): string[] {
   const repeatFlag = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
   const optionalFlag = (flag: string, value: string | undefined) =>
@@ -31,9 +31,9 @@ export function runArgv(
     'promptrun',
     'run',
     target,
-    ...repeatFlag('-i', [...input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
+    ...repeatFlag('-i', [...input, ...answers.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
     ...optionalFlag('--inputs', flags.inputs),
-    ...repeatFlag('--image', [...image, ...answered.images]),
+    ...repeatFlag('--image', [...image, ...answers.images]),
     ...optionalFlag('-m', flags.model),
     ...repeatFlag('-o', option),
     ...Object.entries(switches).flatMap(([word, isOn]) => (isOn === true ? [word] : [])),

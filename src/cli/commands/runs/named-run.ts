@@ -38,10 +38,10 @@ export async function askOfRun<T>(
   ctx: Context,
   { service, advise }: Connection,
   { verb, runId }: { readonly verb: string; readonly runId: string },
-  asking: Promise<T>,
+  request: Promise<T>,
 ): Promise<T> {
   try {
-    return await asking;
+    return await request;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     for await (const { runId: started, baseUrl } of ctx.journal.newestFirst()) {

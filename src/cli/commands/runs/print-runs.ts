@@ -156,13 +156,13 @@ async function findAwaitedRun(ctx: Context, connection: Connection, name: string
 async function waitForAll(
   ctx: Context,
   connection: Connection,
-  awaited: readonly AwaitedRun[],
+  awaitedRuns: readonly AwaitedRun[],
 ): Promise<Run[]> {
   const progress = startProgress(ctx, { status: 'waiting for the run', polls: 0 });
   const onProgress = progress.update;
   try {
     return await Promise.all(
-      awaited.map(async ({ runId, entry, recovered, idFromService }) => {
+      awaitedRuns.map(async ({ runId, entry, recovered, idFromService }) => {
         const waiting = waitForKnownRun(ctx, connection, runId, { idFromService, onProgress });
         const run = await askOfRun(ctx, connection, { verb: 'wait', runId }, waiting);
         if (entry !== undefined && entry.outcome !== 'ended') recordEnd(ctx, entry.id, run);

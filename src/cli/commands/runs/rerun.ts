@@ -136,10 +136,10 @@ async function rerunImages(
   return images;
 }
 
-function checkSame(image: ImageSource, before: KeptImage, runId: string): void {
-  if (!('sha256' in before) || ('sha256' in image && image.sha256 === before.sha256)) return;
+function checkSame(image: ImageSource, keptImage: KeptImage, runId: string): void {
+  if (!('sha256' in keptImage) || ('sha256' in image && image.sha256 === keptImage.sha256)) return;
   throw usageError(
-    `image ${image.name} differs from the one of run ${runId}${before.name === '' ? '' : ` (${before.name})`}`,
+    `image ${image.name} differs from the one of run ${runId}${keptImage.name === '' ? '' : ` (${keptImage.name})`}`,
     'To run it with other images, add --other-images.',
   );
 }

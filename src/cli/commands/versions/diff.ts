@@ -132,14 +132,14 @@ function publishedPair(
 /** Compares by the order of the list, with versions that are not listed first, by their time. */
 function compareAges(
   entries: readonly PromptVersionEntry[],
-  one: PromptVersion,
-  other: PromptVersion,
+  version: PromptVersion,
+  otherVersion: PromptVersion,
 ): number {
-  const [place, otherPlace] = [one, other].map(({ promptVersionId }) => {
+  const [place, otherPlace] = [version, otherVersion].map(({ promptVersionId }) => {
     const index = entries.findIndex(entry => entry.promptVersionId === promptVersionId);
     return index === -1 ? entries.length : index;
   }) as [number, number];
-  return otherPlace - place || Date.parse(one.publishedAt) - Date.parse(other.publishedAt);
+  return otherPlace - place || Date.parse(version.publishedAt) - Date.parse(otherVersion.publishedAt);
 }
 
 function differencesText(
@@ -228,16 +228,19 @@ function changedKeys(
     }));
 }
 
-async function changedFile(before: string | undefined, after: string | undefined): Promise<VersionChange[]> {
-  if (before === undefined || after === undefined || before === after) return [];
+async function changedFile(
+  olderText: string | undefined,
+  newerText: string | undefined,
+): Promise<VersionChange[]> {
+  if (olderText === undefined || newerText === undefined || olderText === newerText) return [];
   const { diffLines } = await import('diff');
-  const lines = diffLines(before, after).flatMap(change =>
+  const lines = diffLines(olderText, newerText).flatMap(change =>
     change.value
       .replace(/\n$/u, '')
       .split('\n')
       .map(line => `${changeMark(change)} ${line}`),
   );
-  return [{ what: 'prompt', before, after, lines }];
+  return [{ what: 'prompt', before: olderText, after: newerText, lines }];
 }
 
 function changeMark({ added, removed }: { readonly added: boolean; readonly removed: boolean }): string {

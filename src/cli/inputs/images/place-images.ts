@@ -71,12 +71,12 @@ function textForImage(name: string): Error {
 }
 
 /** Adds the inputs that all runs share. They win over a run's own inputs, and their images come first. */
-export function withCommonInputs(common: UnplacedInputs, own: UnplacedInputs): UnplacedInputs {
+export function withCommonInputs(commonInputs: UnplacedInputs, rowInputs: UnplacedInputs): UnplacedInputs {
   const isCommon = ({ name }: UnplacedImage): boolean =>
-    name !== undefined && common.images.some(image => image.name === name);
+    name !== undefined && commonInputs.images.some(image => image.name === name);
   return {
-    text: new Map([...own.text, ...common.text]),
-    images: [...common.images, ...own.images.filter(image => !isCommon(image))],
+    text: new Map([...rowInputs.text, ...commonInputs.text]),
+    images: [...commonInputs.images, ...rowInputs.images.filter(image => !isCommon(image))],
   };
 }
 
@@ -115,10 +115,10 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
 /** Returns the complete inputs of a run, always checked. @throws {CliError} USAGE_ERROR if the config refuses them */
 export function checkedInputs(
   fields: InputFields,
-  named: UnplacedInputs,
+  namedInputs: UnplacedInputs,
   way?: InputWay,
 ): PlacedInputs<ImageSource> {
-  const { text, images } = placeImages(fields, named);
+  const { text, images } = placeImages(fields, namedInputs);
   refuseInputFault(fields, { text, images }, [], way);
   return { text, images: images.filter(image => image !== undefined) };
 }

@@ -112,11 +112,11 @@ export class BatchSession {
     return false;
   }
 
-  #searchNote(found: 'unread' | 'unanswered' | undefined): string {
-    if (found === 'unread') {
+  #searchNote(searchState: 'unread' | 'unanswered' | undefined): string {
+    if (searchState === 'unread') {
       return 'note: a batch that may be this one is still running; waiting for its end to identify it';
     }
-    return found === undefined
+    return searchState === undefined
       ? `note: looking for the batch at ${this.#provider.name}`
       : `note: ${this.#provider.name} does not return its batches yet; asking again`;
   }

@@ -91,10 +91,10 @@ export class VersionHandover {
     return isSame ? request : undefined;
   }
 
-  async #handOverRows(prepared: readonly PreparedRow[]): Promise<void> {
-    if (prepared.length === 0 || this.#parts.stop.isStopping()) return;
-    const handover = this.#newHandover(prepared);
-    for (const row of await this.#send(handover, prepared)) this.#addAwaited(handover, row);
+  async #handOverRows(preparedRows: readonly PreparedRow[]): Promise<void> {
+    if (preparedRows.length === 0 || this.#parts.stop.isStopping()) return;
+    const handover = this.#newHandover(preparedRows);
+    for (const row of await this.#send(handover, preparedRows)) this.#addAwaited(handover, row);
   }
 
   #newHandover(prepared: readonly PreparedRow[]): BatchHandover {

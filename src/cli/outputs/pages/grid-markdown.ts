@@ -17,9 +17,9 @@ const ICONS = {
  * Formats a grid for a GitHub comment or summary: a table of all rows, then the faults. Uses blocks of HTML, in which
  * nothing is Markdown, and counts what doesn't fit.
  *
- * @param most the maximum number of characters
+ * @param maxLength the maximum number of characters
  */
-export function gridMarkdown(grid: Grid, most: number): string {
+export function gridMarkdown(grid: Grid, maxLength: number): string {
   const rows = worstFirst(grid.rows);
   const heading = `### ${escapeForMarkdown(grid.title)}\n\n${grid.facts.map(escapeForMarkdown).join(' · ')}\n\n`;
   const columns = grid.columns.map(({ name }) => `<th>${escapeForMarkdown(name)}</th>`).join('');
@@ -36,7 +36,7 @@ export function gridMarkdown(grid: Grid, most: number): string {
         .join('\n');
       return `<details><summary>${escapeForMarkdown(name)}</summary><pre>${escapeForMarkdown(text)}</pre></details>\n`;
     });
-  const room = most - heading.length - head.length - 200;
+  const room = maxLength - heading.length - head.length - 200;
   const shownLines = firstThatFit(lines, room / 2);
   const left = room - shownLines.reduce((sum, { length }) => sum + length, 0);
   const shownDetails = firstThatFit(details, left);

@@ -36,10 +36,10 @@ function rangesHtml({ ranges = [] }: Pick<Grid, 'ranges'>): Html[] {
 }
 
 /** Draws an interval as a bar on its scale, with its value and the one to compare with as lines. */
-function rangeHtml({ label, text, value, interval, min: least, mark, tone }: GridRange): Html {
-  const at = (position: number): string => `${(((position - least) / (1 - least)) * 100).toFixed(2)}%`;
+function rangeHtml({ label, text, value, interval, min: lowest, mark, tone }: GridRange): Html {
+  const at = (position: number): string => `${(((position - lowest) / (1 - lowest)) * 100).toFixed(2)}%`;
   const [low, high] = interval;
-  const width = `${(((high - low) / (1 - least)) * 100).toFixed(2)}%`;
+  const width = `${(((high - low) / (1 - lowest)) * 100).toFixed(2)}%`;
   const line = (position: number, name: string): Html =>
     html`<line class="${name}" x1="${at(position)}" x2="${at(position)}" y1="0" y2="100%"/>`;
   return html`<figure><figcaption><b>${label}</b> ${text}</figcaption><svg class="${tone}" role="img" aria-label="${`${label}: ${text}`}"><rect class="scale" width="100%" height="100%"/><rect class="interval" x="${at(low)}" width="${width}" height="100%"/>${mark === undefined ? [] : [line(mark, 'mark')]}${line(value, 'value')}</svg></figure>`;

@@ -181,10 +181,10 @@ export async function resolveKey(
 
 /** Returns the key of the environment, which belongs to the base URL of the environment, if there is one. */
 function environmentKey({ globals, env }: AddressSources, baseUrl: SourcedValue): SourcedValue | undefined {
-  const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: own } = env;
+  const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: ownBaseUrl } = env;
   if (!value) return undefined;
-  const isFree = globals.profile === undefined || !own || globals.baseUrl !== undefined;
-  const fits = isFree || isSameOrigin(own, baseUrl.value);
+  const isFree = globals.profile === undefined || !ownBaseUrl || globals.baseUrl !== undefined;
+  const fits = isFree || isSameOrigin(ownBaseUrl, baseUrl.value);
   return fits ? { value, source: 'PROMPTRUN_API_KEY' } : undefined;
 }
 

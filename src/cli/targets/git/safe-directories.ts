@@ -28,11 +28,11 @@ function matchesFolder(value: string, folder: string, env: Env): boolean {
 }
 
 /** Returns the real path, as git does: on macOS, folders such as /tmp are links. */
-function gitRealPath(named: string): string {
+function gitRealPath(directory: string): string {
   try {
-    return realpathSync.native(named);
+    return realpathSync.native(directory);
   } catch {
-    return path.resolve(named);
+    return path.resolve(directory);
   }
 }
 

@@ -33,7 +33,11 @@ const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results
  *
  * @throws {CliError} USAGE_ERROR if the file is not such a report, or the report was made with another `--sure`
  */
-export async function readBaseline(ctx: Context, file: string, repeating: RepeatOptions): Promise<Baseline> {
+export async function readBaseline(
+  ctx: Context,
+  file: string,
+  repeatOptions: RepeatOptions,
+): Promise<Baseline> {
   const text = await readTextFile(file, ctx.cwd, '--baseline', MAX_BASELINE_BYTES);
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
   if ('fault' in json) throw notAReport(file, `it ${json.fault}`);
@@ -41,7 +45,7 @@ export async function readBaseline(ctx: Context, file: string, repeating: Repeat
   if (!isJsonObject(report) || !Array.isArray(report['cases'])) {
     throw notAReport(file, 'it contains no cases');
   }
-  refuseOtherStops(file, report['sure'], repeating);
+  refuseOtherStops(file, report['sure'], repeatOptions);
   return { cases: report['cases'].map((value, index) => caseIn(value, `cases[${index}]`, file)) };
 }
 

@@ -22,13 +22,13 @@ export function atValue(value: YamlValue, error: unknown, reworded: (message: st
 }
 
 /** Returns the entries of a map. @throws {CliError} if it has an unknown key */
-export function readMapFields(value: YamlValue, what: string, known?: readonly string[]): YamlEntries {
+export function readMapFields(value: YamlValue, what: string, knownKeys?: readonly string[]): YamlEntries {
   const entries = value.entries(what);
-  const strange = entries.find(({ key }) => known?.includes(key) === false);
+  const strange = entries.find(({ key }) => knownKeys?.includes(key) === false);
   if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));
   const key = JSON.stringify(strange.key);
-  const meant = didYouMean(strange.key, known ?? []);
-  throw faultIn(strange, `${what} has no key ${key}${meant}; it takes ${known?.join(', ')}`);
+  const meant = didYouMean(strange.key, knownKeys ?? []);
+  throw faultIn(strange, `${what} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`);
 }
 
 export function textIn(value: YamlValue, what: string): string {

@@ -77,21 +77,25 @@ export const KINDS = {
       return { message: `matches none of these: ${messages.join('; ')}`, actual: answer.text };
     },
   }),
-  seconds: amountKind('the maximum time of the run, in seconds', async (most, { seconds }) => {
-    if (seconds === null) return `the time is unknown, so it may be more than ${most} s`;
+  seconds: amountKind('the maximum time of the run, in seconds', async (maxSeconds, { seconds }) => {
+    if (seconds === null) return `the time is unknown, so it may be more than ${maxSeconds} s`;
     const taken = Math.max(seconds, 0.001); // known to the millisecond, and no run takes none
-    return taken <= most ? undefined : `took ${Number(taken.toPrecision(3))} s, more than ${most} s`;
+    return taken <= maxSeconds
+      ? undefined
+      : `took ${Number(taken.toPrecision(3))} s, more than ${maxSeconds} s`;
   }),
   tokens: amountKind('the maximum number of service tokens of the run', async (most, { tokens }) =>
     tokens <= most ? undefined : `took ${tokens} tokens, more than ${most}`,
   ),
-  cost: amountKind('the maximum cost of the run, in US dollars', async (most, answer) => {
+  cost: amountKind('the maximum cost of the run, in US dollars', async (maxCost, answer) => {
     const dollars = await answer.dollars();
     if (dollars === undefined) {
       const advice = answer.isUnpriced() ? '; give the model a price in models.yaml' : '';
-      return `the cost is unknown, so it may be more than $${formatDecimal(most)}${advice}`;
+      return `the cost is unknown, so it may be more than $${formatDecimal(maxCost)}${advice}`;
     }
-    return dollars <= most ? undefined : `cost $${formatDecimal(dollars)}, more than $${formatDecimal(most)}`;
+    return dollars <= maxCost
+      ? undefined
+      : `cost $${formatDecimal(dollars)}, more than $${formatDecimal(maxCost)}`;
   }),
   ...JUDGED_KINDS,
   javascript,

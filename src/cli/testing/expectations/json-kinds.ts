@@ -53,10 +53,10 @@ export const JSON_KINDS = {
         return { message: `${json.fault}, so ${quotedExcerpt(expression)} can't be evaluated`, actual: text };
       }
       try {
-        const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
+        const { isTrue, json: selectedJson } = await checks.perform('select', expression, json.value, 0);
         if (isTrue) return undefined;
         return {
-          message: `${quotedExcerpt(expression)} returns ${selected}`,
+          message: `${quotedExcerpt(expression)} returns ${selectedJson}`,
           actual: indentedJson(json.value),
         };
       } catch (error) {

@@ -48,10 +48,16 @@ function rateData(summary: RateSummary | undefined): object {
   return { rate, interval, passK: Object.fromEntries(passK) };
 }
 
-function countedData(counted: CaseRuns | undefined): object {
-  if (counted === undefined) return { passed: null, runs: null, rate: null, interval: null, flaky: false };
-  const { passed, runs } = counted;
-  return { passed, runs, rate: passRate(counted), interval: rateInterval(counted), flaky: isFlaky(counted) };
+function countedData(caseRuns: CaseRuns | undefined): object {
+  if (caseRuns === undefined) return { passed: null, runs: null, rate: null, interval: null, flaky: false };
+  const { passed, runs } = caseRuns;
+  return {
+    passed,
+    runs,
+    rate: passRate(caseRuns),
+    interval: rateInterval(caseRuns),
+    flaky: isFlaky(caseRuns),
+  };
 }
 
 function repetitionData({ run, seconds, mismatches, fault }: Repetition): object {

@@ -47,11 +47,11 @@ function passedTone(counted: CaseRuns): GridRange['tone'] {
   return isFlaky(counted) ? 'changed' : 'good';
 }
 
-function changeRanges(after: CaseRuns, change: CaseChange | undefined, isRepeated: boolean): GridRange[] {
+function changeRanges(runsNow: CaseRuns, change: CaseChange | undefined, isRepeated: boolean): GridRange[] {
   const { before, kind } = change ?? {};
   if (before === undefined || (kind === 'same' && !isRepeated && before.runs === 1)) return [];
-  const difference = passRate(after) - passRate(before);
-  return [differenceRange({ difference, interval: caseDifferenceInterval(before, after) })];
+  const difference = passRate(runsNow) - passRate(before);
+  return [differenceRange({ difference, interval: caseDifferenceInterval(before, runsNow) })];
 }
 
 function differenceRange({

@@ -97,19 +97,19 @@ function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<Reques
 /** Applies the transform of the tested provider to an answer, then that of its case. `output` is what the provider gave. */
 async function transformAnswer(
   answer: CheckedAnswer,
-  prepared: CheckedEntry,
+  checkedEntry: CheckedEntry,
 ): Promise<{
   readonly output: CheckedAnswer['value'];
   readonly result: Awaited<ReturnType<typeof transformedOutput>>;
 }> {
-  const { tested, testCase } = prepared.entry;
+  const { tested, testCase } = checkedEntry.entry;
   let output = answer.value;
   let result: Awaited<ReturnType<typeof transformedOutput>> = { answer };
   for (const script of [tested?.transform, testCase.transform]) {
     if (script === undefined || 'unmet' in result) continue;
     result = await transformedOutput(result.answer, script);
     // In promptfoo, taking the output out of an address's response is part of the provider.
-    const isPartOfProvider = script === tested?.transform && isAddress(prepared);
+    const isPartOfProvider = script === tested?.transform && isAddress(checkedEntry);
     if (isPartOfProvider && 'answer' in result) output = result.answer.value;
   }
   return { output, result };

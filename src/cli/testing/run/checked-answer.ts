@@ -32,15 +32,15 @@ export type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request
 /** Returns the answer of a run with everything that expectations check it with. */
 export async function checkedAnswer(
   ctx: Context,
-  prepared: CheckedEntry,
+  checkedEntry: CheckedEntry,
   { run, seconds, response }: EndedRun,
   { judge, budget, log, rounds }: CheckTools,
 ): Promise<CheckedAnswer> {
-  const { file, testCase } = prepared.entry;
+  const { file, testCase } = checkedEntry.entry;
   const output = textOfOutputs(run.outputs);
   const text = testCase.trims ? output.trim() : output;
   const context = ({ wantsPrompt }: { readonly wantsPrompt: boolean }): Promise<JavaScriptInput['context']> =>
-    codeContext(ctx, prepared, { response, output, wantsPrompt });
+    codeContext(ctx, checkedEntry, { response, output, wantsPrompt });
   const startProgram = <T>(run: () => Promise<T>): Promise<T> => (rounds ? rounds.program(run) : run());
   return {
     text,
@@ -48,7 +48,7 @@ export async function checkedAnswer(
     isAsPromptfoo: file.isAsPromptfoo ?? false,
     seconds,
     tokens: run.tokens,
-    dollars: () => costOfRun(prepared, run, budget),
+    dollars: () => costOfRun(checkedEntry, run, budget),
     isUnpriced: () => {
       const { counted } = budget.spentOn(run.runId);
       if (counted === undefined || counted.tokens === null) return false;
@@ -66,12 +66,12 @@ export async function checkedAnswer(
       return await checks.perform('javascript', script, { output: value, context: seen });
     },
     node: async (script, input) => {
-      const [testCase, options] = await describeForPrograms(ctx, prepared, text);
+      const [testCase, options] = await describeForPrograms(ctx, checkedEntry, text);
       const checks = await ctx.nodeChecks();
       return await startProgram(() => checks.check(script, input, testCase, options));
     },
     command: async (argv, output) => {
-      const [testCase, options] = await describeForPrograms(ctx, prepared, output);
+      const [testCase, options] = await describeForPrograms(ctx, checkedEntry, output);
       return await startProgram(() => runCommand(argv, testCase, options));
     },
   };

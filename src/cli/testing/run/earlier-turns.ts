@@ -9,16 +9,16 @@ type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry,
 
 /** Returns the chosen cases, and those before them whose answers they take. */
 export function withEarlierTurns<T extends CaseOfFile>(
-  all: readonly T[],
-  chosen: readonly T[],
+  allCases: readonly T[],
+  chosenCases: readonly T[],
 ): ReadonlySet<T> {
   const byPlace = new Map<string, T[]>();
-  for (const one of all) {
+  for (const one of allCases) {
     const { turn } = one.testCase;
     const place = turn && turnKey(one, turn.prompt, turn.index);
     if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
   }
-  const neededCases = new Set(chosen);
+  const neededCases = new Set(chosenCases);
   // Cases that are added during the loop are visited too.
   for (const neededCase of neededCases) {
     const { turn } = neededCase.testCase;
@@ -67,16 +67,16 @@ export function noteEarlierTurns({ io }: Context, count: number): void {
 export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): PreparedEntry[] {
   const testEntries = entries.map(({ entry }) => entry);
   if (!testEntries.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) return [...entries];
-  return entries.map(prepared => {
-    const { entry } = prepared;
+  return entries.map(preparedEntry => {
+    const { entry } = preparedEntry;
     const { file, testCase } = entry;
     const uncheckedTurn = [...withEarlierTurns(testEntries, [entry])].find(
       one => one !== entry && isUnchecked(one.testCase),
     );
-    if (!uncheckedTurn || isUnchecked(testCase)) return prepared;
+    if (!uncheckedTurn || isUnchecked(testCase)) return preparedEntry;
     const what = `it uses the answer of ${uncheckedTurn.testCase.name}, whose checks are all left out`;
     const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
-    return { ...prepared, entry: { ...entry, testCase: { ...testCase, fault } } };
+    return { ...preparedEntry, entry: { ...entry, testCase: { ...testCase, fault } } };
   });
 }
 

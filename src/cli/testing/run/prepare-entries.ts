@@ -178,11 +178,11 @@ function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
 }
 
 /** Returns the chosen entries, each with the key of its name unless another entry has the same. */
-function chosenEntries(all: readonly CountedEntry[]): PreparedEntry[] {
-  const keys = all.map(nameKey);
+function chosenEntries(countedEntries: readonly CountedEntry[]): PreparedEntry[] {
+  const keys = countedEntries.map(nameKey);
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return all.flatMap(({ isChosen, ...entry }, index) => {
+  return countedEntries.flatMap(({ isChosen, ...entry }, index) => {
     const key = keys[index] ?? '';
     return isChosen ? [{ ...entry, nameKey: counts.get(key) === 1 ? key : undefined }] : [];
   });

@@ -107,10 +107,10 @@ export class QuestionRounds {
 
   async #ask(round: readonly WaitingQuestion[]): Promise<void> {
     const openQuestions = new Set(round);
-    const questions = round.map(waiting => ({
-      ...waiting.question,
+    const questions = round.map(waitingQuestion => ({
+      ...waitingQuestion.question,
       settle: (result: RequestResult) => {
-        if (openQuestions.delete(waiting)) waiting.question.settle(result);
+        if (openQuestions.delete(waitingQuestion)) waitingQuestion.question.settle(result);
       },
     }));
     try {

@@ -96,10 +96,10 @@ class RepetitionChecks {
   }
 
   /** Returns true if a case that runs until decided is decided. */
-  isDecided(prepared: PreparedEntry): boolean {
-    const { pass, untilDecided } = prepared.entry.testCase;
+  isDecided(preparedEntry: PreparedEntry): boolean {
+    const { pass, untilDecided } = preparedEntry.entry.testCase;
     if (!untilDecided || pass.kind !== 'rate') return false;
-    const repetitions = repetitionIds(prepared).map(id => this.#checked.get(id));
+    const repetitions = repetitionIds(preparedEntry).map(id => this.#checked.get(id));
     return decidingCount(pass.rate, repetitions) !== undefined;
   }
 }
@@ -181,15 +181,18 @@ function repetitionIds(prepared: PreparedEntry): string[] {
   return Array.from({ length: prepared.entry.testCase.repeat }, (_, index) => repetitionId(prepared, index));
 }
 
-function repetitionJobs(prepared: PreparedEntry, checks: RepetitionChecks): Omit<RepetitionJob, 'row'>[] {
-  const { entry, firstRepetition, request, estimatedCredits } = prepared;
-  return repetitionIds(prepared).map((id, index) => ({
+function repetitionJobs(
+  preparedEntry: PreparedEntry,
+  checks: RepetitionChecks,
+): Omit<RepetitionJob, 'row'>[] {
+  const { entry, firstRepetition, request, estimatedCredits } = preparedEntry;
+  return repetitionIds(preparedEntry).map((id, index) => ({
     id,
-    prepared,
+    prepared: preparedEntry,
     repetition: firstRepetition + index,
     estimatedCredits,
     request: async () => ({ ...request, repetition: firstRepetition + index }),
-    ...(entry.testCase.untilDecided && { isWanted: () => !checks.isDecided(prepared) }),
+    ...(entry.testCase.untilDecided && { isWanted: () => !checks.isDecided(preparedEntry) }),
   }));
 }
 

@@ -84,8 +84,8 @@ export class TurnAnswers {
   }
 
   /** Returns an entry with the prompt that takes the answers so far, and the function to call with its own answer. */
-  async next(prepared: PreparedEntry, turn: Turn): Promise<NextTurn> {
-    const { entry, request } = prepared;
+  async next(preparedEntry: PreparedEntry, turn: Turn): Promise<NextTurn> {
+    const { entry, request } = preparedEntry;
     const key = conversationKey(entry, turn);
     const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
     const variables: JsonObject = {
@@ -103,7 +103,7 @@ export class TurnAnswers {
       [...request.text].map(([name, value]) => [name, renderedText(renderedPrompt.vars[name], value)]),
     );
     const preparedTurn = {
-      ...prepared,
+      ...preparedEntry,
       request: { ...request, promptVersionId, text: inputs },
       entry: { ...entry, testCase: { ...testCase, vars: { ...testCase.vars, ...renderedPrompt.vars } } },
     };

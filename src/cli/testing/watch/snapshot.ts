@@ -91,13 +91,13 @@ async function readPromptOrEmpty(file: string, folder: string): Promise<string> 
 const MAX_PROMPT_BYTES = 128 * 1024;
 
 /** Returns the new, removed and changed files, except files that were not tracked before. */
-export function changedFiles({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
+export function changedFiles({ files: filesBefore }: Snapshot, { files: filesNow }: Snapshot): Set<string> {
   const hasChanged = (file: string): boolean =>
-    after.has(file)
-      ? after.get(file)?.digest !== before.get(file)?.digest
-      : before.get(file)?.digest !== '' && !existsSync(file);
-  const isNew = (file: string): boolean => !before.has(file) && isYaml(file);
-  return new Set([...[...before.keys()].filter(hasChanged), ...[...after.keys()].filter(isNew)]);
+    filesNow.has(file)
+      ? filesNow.get(file)?.digest !== filesBefore.get(file)?.digest
+      : filesBefore.get(file)?.digest !== '' && !existsSync(file);
+  const isNew = (file: string): boolean => !filesBefore.has(file) && isYaml(file);
+  return new Set([...[...filesBefore.keys()].filter(hasChanged), ...[...filesNow.keys()].filter(isNew)]);
 }
 
 /** The texts of the cases that have run, by test file. */
@@ -114,15 +114,15 @@ export function casesByFile(files: readonly TestFile[]): RunCases {
  * partials and the files that it reads, and on its test file if the case's text there has changed since it ran.
  */
 export function dependsOn(
-  changed: ReadonlySet<string>,
+  changedPaths: ReadonlySet<string>,
   { partials }: Snapshot,
-  ran: RunCases,
+  casesRun: RunCases,
 ): (file: TestFile, testCase: TestCase) => boolean {
   return ({ file, target }, { reads = [], written = '' }) => {
-    const hasRun = ran.get(file)?.has(written) === true;
-    if (changed.has(file) && !hasRun) return true;
+    const hasRun = casesRun.get(file)?.has(written) === true;
+    if (changedPaths.has(file) && !hasRun) return true;
     const others = [target, ...(partials.get(target) ?? []), ...reads];
-    return others.some(name => name !== file && changed.has(name));
+    return others.some(name => name !== file && changedPaths.has(name));
   };
 }
 

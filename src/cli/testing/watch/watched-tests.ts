@@ -60,17 +60,18 @@ export class WatchedTests {
    * @param round.onFree called if the round costs nothing
    */
   async run(
-    wanted: NextRound,
+    wantedRound: NextRound,
     { signal, onFree }: { readonly signal: AbortSignal; readonly onFree: () => void },
   ): Promise<ExitCode> {
     const { update } = this.#options;
-    const onlyFailed = this.#options.failed || wanted === 'f';
+    const onlyFailed = this.#options.failed || wantedRound === 'f';
     const { code, files } = await runRound(
       { ...this.#ctx, signal },
       { ...this.#options, failed: onlyFailed },
       this.#budget,
       {
-        isChosen: typeof wanted === 'string' ? () => true : dependsOn(wanted, this.#snapshot, this.#ran),
+        isChosen:
+          typeof wantedRound === 'string' ? () => true : dependsOn(wantedRound, this.#snapshot, this.#ran),
         // The round's own updates of test files must not count as changes.
         onFree: update ? () => {} : onFree,
       },
@@ -128,20 +129,20 @@ export class WatchedTests {
 }
 
 /** Returns the test files; for those that can't be read now, their former state, so that their prompts stay watched. */
-function withFormer(read: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
+function withFormer(readableFiles: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
   const isLost = ({ file }: TestFile): boolean =>
-    !read.some(testFile => testFile.file === file) && existsSync(file);
-  return [...read, ...former.filter(isLost)];
+    !readableFiles.some(testFile => testFile.file === file) && existsSync(file);
+  return [...readableFiles, ...former.filter(isLost)];
 }
 
 /** Reports the changed files and the number of cases that they affect. */
 function noteChange(
   { cwd, io }: Context,
-  changed: ReadonlySet<string>,
+  changedPaths: ReadonlySet<string>,
   { count, hasFault }: { readonly count: number; readonly hasFault: boolean },
 ): void {
-  const presentFiles = [...changed].filter(file => existsSync(file));
-  const deletedFiles = [...changed].filter(file => !presentFiles.includes(file));
+  const presentFiles = [...changedPaths].filter(file => existsSync(file));
+  const deletedFiles = [...changedPaths].filter(file => !presentFiles.includes(file));
   const isWithoutCases = count === 0 && !hasFault && presentFiles.some(isYaml);
   const noCasesText = isWithoutCases ? ', but none of its cases' : '';
   const joinPaths = (files: readonly string[]): string => files.map(file => sharedPath(cwd, file)).join(', ');

@@ -38,10 +38,10 @@ const STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
 /** Returns the sent options that a refusal names as unsupported. */
 export function refusedOptions(
   { what, more: { status, param } }: ProviderFault,
-  sent: ReadonlySet<OptionName>,
+  sentOptions: ReadonlySet<OptionName>,
 ): readonly OptionName[] {
   if (!STATUSES.has(status) || !UNSUPPORTED_OPTION.test(what)) return [];
-  const options = [...sent];
+  const options = [...sentOptions];
   const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
   if (byParam.length > 0) return byParam;
   const named = options.filter(option => FIELDS[option].some(field => isField(field, what)));

@@ -13,16 +13,16 @@ import { CLIENTS } from './provider-clients.ts';
  * Builds the request to a provider. The client of the interface makes it and gets an empty answer back, so that it
  * reports what it left out without sending anything.
  *
- * @param refused options that this model has refused before
+ * @param refusedOptions options that this model has refused before
  * @throws {ProviderFault} if the client can't express the request
  */
 export async function buildRequest(
   job: PromptJob,
   access: ProviderAccess,
-  refused: ReadonlySet<OptionName> = new Set(),
+  refusedOptions: ReadonlySet<OptionName> = new Set(),
 ): Promise<BuiltRequest> {
   const { model } = job;
-  const sortedOptions = sortOptions(job.runOptions, model, refused);
+  const sortedOptions = sortOptions(job.runOptions, model, refusedOptions);
   const target: RequestTarget = {
     api: CLIENTS[chooseInterface(access, sortedOptions)],
     modelId: { provider: access.provider.name, id: model.id ?? model.model },

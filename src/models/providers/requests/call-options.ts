@@ -34,10 +34,12 @@ function isRefused(key: string, refused: ReadonlySet<OptionName>): boolean {
 export function sortOptions(
   settings: Readonly<Record<string, unknown>>,
   model: ModelEntry,
-  refused: ReadonlySet<OptionName>,
+  refusedOptions: ReadonlySet<OptionName>,
 ): SortedOptions {
-  const offered = Object.fromEntries(Object.entries(settings).filter(([key]) => !isRefused(key, refused)));
-  const leftOut = new Set([...optionsLeftOut(model, offered), ...refused]);
+  const offered = Object.fromEntries(
+    Object.entries(settings).filter(([key]) => !isRefused(key, refusedOptions)),
+  );
+  const leftOut = new Set([...optionsLeftOut(model, offered), ...refusedOptions]);
   const knownOptions = new Map<OptionName, unknown>();
   const otherOptions: Record<string, unknown> = {};
   const notes: OptionNote[] = [];

@@ -62,15 +62,15 @@ function wayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
 
 function schemaFormat(
   schema: UncheckedObject,
-  named: NonNullable<PromptJob['json']>['named'],
+  schemaName: NonNullable<PromptJob['json']>['named'],
   provider: Provider | undefined,
 ): NonNullable<JsonForm['responseFormat']> {
   const obeyed = provider ? obeyedSchema(schema, provider) : schema;
   return {
     type: 'json',
     schema: isJsonObject(obeyed) ? obeyed : schema,
-    name: named?.name ?? 'output',
-    ...(named?.description !== undefined && { description: named.description }),
+    name: schemaName?.name ?? 'output',
+    ...(schemaName?.description !== undefined && { description: schemaName.description }),
   };
 }
 

@@ -37,21 +37,21 @@ function missingKeywords(schema: unknown, sent: unknown): string[] {
   return [...dropped];
 }
 
-function collectDropped(schema: unknown, sentSchema: unknown, dropped: Set<string>): void {
+function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<string>): void {
   if (Array.isArray(schema) && Array.isArray(sentSchema)) {
-    for (const [index, part] of schema.entries()) collectDropped(part, sentSchema[index], dropped);
+    for (const [index, part] of schema.entries()) collectDropped(part, sentSchema[index], droppedNames);
   }
   if (!isJsonObject(schema) || !isJsonObject(sentSchema)) return;
   for (const [keyword, value] of Object.entries(schema)) {
     const sentValue = sentSchema[keyword] ?? sentSchema[WRITTEN_AS[keyword] ?? ''];
     if (sentValue === undefined) {
-      if (!ANNOTATIONS.has(keyword) && value !== undefined) dropped.add(keyword);
+      if (!ANNOTATIONS.has(keyword) && value !== undefined) droppedNames.add(keyword);
     } else if (keyword === 'additionalProperties' && value !== false && sentValue === false) {
-      dropped.add(keyword);
+      droppedNames.add(keyword);
     } else if (NAMED_SUBSCHEMAS.has(keyword)) {
-      compareNamed(value, sentValue, dropped);
+      compareNamed(value, sentValue, droppedNames);
     } else if (SUBSCHEMAS.has(keyword)) {
-      collectDropped(value, sentValue, dropped);
+      collectDropped(value, sentValue, droppedNames);
     }
   }
 }

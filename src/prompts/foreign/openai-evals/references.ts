@@ -15,10 +15,10 @@ const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+|\[\d+\]
 export function splitAtReferences(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;
-  for (const { 0: found, index, groups } of text.matchAll(REFERENCE)) {
+  for (const { 0: referenceText, index, groups } of text.matchAll(REFERENCE)) {
     const path = (groups?.['path'] ?? '').split(/[.[\]]+/u).filter(step => step !== '');
     parts.push({ text: text.slice(at, index) }, { of: groups?.['of'] === 'item' ? 'item' : 'sample', path });
-    at = index + found.length;
+    at = index + referenceText.length;
   }
   return [...parts, { text: text.slice(at) }].filter(part => !('text' in part) || part.text !== '');
 }

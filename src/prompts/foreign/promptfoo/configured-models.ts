@@ -82,7 +82,7 @@ function withOneOutput(
 /** Returns the models for a test file; none if the prompt file describes the configuration's only model completely. */
 export function testFileModels(
   providers: readonly PromptfooProvider[],
-  all: readonly PromptfooProvider[],
+  ofPrompt: readonly PromptfooProvider[],
 ): Pick<TestFileParts, 'models'> {
   const [first, ...others] = providers;
   const isPlain = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
@@ -90,7 +90,7 @@ export function testFileModels(
     !givesResults &&
     label === undefined &&
     JSON.stringify(config) === JSON.stringify(first?.config);
-  if (all.length === providers.length && others.length === 0 && (!first || isPlain(first))) return {};
+  if (ofPrompt.length === providers.length && others.length === 0 && (!first || isPlain(first))) return {};
   if (providers.every(isPlain)) return { models: providers.map(({ model }) => model) };
   return {
     models: providers.map(({ model, config, transform, label, givesResults = false }) => ({

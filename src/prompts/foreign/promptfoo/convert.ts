@@ -211,12 +211,15 @@ function readPrompts(listed: YamlValue | undefined, root: YamlValue, conversion:
 }
 
 /** Returns the front matter of a prompt file for its first model. */
-function frontMatter(first: PromptfooProvider | undefined, description: string | undefined): JsonObject {
+function frontMatter(
+  firstProvider: PromptfooProvider | undefined,
+  description: string | undefined,
+): JsonObject {
   return {
     ...(description !== undefined && { description }),
-    ...(first && { model: first.model }),
-    ...(first && Object.keys(first.config).length > 0 && { config: first.config }),
-    ...(first?.output && { output: first.output }),
+    ...(firstProvider && { model: firstProvider.model }),
+    ...(firstProvider && Object.keys(firstProvider.config).length > 0 && { config: firstProvider.config }),
+    ...(firstProvider?.output && { output: firstProvider.output }),
   };
 }
 
@@ -225,10 +228,14 @@ function frontMatter(first: PromptfooProvider | undefined, description: string |
  *
  * @throws {InvalidPromptFile} if it can't be expressed
  */
-export function promptOfText(text: string, made: PromptProgram | PromptTemplate, file: string): string {
-  const { head, optional, line } = made;
+export function promptOfText(
+  text: string,
+  promptSource: PromptProgram | PromptTemplate,
+  file: string,
+): string {
+  const { head, optional, line } = promptSource;
   try {
-    const template = 'text' in made ? made.text : undefined;
+    const template = 'text' in promptSource ? promptSource.text : undefined;
     const body = promptMessages({ at: { file, line, column: 1 }, text }, { template });
     return promptFileText(head, template === undefined ? body : withBlanks(body), { optional });
   } catch (error) {

@@ -57,11 +57,11 @@ function isAskedBy(references: readonly string[] | undefined): (provider: Prompt
 /** Reports references to no provider, which promptfoo refuses. */
 function noteUnknownProvider(
   { at = { line: 1, column: 1 }, providers = [] }: ConfiguredTest,
-  listed: readonly PromptfooProvider[],
+  listedProviders: readonly PromptfooProvider[],
   conversion: Conversion,
 ): void {
   for (const reference of providers) {
-    if (listed.some(({ names }) => includesName([reference], names))) continue;
+    if (listedProviders.some(({ names }) => includesName([reference], names))) continue;
     conversion.note(at, `no known provider is called \`${reference}\``);
   }
 }

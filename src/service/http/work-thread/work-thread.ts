@@ -49,7 +49,7 @@ export class WorkThread {
     await this.#worker?.terminate();
   }
 
-  #perform(job: ThreadJob, transferred: ArrayBufferLike): Promise<unknown> {
+  #perform(job: ThreadJob, buffer: ArrayBufferLike): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(stopping());
     this.#worker ??= this.#start();
     const worker = this.#worker;
@@ -58,7 +58,7 @@ export class WorkThread {
     return new Promise((resolve, reject) => {
       this.#waiting.set(order.id, { resolve, reject });
       worker.ref();
-      worker.postMessage(order, [transferred as ArrayBuffer]);
+      worker.postMessage(order, [buffer as ArrayBuffer]);
     });
   }
 

@@ -90,15 +90,15 @@ export async function programOutput(
 
 /** Returns the end of a program; undefined if it takes too long without printing anything. */
 async function awaitProgramEnd<T>(
-  ended: Promise<T>,
-  printed: Beginning,
+  programEnd: Promise<T>,
+  outputBeginning: Beginning,
   signal: AbortSignal,
 ): Promise<T | undefined> {
   for (;;) {
-    const { length } = printed;
-    const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => resultBeforeAbort(ended, over));
+    const { length } = outputBeginning;
+    const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => resultBeforeAbort(programEnd, over));
     signal.throwIfAborted();
-    if (end !== undefined || printed.length === length) return end;
+    if (end !== undefined || outputBeginning.length === length) return end;
   }
 }
 

@@ -58,14 +58,14 @@ async function readTestsFile(
 ): Promise<ConfiguredTest[]> {
   const { groups: program } = TESTS_PROGRAM.exec(name) ?? {};
   if (program && conversion.isForTest) {
-    const { file = '', name: exported = '' } = program;
+    const { file = '', name: exportName = '' } = program;
     conversion.files.read(file, at);
     if (isUnreadable(file, conversion)) {
       conversion.note(at, `the tests in ${name} are TypeScript, which ${NEEDS_TYPES}`);
       return [];
     }
     if (conversion.noteProgram(at, `the tests in ${name} come from a program`)) return [];
-    const argv = testsProgram(conversion.directory, file, exported, JSON.stringify(config?.json() ?? null));
+    const argv = testsProgram(conversion.directory, file, exportName, JSON.stringify(config?.json() ?? null));
     const printed = conversion.printedBy({ name: argv.join('\0'), argv, line: conversion.ownLine(at) ?? 1 });
     return printed === undefined ? [] : await readTestList(parseYaml(printed, 1, file), conversion);
   }
