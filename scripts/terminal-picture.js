@@ -14,8 +14,11 @@ const COMMANDS = [
   'promptrun run helo -i name=Ada; echo "exit code $?"',
 ];
 const COLUMNS = 92;
-/** Sets the terminal's title: once it has arrived, so has everything before it. */
-const END = "printf '\\033]0;end\\007'";
+/**
+ * Sets the terminal's title: once it has arrived, so has everything before it. Then waits, because what is not yet read may
+ * be lost when the last program on the terminal ends.
+ */
+const END = "printf '\\033]0;end\\007'; read -r";
 
 const CHARACTER = { width: 8.4, height: 19 };
 const MARGIN = { side: 18, top: 46, bottom: 18 };
@@ -77,6 +80,7 @@ function run(command, screen) {
     const title = screen.onTitleChange(() => {
       answers.dispose();
       title.dispose();
+      child.kill();
       resolve();
     });
   });
