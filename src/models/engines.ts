@@ -45,13 +45,14 @@ export async function endKeptPrograms(engines: Engines): Promise<void> {
 /** Returns an engine that loads its code with the first job. */
 function lazyEngine(load: () => Promise<Engine>): Engine {
   let engine: Promise<Engine> | undefined;
-  const loaded = (): Promise<Engine> => {
+  const loadOnce = (): Promise<Engine> => {
     engine ??= load();
     return engine;
   };
   return {
-    run: async job => (await loaded()).run(job),
-    read: async (job, body) => (await (await loaded()).read?.(job, body)) ?? failedWith('it has no batches'),
+    run: async job => (await loadOnce()).run(job),
+    read: async (job, body) =>
+      (await (await loadOnce()).read?.(job, body)) ?? failedWith('it has no batches'),
     endKept: async () => await (await engine)?.endKept?.(),
   };
 }

@@ -86,7 +86,7 @@ export class BrowserService implements Requester {
       });
       const headers = Object.fromEntries(response.headers);
       const text = await response.text();
-      const received = {
+      const answer = {
         method,
         url: url.href,
         httpStatus: response.status,
@@ -94,7 +94,7 @@ export class BrowserService implements Requester {
         text,
         receivedAt: Date.now(),
       };
-      return parseResponse(received, new Redaction(this.#key));
+      return parseResponse(answer, new Redaction(this.#key));
     } catch (cause) {
       signal?.throwIfAborted();
       return { error: new NetworkError('The service does not answer.', { nothingSent: false, cause }) };

@@ -208,14 +208,14 @@ async function stopServing(
   }: Parts<QueueRunner> & HttpServer & { readonly thread: WorkThread },
   clock: Clock,
   graceMs: number,
-  stopped: AbortController,
+  stopping: AbortController,
 ): Promise<void> {
   const serverClosed = new Promise<void>(resolve => server.close(() => resolve()));
   endUnused();
   // The headers of a request may still be arriving.
   const arriving = graceMs > 0 ? resultWithin(graceMs, clock, serverClosed) : undefined;
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
-  stopped.abort(new Error('the service is stopping'));
+  stopping.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
   await requests.endedWithin(LAST_HTTP_ANSWERS_MS, clock);
   // The remaining connections are idle, or have had their time.

@@ -77,12 +77,16 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = imagesNamedIn(ctx, batch.folder);
-  const named = {
+  const writtenInputs = {
     text: textInputs(batch, row),
     images: await openImages(finder, rowImages(batch, row)),
   };
-  const own = await takeNamedImages(fields, named, finder);
-  return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own), IN_ROW), options };
+  const rowInputs = await takeNamedImages(fields, writtenInputs, finder);
+  return {
+    promptVersionId,
+    ...checkedInputs(fields, withCommonInputs(batch.common, rowInputs), IN_ROW),
+    options,
+  };
 }
 
 const IN_ROW: InputWay = {
@@ -91,8 +95,8 @@ const IN_ROW: InputWay = {
 };
 
 /** Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input of that name. */
-function textInputs(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
-  const isInput = named && batch.fields.text.some(({ key }) => key === ID_COLUMN);
+function textInputs(batch: PreparedBatch, { inputs, isNamed, id }: ReadableRow): Map<string, string> {
+  const isInput = isNamed && batch.fields.text.some(({ key }) => key === ID_COLUMN);
   const texts = [...inputs.text].filter(([name]) => !isIgnoredColumn(batch, name));
   return new Map([...texts, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
 }

@@ -19,11 +19,11 @@ export async function compareWithFormer(
   run: Run,
 ): Promise<ExitCode> {
   const [before, after] = [comparedText(former), comparedText(run)];
-  const same = before === after;
-  const parts = same ? undefined : await differences(ctx, before, after, 'words');
+  const isSame = before === after;
+  const parts = isSame ? undefined : await differences(ctx, before, after, 'words');
   await present(
     ctx,
-    { before: former, after: run, same },
+    { before: former, after: run, same: isSame },
     {
       terminal: () => gridTable(ctx.io, gridOfTwo(former, run, parts), { isWhole: true }),
       plain: () =>

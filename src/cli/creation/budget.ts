@@ -190,19 +190,19 @@ export class Budget {
   #reservation(connection: Connection, request: Requested, estimate: Estimate): Reservation {
     // A reservation may last as long as a provider's batch: it must not keep the request alive.
     const kind = costKey(connection, request);
-    const close = (): void => {
+    const closeReservation = (): void => {
       this.#room.release(estimate);
       this.#wake();
     };
     return {
       made: async run => {
         await this.#count(connection, run, { kind, estimate });
-        close();
+        closeReservation();
       },
-      refused: close,
+      refused: closeReservation,
       lost: () => {
         this.#room.keepForLost(estimate);
-        close();
+        closeReservation();
       },
     };
   }

@@ -63,7 +63,7 @@ async function latestAndChosen(
 async function pickVersion(
   ctx: Context,
   versions: readonly PromptVersionEntry[],
-  latest: string,
+  latestVersionId: string,
 ): Promise<string> {
   const prompter = await ctx.prompter();
   return prompter.choice(
@@ -71,10 +71,10 @@ async function pickVersion(
       message: 'version',
       choices: versions.map(version => ({
         value: version.promptVersionId,
-        name: versionName(ctx, version, version.promptVersionId === latest),
+        name: versionName(ctx, version, version.promptVersionId === latestVersionId),
         description: version.promptVersionId,
       })),
-      default: latest,
+      default: latestVersionId,
     },
     ctx.signal,
   );

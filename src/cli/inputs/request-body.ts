@@ -125,14 +125,14 @@ async function* bodyChunks(parts: readonly BodyPart[]): AsyncGenerator<Uint8Arra
 
 /** Encodes bytes as base64 while they arrive. Three bytes make four characters; a remainder waits for the next piece. */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
-  let rest = Buffer.alloc(0);
+  let remainder = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const bytes = remainder.length === 0 ? chunk : Buffer.concat([remainder, chunk]);
     const whole = bytes.length - (bytes.length % 3);
     if (whole > 0) yield base64Text(bytes.subarray(0, whole));
-    rest = Buffer.from(bytes.subarray(whole));
+    remainder = Buffer.from(bytes.subarray(whole));
   }
-  if (rest.length > 0) yield base64Text(rest);
+  if (remainder.length > 0) yield base64Text(remainder);
 }
 
 /** Bytes that are encoded as one string: small ones are allocated and collected for a fraction of the price of large ones. */

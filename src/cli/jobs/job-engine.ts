@@ -102,25 +102,25 @@ class JobEngine {
 
   /** Starts a job. Resolves once its creation is answered; the job may still run. */
   #start(planned: PlannedJob): Promise<void> {
-    return new Promise(free => {
-      const runningJob = this.#run(planned, free).finally(() => {
+    return new Promise(freeSlot => {
+      const runningJob = this.#run(planned, freeSlot).finally(() => {
         this.#open.delete(runningJob);
-        free();
+        freeSlot();
       });
       this.#open.add(runningJob);
     });
   }
 
-  async #run({ job, plan }: PlannedJob, free: () => void): Promise<void> {
+  async #run({ job, plan }: PlannedJob, freeSlot: () => void): Promise<void> {
     try {
       const { work, onRunning } = this.#parts;
-      const outcome = await runJob(work, job, plan, { onCreated: free, onRunning });
+      const outcome = await runJob(work, job, plan, { onCreated: freeSlot, onRunning });
       // Stop before anything is written, so that nothing is created meanwhile.
       this.#parts.stop.register(outcome);
       if (outcome.kind === 'postponed' && outcome.isInJournal) await work.journal.waiting(job);
       // Settling a success needs no creation. A failure may end the batch before the next job, and the outcome of a job
       // with `isWanted` may make the next one superfluous.
-      if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) free();
+      if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) freeSlot();
       if (outcome.kind === 'in doubt') this.#doubts.push({ job, outcome });
       else await this.#parts.settle(job, outcome);
     } catch (error) {

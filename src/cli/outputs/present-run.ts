@@ -122,14 +122,14 @@ export async function concludeRun(
   { schema }: PresentOptions,
   failures: readonly SaveFailure[],
 ): Promise<ExitCode> {
-  const saving = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
-  saving?.refuseLinks(run, failures);
+  const saveFailures = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
+  saveFailures?.refuseLinks(run, failures);
   if (run.runStatus === 'failed') {
-    saving?.noteFailures(ctx, failures);
+    saveFailures?.noteFailures(ctx, failures);
     return exitCodeOfRun(connection, run);
   }
   await refuseMismatch(run, schema);
-  saving?.refuseFailures(connection, run, failures);
+  saveFailures?.refuseFailures(connection, run, failures);
   return EXIT.ok;
 }
 

@@ -39,13 +39,13 @@ export async function presentRuns(
 async function presentInTurn<T>(
   { signal }: Context,
   runs: readonly T[],
-  present: (run: T) => Promise<ExitCode>,
+  presentOne: (run: T) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const faults: unknown[] = [];
   let code: ExitCode = EXIT.ok;
   for (const run of runs) {
     try {
-      code = (await present(run)) || code;
+      code = (await presentOne(run)) || code;
     } catch (error) {
       signal.throwIfAborted();
       faults.push(error);

@@ -107,13 +107,13 @@ function signFlipP(differences: readonly number[]): number {
  * Tries all combinations in the order of a Gray code, in which one sign changes at each step. The last sign stays: its other
  * half has the same sums with the opposite signs.
  */
-function exactP(differences: readonly number[], observed: number): number {
+function exactP(differences: readonly number[], observedSum: number): number {
   const ways = 2 ** (differences.length - 1);
   const signedDifferences = [...differences];
   let sum = differences.reduce((total, difference) => total + difference, 0);
   let hits = 0;
   for (let way = 1; way <= ways; way++) {
-    if (isAtLeast(Math.abs(sum), observed)) hits++;
+    if (isAtLeast(Math.abs(sum), observedSum)) hits++;
     const at = Math.min(lowestBit(way), differences.length - 1);
     sum -= 2 * (signedDifferences[at] ?? 0);
     signedDifferences[at] = -(signedDifferences[at] ?? 0);
@@ -125,12 +125,12 @@ function lowestBit(value: number): number {
   return 31 - Math.clz32(value & -value);
 }
 
-function sampledP(differences: readonly number[], observed: number): number {
+function sampledP(differences: readonly number[], observedSum: number): number {
   const changes = Float64Array.from(differences.filter(difference => difference !== 0));
   const random = xoroshiro128plus(SEED);
   let hits = 0;
   for (let draw = 0; draw < SAMPLE_COUNT; draw++) {
-    if (isAtLeast(Math.abs(withRandomSigns(changes, () => random.next())), observed)) hits++;
+    if (isAtLeast(Math.abs(withRandomSigns(changes, () => random.next())), observedSum)) hits++;
   }
   return (hits + 1) / (SAMPLE_COUNT + 1);
 }

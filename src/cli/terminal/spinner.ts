@@ -121,11 +121,11 @@ const POLL_COUNTS = ['', 'once', 'twice'];
 
 export function spinnerText(state: ProgressState, startedAt: number, now: number): string {
   const { status, polls, silence } = state;
-  const polled = polls === 0 ? [] : [`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`];
+  const pollText = polls === 0 ? [] : [`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`];
   const silent = silence
     ? [`no answer for ${elapsedText(now - silence.since)}: ${oneLine(silence.reason)}`]
     : [];
-  return [oneLine(status), elapsedText(now - startedAt), ...polled, ...silent].join(' · ');
+  return [oneLine(status), elapsedText(now - startedAt), ...pollText, ...silent].join(' · ');
 }
 
 /** Formats a duration as `45 s`, `2 min 5 s` or `3 h 10 min`. */

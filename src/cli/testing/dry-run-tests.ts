@@ -33,11 +33,13 @@ export async function dryRunTests(
     }
   };
   const caseFaults: CliError[] = [];
-  for (const prepared of entries) {
-    const { file, testCase } = prepared.entry;
+  for (const preparedEntry of entries) {
+    const { file, testCase } = preparedEntry.entry;
     const fault =
       testCase.fault ??
-      (await addEntry(prepared).catch((error: unknown) => errorAt(`${file.name}:${testCase.line}`, error)));
+      (await addEntry(preparedEntry).catch((error: unknown) =>
+        errorAt(`${file.name}:${testCase.line}`, error),
+      ));
     if (fault === undefined) continue;
     caseFaults.push(fault);
     reportTestFault(ctx, fault);

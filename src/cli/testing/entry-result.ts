@@ -110,7 +110,7 @@ export function entryResult(entry: TestEntry, allRepetitions: readonly Repetitio
  * @returns the number of answers it took; undefined if they don't decide, or the next answer is missing
  */
 export function decidingCount(
-  required: number,
+  requiredRuns: number,
   repetitions: readonly (Repetition | undefined)[],
 ): { readonly runs: number } | undefined {
   let passedCount = 0;
@@ -119,7 +119,7 @@ export function decidingCount(
     // A case that can't be run has no rate, so more answers would only cost money.
     if (repetition.fault !== undefined) return { runs: index + 1 };
     if (hasPassed(repetition)) passedCount += 1;
-    if (isDecided(required, passedCount, index + 1)) return { runs: index + 1 };
+    if (isDecided(requiredRuns, passedCount, index + 1)) return { runs: index + 1 };
   }
   return undefined;
 }

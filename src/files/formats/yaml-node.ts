@@ -132,19 +132,19 @@ function plainNode(
   const convert = (node: Node | null): YamlNode | null => {
     if (isAlias(node)) return nodesByAnchor.get(node.source) ?? null;
     if (!node) return null;
-    const converted = begin(node);
-    if (isSeq<Node | null>(node) && converted.kind === 'list') {
-      for (const item of node.items) converted.items.push(convert(item));
+    const ownNode = begin(node);
+    if (isSeq<Node | null>(node) && ownNode.kind === 'list') {
+      for (const item of node.items) ownNode.items.push(convert(item));
     }
     // Other keys are errors with `stringKeys`.
-    if (isMap<Scalar<string>, Node | null>(node) && converted.kind === 'map') {
+    if (isMap<Scalar<string>, Node | null>(node) && ownNode.kind === 'map') {
       for (const { key, value } of node.items) {
         const { line, column } = begin(key);
         const child = convert(value);
-        converted.entries.push({ key: key.value, offset: key.range?.[0] ?? 0, line, column, value: child });
+        ownNode.entries.push({ key: key.value, offset: key.range?.[0] ?? 0, line, column, value: child });
       }
     }
-    return converted;
+    return ownNode;
   };
   return convert(document.contents);
 }

@@ -63,12 +63,12 @@ export async function waitForLock(
   { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
   limitMs = LOCK_TIMEOUT_MS,
 ): Promise<Release | undefined> {
-  for (let waited = 0; ; ) {
+  for (let waitedMs = 0; ; ) {
     const release = lockFile(file);
-    if (release !== undefined || waited >= limitMs) return release;
+    if (release !== undefined || waitedMs >= limitMs) return release;
     const step = LOCK_PAUSE_MS * (1 + random());
     await sleep(step);
-    waited += step;
+    waitedMs += step;
   }
 }
 

@@ -23,11 +23,11 @@ export async function renameOver(
   to: string,
   system: RenameSystem = { platform: process.platform, rename, sleep },
 ): Promise<void> {
-  for (let waited = 0; ; waited += RENAME_PAUSE_MS) {
+  for (let waitedMs = 0; ; waitedMs += RENAME_PAUSE_MS) {
     try {
       return await system.rename(from, to);
     } catch (error) {
-      if (!isWorthWaiting(error, waited, system.platform)) throw error;
+      if (!isWorthWaiting(error, waitedMs, system.platform)) throw error;
       await system.sleep(RENAME_PAUSE_MS);
     }
   }
@@ -36,16 +36,16 @@ export async function renameOver(
 /** Renames like `renameOver`, synchronously. */
 export function renameOverSync(from: string, to: string): void {
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; ; waited += RENAME_PAUSE_MS) {
+  for (let waitedMs = 0; ; waitedMs += RENAME_PAUSE_MS) {
     try {
       return renameSync(from, to);
     } catch (error) {
-      if (!isWorthWaiting(error, waited, process.platform)) throw error;
+      if (!isWorthWaiting(error, waitedMs, process.platform)) throw error;
       Atomics.wait(clock, 0, 0, RENAME_PAUSE_MS);
     }
   }
 }
 
-function isWorthWaiting(error: unknown, waited: number, platform: NodeJS.Platform): boolean {
-  return platform === 'win32' && waited < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(errorCode(error) ?? '');
+function isWorthWaiting(error: unknown, waitedMs: number, platform: NodeJS.Platform): boolean {
+  return platform === 'win32' && waitedMs < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(errorCode(error) ?? '');
 }

@@ -32,20 +32,20 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
   );
   const times = choice(RUN_PERIODS, '');
   const list = el('div');
-  const more = el('button', { type: 'button' }, 'More');
+  const moreButton = el('button', { type: 'button' }, 'More');
   const controls = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
-  main.replaceChildren(filters(...controls), list, more);
+  main.replaceChildren(filters(...controls), list, moreButton);
 
   let pages: AsyncGenerator<readonly RunRow[], undefined>;
   let rows: RunRow[] = [];
   const showMore = async (): Promise<void> => {
-    more.disabled = true;
+    moreButton.disabled = true;
     const source = pages;
     const { value: page = [] } = await source.next();
     if (source !== pages) return; // the user has changed a filter in the meantime
     rows.push(...page);
-    more.hidden = page.length < PAGE_SIZE;
-    more.disabled = false;
+    moreButton.hidden = page.length < PAGE_SIZE;
+    moreButton.disabled = false;
     list.replaceChildren(
       rows.length === 0
         ? el('p', { class: 'quiet' }, 'No runs. ', el('a', { href: '#/prompts' }, 'Choose a prompt to run'))
@@ -67,7 +67,7 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
   };
   const refilter = (): void => guard(restart(), list);
   for (const filter of [statuses, names, times]) filter.addEventListener('change', refilter);
-  more.addEventListener('click', () => guard(showMore(), list));
+  moreButton.addEventListener('click', () => guard(showMore(), list));
   await restart();
 }
 

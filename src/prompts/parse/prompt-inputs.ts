@@ -35,7 +35,7 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   for (const use of uses) {
     // A field that can't be read has a finding already.
     const isMissing = !knownNames.has(use.key) && !head.mentions(use.key);
-    if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, [...knownNames], findings);
+    if (use.isCertain && isMissing && !isVariable(use.key)) reportUnknown(use, [...knownNames], findings);
   }
   for (const [key, { place }] of head.defaults) {
     if (!knownNames.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
@@ -86,7 +86,7 @@ function furtherFields(
   const allowedUses = isOpen || furtherSchema !== false ? uses : uses.filter(({ key }) => isVariable(key));
   const namesWithDefault = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
   const keys = new Set([...allowedUses.map(({ key }) => key), ...namesWithDefault]);
-  const certainNames = new Set(uses.filter(use => use.certain).map(({ key }) => key));
+  const certainNames = new Set(uses.filter(use => use.isCertain).map(({ key }) => key));
   return [...keys]
     .filter(key => !declaredNames.has(key))
     .map(key => ({

@@ -25,81 +25,88 @@ export class TagReader {
     this.#findings.note(placeIn(here, node.loc.start), message, here.file);
   }
 
-  mustache(statement: hbs.AST.MustacheStatement, here: TemplatePlace): void {
+  mustache(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
     const name = tagPath(statement.path).original;
-    if (isValueTag(statement, this.#declares)) return this.path(tagPath(statement.path), here);
-    if (name === 'media') return this.#media(statement, here);
+    if (isValueTag(statement, this.#declares)) return this.path(tagPath(statement.path), place);
+    if (name === 'media') return this.#media(statement, place);
     const [param] = statement.params;
     if (name === 'role' && !(isText(param) && roleNamed(param.value) && statement.params.length === 1)) {
       const what = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
-      return this.fault(statement, what, here);
+      return this.fault(statement, what, place);
     }
-    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, here);
-    else this.wrongHelper(tagPath(statement.path), name, here);
+    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, place);
+    else this.wrongHelper(tagPath(statement.path), name, place);
   }
 
-  #media(statement: hbs.AST.MustacheStatement, here: TemplatePlace): void {
+  #media(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
     const pair = (name: string): hbs.AST.Expression | undefined =>
       statement.hash?.pairs.find(({ key }) => key === name)?.value;
     const [url, contentType] = [pair('url'), pair('contentType')];
     if (!url || statement.params.length > 0) {
       const what = 'write a picture as {{media url=field}}, where `field` names the input';
-      return this.fault(statement, what, here);
+      return this.fault(statement, what, place);
     }
-    if (!isPath(url) || here.scope.meaning(url).kind !== 'input') {
+    if (!isPath(url) || place.scope.meaning(url).kind !== 'input') {
       const what =
         'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
-      this.note(url, what, here);
+      this.note(url, what, place);
     }
-    this.expression(url, here, { isPicture: true });
-    if (contentType) this.expression(contentType, here);
+    this.expression(url, place, { isPicture: true });
+    if (contentType) this.expression(contentType, place);
   }
 
-  call({ params, hash, ...call }: TagCall, name: string, here: TemplatePlace): void {
+  call({ params, hash, ...call }: TagCall, name: string, place: TemplatePlace): void {
     const values = HELPERS[name]?.values ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {
       const words = ['no value', 'one value', 'two values'][values] ?? '';
-      return this.fault(call, `\`${name}\` takes ${words}`, here);
+      return this.fault(call, `\`${name}\` takes ${words}`, place);
     }
-    for (const param of params) this.expression(param, here);
-    for (const { value } of hash?.pairs ?? []) this.expression(value, here);
+    for (const param of params) this.expression(param, place);
+    for (const { value } of hash?.pairs ?? []) this.expression(value, place);
   }
 
   /** Reports a call of a helper that doesn't exist, or that is written in another way. */
-  wrongHelper(node: hbs.AST.Node, name: string, here: TemplatePlace): void {
+  wrongHelper(node: hbs.AST.Node, name: string, place: TemplatePlace): void {
     const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
     if (helper) {
       const form = `{{${helper.block ? '#' : ''}${name} …}}`;
-      return this.fault(node, `the helper \`${name}\` is not called in this way: write ${form}`, here);
+      return this.fault(node, `the helper \`${name}\` is not called in this way: write ${form}`, place);
     }
     const names = Object.keys(HELPERS);
     const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-    this.fault(node, `the helper \`${name}\` is not known: there are ${known}`, here);
+    this.fault(node, `the helper \`${name}\` is not known: there are ${known}`, place);
   }
 
-  expression(expression: hbs.AST.Expression, here: TemplatePlace, { isPicture = false } = {}): void {
-    if (isPath(expression)) return this.path(expression, here, { isPicture });
+  expression(expression: hbs.AST.Expression, place: TemplatePlace, { isPicture = false } = {}): void {
+    if (isPath(expression)) return this.path(expression, place, { isPicture });
     if (expression.type !== 'SubExpression') return;
     const call = expression as hbs.AST.SubExpression;
     const name = isPath(call.path) ? call.path.original : '';
     // Every other helper writes text.
-    if (name === 'lookup' || name === 'json') this.call(call, name, here);
-    else this.wrongHelper(call.path, name, here);
+    if (name === 'lookup' || name === 'json') this.call(call, name, place);
+    else this.wrongHelper(call.path, name, place);
   }
 
-  path(path: hbs.AST.PathExpression, here: TemplatePlace, { isPicture = false } = {}): void {
-    const meaning = here.scope.meaning(path);
+  path(path: hbs.AST.PathExpression, place: TemplatePlace, { isPicture = false } = {}): void {
+    const meaning = place.scope.meaning(path);
     if (meaning.kind === 'input') {
-      const { key, certain, whole } = meaning;
-      const { line, column } = placeIn(here, path.loc.start);
-      this.uses.push({ key, line, column, file: here.file, certain, isPicture: isPicture && whole });
+      const { key, isCertain, isWhole } = meaning;
+      const { line, column } = placeIn(place, path.loc.start);
+      this.uses.push({
+        key,
+        line,
+        column,
+        file: place.file,
+        isCertain,
+        isPicture: isPicture && isWhole,
+      });
     }
     if (meaning.kind === 'inputs') this.usesAll = true;
     if (meaning.kind === 'data' && !meaning.isKnown) {
-      this.note(path, `\`${path.original}\` has no value: runs have no such variable`, here);
+      this.note(path, `\`${path.original}\` has no value: runs have no such variable`, place);
     }
     if (meaning.kind === 'nowhere') {
-      this.note(path, `\`${path.original}\` leads out of the template, so it has no value`, here);
+      this.note(path, `\`${path.original}\` leads out of the template, so it has no value`, place);
     }
   }
 }

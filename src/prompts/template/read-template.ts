@@ -71,53 +71,53 @@ class TemplateReader {
     return Object.fromEntries([...this.#texts].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  read(text: string, here: TemplatePlace): void {
+  read(text: string, place: TemplatePlace): void {
     this.#hasInlines ||= text.includes('inline');
     const { program, faults } = parseTemplate(text);
     for (const { line, column, what } of faults) {
-      this.#findings.fault(placeIn(here, { line, column: column - 1 }), what, here.file);
+      this.#findings.fault(placeIn(place, { line, column: column - 1 }), what, place.file);
     }
-    this.#program(program, here);
+    this.#program(program, place);
   }
 
-  #program(program: Program, here: TemplatePlace): void {
+  #program(program: Program, place: TemplatePlace): void {
     const body = program?.body ?? [];
     const names = body.map(inlineName).filter(name => name !== undefined);
-    const inside = names.length === 0 ? here : { ...here, inlines: new Set([...here.inlines, ...names]) };
+    const inside = names.length === 0 ? place : { ...place, inlines: new Set([...place.inlines, ...names]) };
     for (const statement of body) this.#statement(statement, inside);
   }
 
-  #statement(statement: hbs.AST.Statement, here: TemplatePlace): void {
+  #statement(statement: hbs.AST.Statement, place: TemplatePlace): void {
     switch (statement.type) {
       case 'ContentStatement':
       case 'CommentStatement':
         return;
       case 'MustacheStatement':
-        return this.#tags.mustache(statement as hbs.AST.MustacheStatement, here);
+        return this.#tags.mustache(statement as hbs.AST.MustacheStatement, place);
       case 'BlockStatement':
-        return this.#block(statement as hbs.AST.BlockStatement, here);
+        return this.#block(statement as hbs.AST.BlockStatement, place);
       case 'PartialStatement':
       case 'PartialBlockStatement':
-        return this.#partial(statement as PartialTag, here);
+        return this.#partial(statement as PartialTag, place);
       case 'DecoratorBlock':
-        return this.#inline(statement as hbs.AST.DecoratorBlock, here);
+        return this.#inline(statement as hbs.AST.DecoratorBlock, place);
       default:
-        return this.#tags.fault(statement, 'the only decorator is {{#*inline "name"}}', here);
+        return this.#tags.fault(statement, 'the only decorator is {{#*inline "name"}}', place);
     }
   }
 
   /** Reads a block and its `{{else}}`. */
-  #block(block: hbs.AST.BlockStatement, here: TemplatePlace): void {
+  #block(block: hbs.AST.BlockStatement, place: TemplatePlace): void {
     const { original: name } = block.path;
     if (isHelperBlock(block)) {
       const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.block;
-      if (isKnown) this.#tags.call(block, name, here);
-      else this.#tags.wrongHelper(block.path, name, here);
+      if (isKnown) this.#tags.call(block, name, place);
+      else this.#tags.wrongHelper(block.path, name, place);
     } else {
-      this.#tags.path(block.path, here);
+      this.#tags.path(block.path, place);
     }
-    const scope = this.#scopeInside(block, here.scope).withParams(block.program?.blockParams);
-    const inside = { ...here, open: new Set<string>() };
+    const scope = this.#scopeInside(block, place.scope).withParams(block.program?.blockParams);
+    const inside = { ...place, open: new Set<string>() };
     this.#program(block.program, { ...inside, scope });
     this.#program(block.inverse, inside);
   }
@@ -138,7 +138,7 @@ class TemplateReader {
   }
 
   /** Reads `{{> name context key=value}}`, which inserts a partial, and `{{#> name}}…{{/name}}`, which has a fallback. */
-  #partial(partial: PartialTag, here: TemplatePlace): void {
+  #partial(partial: PartialTag, place: TemplatePlace): void {
     const { name: written, params, hash } = partial;
     const name = 'original' in written ? written.original : undefined;
     if (name === undefined || name === '__proto__') {
@@ -146,16 +146,16 @@ class TemplateReader {
       return this.#tags.fault(
         partial,
         name === undefined ? what : `a partial can't be named \`${name}\``,
-        here,
+        place,
       );
     }
     for (const value of [...params, ...(hash?.pairs ?? []).map(({ value }) => value)]) {
-      if (!isPath(value) || here.scope.meaning(value).kind !== 'inputs') this.#tags.expression(value, here);
+      if (!isPath(value) || place.scope.meaning(value).kind !== 'inputs') this.#tags.expression(value, place);
     }
-    const isHere = name === PARTIAL_BLOCK || here.inlines.has(name);
-    const isThere = isHere || this.#readPartial(name, partial, here);
+    const isHere = name === PARTIAL_BLOCK || place.inlines.has(name);
+    const isThere = isHere || this.#readPartial(name, partial, place);
     if (partial.type === 'PartialBlockStatement') {
-      return this.#program(partial.program, inUnknownContext(here));
+      return this.#program(partial.program, inUnknownContext(place));
     }
     if (isThere) return;
     const at = name.lastIndexOf('/') + 1;
@@ -163,24 +163,24 @@ class TemplateReader {
     this.#tags.fault(
       partial,
       `unknown partial \`${name}\`: it would be the file ${file} beside this one`,
-      here,
+      place,
     );
   }
 
   /** Reads a partial; returns false if there is none of that name. */
-  #readPartial(name: string, tag: PartialTag, here: TemplatePlace): boolean {
+  #readPartial(name: string, tag: PartialTag, place: TemplatePlace): boolean {
     const partial = this.#find(name);
     if (!partial) return false;
-    if ('fault' in partial) this.#tags.fault(tag, partial.fault, here);
+    if ('fault' in partial) this.#tags.fault(tag, partial.fault, place);
     if ('fault' in partial) return true;
     // Inline partials of a caller hide files of the same name.
-    if (here.open.has(name) && !this.#hasInlines) {
+    if (place.open.has(name) && !this.#hasInlines) {
       const what = `the partial \`${name}\` inserts itself without end: it may do so only inside a block such as {{#if}}`;
-      this.#tags.fault(tag, what, here);
+      this.#tags.fault(tag, what, place);
       return true;
     }
     const { file, text } = partial;
-    const scope = partialScope(tag, here);
+    const scope = partialScope(tag, place);
     const reading = `${name}\n${scope.key}`;
     if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
     this.#readings.add(reading);
@@ -190,7 +190,7 @@ class TemplateReader {
         file,
         start: { line: 1, column: 1 },
         inlines: new Set(),
-        open: new Set([...here.open, name]),
+        open: new Set([...place.open, name]),
       });
     }
     return true;
@@ -211,17 +211,17 @@ class TemplateReader {
   }
 
   /** Reads an inline partial. Its context is that of the place where it is used, which is unknown here. */
-  #inline(block: hbs.AST.DecoratorBlock, here: TemplatePlace): void {
+  #inline(block: hbs.AST.DecoratorBlock, place: TemplatePlace): void {
     const name = inlineName(block);
     if (name === undefined || name === '__proto__') {
       const what = 'write a partial of this file as {{#*inline "name"}}…{{/inline}}';
       return this.#tags.fault(
         block,
         name === undefined ? what : `a partial can't be named \`${name}\``,
-        here,
+        place,
       );
     }
-    this.#program(block.program, inUnknownContext(here));
+    this.#program(block.program, inUnknownContext(place));
   }
 }
 

@@ -11,7 +11,7 @@ interface Frame {
 
 /** The meaning of a path that is known without values. */
 type Meaning =
-  | { readonly kind: 'input'; readonly key: string; readonly certain: boolean; readonly whole: boolean }
+  | { readonly kind: 'input'; readonly key: string; readonly isCertain: boolean; readonly isWhole: boolean }
   | { readonly kind: 'inputs' }
   | { readonly kind: 'data'; readonly isKnown: boolean }
   | { readonly kind: 'value' }
@@ -67,13 +67,13 @@ export class Scope {
     if (frame.self === 'other') return { kind: 'value' };
     if (name === undefined) return frame.self === 'inputs' ? { kind: 'inputs' } : { kind: 'value' };
     if (frame.shadowed.has(name)) return { kind: 'value' };
-    return { kind: 'input', key: name, certain: frame.self === 'inputs', whole: parts.length === 1 };
+    return { kind: 'input', key: name, isCertain: frame.self === 'inputs', isWhole: parts.length === 1 };
   }
 
   #data([name, key, ...rest]: readonly string[]): Meaning {
     if (name === 'root' && key === undefined) return { kind: 'inputs' };
     if (name === 'root' && key !== undefined) {
-      return { kind: 'input', key, certain: true, whole: rest.length === 0 };
+      return { kind: 'input', key, isCertain: true, isWhole: rest.length === 0 };
     }
     const isKnown = name === 'metadata' || (this.isInLoop && LOOP_VARIABLES.has(name ?? ''));
     return { kind: 'data', isKnown };

@@ -83,5 +83,5 @@ export interface FieldUse extends FilePosition {
   /** The file of the use: the prompt's or a partial's. */
   readonly file: string;
   /** False inside a block such as `{{#name}}`, where only the value of `name` decides whose field it is. */
-  readonly certain: boolean;
+  readonly isCertain: boolean;
 }

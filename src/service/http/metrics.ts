@@ -114,7 +114,10 @@ export function createMetrics(): Metrics {
   };
 }
 
-function metricsServer({ contentType }: Pick<Registry, 'contentType'>, read: () => Promise<string>): Server {
+function metricsServer(
+  { contentType }: Pick<Registry, 'contentType'>,
+  readMetrics: () => Promise<string>,
+): Server {
   return createServer((request, response) => {
     const isMetrics = request.url?.split('?', 1)[0] === '/metrics';
     if (!isMetrics || !['GET', 'HEAD'].includes(request.method ?? '')) {
@@ -131,7 +134,7 @@ function metricsServer({ contentType }: Pick<Registry, 'contentType'>, read: () 
     { headOnly }: { readonly headOnly: boolean },
   ): Promise<void> {
     try {
-      const text = await read();
+      const text = await readMetrics();
       response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' });
       response.end(headOnly ? undefined : text);
     } catch {

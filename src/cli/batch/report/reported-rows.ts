@@ -112,12 +112,12 @@ export type BatchSummary = ReturnType<typeof summarizeRows>;
 export function summarizeRows(
   rows: readonly ResultsLine[],
   spentTotals: Totals,
-  unfinished: Unfinished | undefined,
+  unfinishedBatch: Unfinished | undefined,
 ) {
   const succeededCount = rows.filter(rowSucceeded).length;
   const timedRows = rows.flatMap(({ id, seconds }) => (seconds === null ? [] : [{ id, seconds }]));
   return {
-    ...(unfinished !== undefined && { unfinished }),
+    ...(unfinishedBatch !== undefined && { unfinished: unfinishedBatch }),
     rows: rows.length,
     succeeded: succeededCount,
     failed: rows.length - succeededCount,

@@ -47,11 +47,11 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
 /** Refuses `--resume` of a missing file whose name looks like a typo of an existing one. Names of shards may differ in a number. */
 function refuseMisspelt(file: string, name: string, source: string): void {
   const wantedName = path.basename(file);
-  const unnumbered = (text: string): string => text.replaceAll(/\d/gu, '');
+  const withoutDigits = (text: string): string => text.replaceAll(/\d/gu, '');
   const existingName = readdirSync(path.dirname(file)).find(
     fileName =>
       isTypo(wantedName, fileName) &&
-      unnumbered(fileName) !== unnumbered(wantedName) &&
+      withoutDigits(fileName) !== withoutDigits(wantedName) &&
       fileName !== path.basename(source),
   );
   if (existingName === undefined) return;

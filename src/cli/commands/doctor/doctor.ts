@@ -125,13 +125,13 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
 }
 
 function cacheChangeText(
-  cached: { hash: string; fetchedAt: string } | undefined,
+  cachedModels: { hash: string; fetchedAt: string } | undefined,
   hash: string,
   now: number,
 ): string {
-  if (cached === undefined) return 'cached just now';
-  return cached.hash === hash
-    ? `unchanged, cached ${ageText(cached.fetchedAt, now)}`
+  if (cachedModels === undefined) return 'cached just now';
+  return cachedModels.hash === hash
+    ? `unchanged, cached ${ageText(cachedModels.fetchedAt, now)}`
     : 'refreshed: they had changed';
 }
 
@@ -211,11 +211,11 @@ function checkProvider({
     return failed('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
   }
   if (fault === undefined) {
-    const found =
+    const foundText =
       models === undefined
         ? 'is not asked, because it has no list of models'
         : `has ${counted(models, 'model')}`;
-    return passedCheck('provider', `${place} ${found}`);
+    return passedCheck('provider', `${place} ${foundText}`);
   }
   return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
 }

@@ -56,11 +56,11 @@ function endpointLine({ provider, baseUrl, fault, added, known, others }: Discov
   const place = `${oneLine(provider)} at ${oneLine(baseUrl)}`;
   if (fault !== undefined) return `${place} could not be asked: ${oneLine(fault)}`;
   const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${shownNames(added)}`;
-  const rest = [
+  const countTexts = [
     known > 0 ? `${known} known before` : '',
     others > 0 ? `${others} that don't answer prompts` : '',
   ];
-  return [`${place}: ${news}`, ...rest.filter(text => text !== '')].join('; ');
+  return [`${place}: ${news}`, ...countTexts.filter(text => text !== '')].join('; ');
 }
 
 const MAX_SHOWN_MODELS = 8;

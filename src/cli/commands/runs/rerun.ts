@@ -115,7 +115,7 @@ async function rerunImages(
   ctx: Context,
   { images: former, runId }: RequestOfRun,
   suppliedImages: readonly (ImageSource | undefined)[],
-  others: boolean,
+  allowsOthers: boolean,
 ): Promise<ImageSource[]> {
   const missingNames = former.flatMap((image, index) =>
     suppliedImages[index] || 'image' in image ? [] : [image.name],
@@ -129,7 +129,7 @@ async function rerunImages(
   const images: ImageSource[] = [];
   for (let at = 0; at < Math.max(former.length, suppliedImages.length); at += 1) {
     const [before, now] = [former[at], suppliedImages[at]];
-    if (now !== undefined && before !== undefined && !others) checkSame(now, before, runId);
+    if (now !== undefined && before !== undefined && !allowsOthers) checkSame(now, before, runId);
     if (now !== undefined) images.push(now);
     else if (before !== undefined && 'image' in before) images.push(await openImage(ctx, before.image));
   }

@@ -5,8 +5,8 @@ export class RowIds {
   readonly #rows = new Map<string, number>();
 
   /** Records the id of a row; returns the row that already has it, if any. */
-  take({ row, id, named }: { row: number; id: string; named: boolean }): number | undefined {
-    if (!named && this.#rows.size === 0) {
+  take({ row, id, isNamed }: { row: number; id: string; isNamed: boolean }): number | undefined {
+    if (!isNamed && this.#rows.size === 0) {
       this.#numbered = row;
       return undefined;
     }

@@ -12,7 +12,7 @@ export interface RowPlace {
 }
 
 export interface ReadableRow extends RowPlace {
-  readonly named: boolean;
+  readonly isNamed: boolean;
   readonly inputs: CollectedInputs;
 }
 
@@ -33,7 +33,7 @@ export function readableRow(
   id: string | undefined,
   inputs: CollectedInputs,
 ): ReadableRow {
-  return { ...place, id: id ?? String(place.row), named: id !== undefined, inputs };
+  return { ...place, id: id ?? String(place.row), isNamed: id !== undefined, inputs };
 }
 
 export function faultyRow(

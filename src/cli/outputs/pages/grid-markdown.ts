@@ -83,9 +83,9 @@ const MAX_CELL_LENGTH = 10_000;
 /** Returns as many of the first texts as fit. */
 function firstThatFit(texts: readonly string[], most: number): string[] {
   let left = most;
-  const kept = texts.findIndex(text => {
+  const keptIndex = texts.findIndex(text => {
     left -= text.length + 1;
     return left < 0;
   });
-  return kept < 0 ? [...texts] : texts.slice(0, kept);
+  return keptIndex < 0 ? [...texts] : texts.slice(0, keptIndex);
 }

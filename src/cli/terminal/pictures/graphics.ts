@@ -70,11 +70,11 @@ export function halfBlocks({ width, height, pixels }: Miniature): string {
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-function halfBlock(upper: Colour | undefined, lower: Colour | undefined): string {
-  if (upper === undefined && lower === undefined) return '\u001B[0m ';
-  if (upper === undefined) return `\u001B[0;38;2;${lower?.join(';')}m▄`;
-  if (lower === undefined) return `\u001B[0;38;2;${upper.join(';')}m▀`;
-  return `\u001B[38;2;${upper.join(';')};48;2;${lower.join(';')}m▀`;
+function halfBlock(upperColour: Colour | undefined, lowerColour: Colour | undefined): string {
+  if (upperColour === undefined && lowerColour === undefined) return '\u001B[0m ';
+  if (upperColour === undefined) return `\u001B[0;38;2;${lowerColour?.join(';')}m▄`;
+  if (lowerColour === undefined) return `\u001B[0;38;2;${upperColour.join(';')}m▀`;
+  return `\u001B[38;2;${upperColour.join(';')};48;2;${lowerColour.join(';')}m▀`;
 }
 
 /** The number of levels of red, green and blue, which makes 216 colours. */
@@ -84,7 +84,9 @@ const SIXEL_BAND_HEIGHT = 6;
 /** Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the background. */
 export function sixel({ width, height, pixels }: Miniature): string {
   const colours = paletteIndices(pixels, width * height);
-  const used = [...new Set(colours)].filter(colour => colour >= 0).toSorted((one, other) => one - other);
+  const usedColours = [...new Set(colours)]
+    .filter(colour => colour >= 0)
+    .toSorted((one, other) => one - other);
   const bands = Array.from({ length: Math.ceil(height / SIXEL_BAND_HEIGHT) }, (_, band) =>
     encodeBand(
       colours,
@@ -93,7 +95,7 @@ export function sixel({ width, height, pixels }: Miniature): string {
       band * SIXEL_BAND_HEIGHT * width,
     ),
   );
-  return `\u001BP0;1q"1;1;${width};${height}${used.map(paletteEntry).join('')}${bands.join('-')}\u001B\\`;
+  return `\u001BP0;1q"1;1;${width};${height}${usedColours.map(paletteEntry).join('')}${bands.join('-')}\u001B\\`;
 }
 
 /** Returns the palette index of each pixel; -1 if it is mostly transparent. */

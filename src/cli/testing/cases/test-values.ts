@@ -14,11 +14,11 @@ export function textOfPlace({ file, line }: FilePosition): string {
 }
 
 /** Adds the place of a value to an error. The fault of a case is returned unchanged. */
-export function atValue(value: YamlValue, error: unknown, reworded: (message: string) => string): unknown {
+export function atValue(value: YamlValue, error: unknown, reword: (message: string) => string): unknown {
   if (error instanceof CaseFault) return error.at(textOfPlace(value));
-  if (error instanceof PastBound) return new CaseFault(reworded(error.message)).at(textOfPlace(value));
+  if (error instanceof PastBound) return new CaseFault(reword(error.message)).at(textOfPlace(value));
   if (!(error instanceof Error) || error.message.startsWith(value.file ?? '')) return error;
-  return faultIn(value, reworded(error.message), ...(error instanceof CliError ? error.hints : []));
+  return faultIn(value, reword(error.message), ...(error instanceof CliError ? error.hints : []));
 }
 
 /** Returns the entries of a map. @throws {CliError} if it has an unknown key */

@@ -9,7 +9,7 @@ import type { TestSummary } from '../test-summary.ts';
 /** Returns the results as data: totals, spending, and each case with its repetitions. */
 export function jsonReport(
   results: readonly EntryResult[],
-  spent: Totals,
+  spentTotals: Totals,
   { all, models, sureMaxRepeat, baseline }: TestSummary,
 ): object {
   return {
@@ -20,7 +20,7 @@ export function jsonReport(
     }),
     sure: sureMaxRepeat === undefined ? null : { maxRepeat: sureMaxRepeat },
     ...(baseline && { baseline: baselineData(baseline) }),
-    totals: spent,
+    totals: spentTotals,
     cases: results.map(({ entry, status, repetitions, seconds, counted }) => ({
       file: entry.file.name,
       line: entry.testCase.line,

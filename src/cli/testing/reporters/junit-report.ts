@@ -14,7 +14,7 @@ import { failureDetails } from './text-report.ts';
  */
 export function junitReport(
   results: readonly ReportedResult[],
-  spent: Totals,
+  spentTotals: Totals,
   { all, baseline }: TestSummary,
 ): string {
   const files = [...new Set(results.map(({ entry }) => entry.file.name))];
@@ -24,7 +24,7 @@ export function junitReport(
         ['interval', all.interval.join(' ')],
       ] as const)
     : [];
-  const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spent)].map(
+  const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spentTotals)].map(
     ([name, value]) => html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`,
   );
   const suites = files.map((file, index) => {

@@ -24,13 +24,13 @@ export function withEarlierTurns<T extends CaseOfFile>(
     const { turn } = neededCase.testCase;
     for (const index of turn?.after ?? []) {
       const earlier = turn && byPlace.get(turnKey(neededCase, turn.prompt, index));
-      for (const other of earlier ?? []) {
+      for (const earlierCase of earlier ?? []) {
         // An answer in a variable may be any model's.
         if (
-          other.testCase.turn?.storesAs !== undefined ||
-          testedModelKey(other) === testedModelKey(neededCase)
+          earlierCase.testCase.turn?.storesAs !== undefined ||
+          testedModelKey(earlierCase) === testedModelKey(neededCase)
         ) {
-          neededCases.add(other);
+          neededCases.add(earlierCase);
         }
       }
     }

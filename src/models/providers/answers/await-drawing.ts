@@ -18,15 +18,15 @@ export async function awaitDrawing(
   { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
   answer: ModelAnswer,
   access: ProviderAccess,
-  waiting: Pick<EngineJob, 'sleep' | 'signal'>,
+  job: Pick<EngineJob, 'sleep' | 'signal'>,
 ): Promise<void> {
-  const { signal } = waiting;
+  const { signal } = job;
   while (answer.task !== undefined) {
-    await waiting.sleep(DRAWING_PAUSE_MS, signal);
+    await job.sleep(DRAWING_PAUSE_MS, signal);
     const body = Buffer.from(JSON.stringify({ id: answer.task }));
     const poll = () => send({ url, method: 'POST', headers, body }, access, signal);
     try {
-      await readAnswer(await retryWhileBusy(waiting, poll, 'none'), answer, () => undefined);
+      await readAnswer(await retryWhileBusy(job, poll, 'none'), answer, () => undefined);
     } catch (error) {
       signal.throwIfAborted();
       throw drawingFault(error);

@@ -45,22 +45,22 @@ export function convertedModels(
     conversion,
     settings,
   );
-  const listed = providers.filter(({ isLeftOut }) => isLeftOut !== true);
-  const ofPrompt = listed.filter(({ isAsked }) => isAsked !== false);
-  const asked = withOneOutput(ofPrompt, conversion);
+  const listedProviders = providers.filter(({ isLeftOut }) => isLeftOut !== true);
+  const ofPrompt = listedProviders.filter(({ isAsked }) => isAsked !== false);
+  const askedProviders = withOneOutput(ofPrompt, conversion);
   const { tests, added } = withTestedProviders(
     configured,
-    { listed: providers, asked },
+    { listed: providers, asked: askedProviders },
     settings,
     conversion,
   );
   return {
     tests,
-    listed,
-    asked: [...asked, ...added],
+    listed: listedProviders,
+    asked: [...askedProviders, ...added],
     added,
     known: [...providers, ...added, ...conversion.judges],
-    areAsked: asked.length > 0 || listed.length === 0,
+    areAsked: askedProviders.length > 0 || listedProviders.length === 0,
   };
 }
 

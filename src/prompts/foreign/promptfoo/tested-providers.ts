@@ -30,7 +30,7 @@ export function withTestedProviders(
   const isPlain = ({ provider, providers }: ConfiguredTest): boolean => !provider && !providers;
   if (tests.all.every(isPlain)) return { tests, added: [] };
   const providersByKey = new Map(asked.map(provider => [providerKey(provider), provider]));
-  const all = tests.all.map((test): ConfiguredTest => {
+  const testsWithModels = tests.all.map((test): ConfiguredTest => {
     const leftOutBefore = conversion.leftOut;
     const { provider, providers } = test;
     noteUnknownProvider(test, listed, conversion);
@@ -46,7 +46,10 @@ export function withTestedProviders(
     if (!providersByKey.has(key)) providersByKey.set(key, ownProvider);
     return { ...test, models: [[...providersByKey.keys()].indexOf(key)], isLeftOut };
   });
-  return { tests: { ...tests, all }, added: [...providersByKey.values()].slice(asked.length) };
+  return {
+    tests: { ...tests, all: testsWithModels },
+    added: [...providersByKey.values()].slice(asked.length),
+  };
 }
 
 /** Returns a test for providers that references include and that get the prompt, unless they are left out. */

@@ -76,7 +76,7 @@ describe('CSV', () => {
       'csv',
       'image10,id,image,caption,image2\nten.png,first,zero.png,Hi,two.png\n',
     );
-    expect(row).toMatchObject({ id: 'first', named: true });
+    expect(row).toMatchObject({ id: 'first', isNamed: true });
     expect(inputs(row)).toEqual({ caption: 'Hi', images: ['zero.png', 'two.png', 'ten.png'] });
   });
 
@@ -112,7 +112,7 @@ describe('CSV', () => {
   test('a column without a name must stay empty', async () => {
     const rows = await readAllRows('csv', 'a,\n1,\n2,x\n');
     expect(rows).toMatchObject([
-      { line: 2, named: false },
+      { line: 2, isNamed: false },
       { line: 3, fault: containing('no name') },
     ]);
   });
@@ -177,7 +177,7 @@ describe('JSONL', () => {
       imageInputs: [{ type: 'url', url: 'https://x.test/a.png' }],
     };
     const [row] = await readAllRows('jsonl', JSON.stringify(line));
-    expect(row).toMatchObject({ id: '7', named: true });
+    expect(row).toMatchObject({ id: '7', isNamed: true });
     expect(inputs(row)).toEqual({ a: 'b', images: ['https://x.test/a.png'] });
   });
 

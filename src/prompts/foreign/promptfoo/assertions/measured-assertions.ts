@@ -189,11 +189,11 @@ export function measuredExpectation(
 ): JsonObject | undefined {
   const measure = ASSERTION_MEASURES[type];
   if (!measure || measuredFault(type, value) !== undefined) return undefined;
-  const least = typeof threshold === 'number' ? threshold : measure.threshold;
+  const lowestScore = typeof threshold === 'number' ? threshold : measure.threshold;
   return {
     javascript: `const text = typeof output === 'string' ? output : JSON.stringify(output);
 const value = ${JSON.stringify(value ?? null)};
-const least = ${least ?? 'null'};
+const least = ${lowestScore ?? 'null'};
 const { pass, found } = (() => {
 ${measure.code}
 })();

@@ -23,12 +23,12 @@ export function providerParts(item: YamlValue): ProviderParts {
   const isById = entries.size !== 1 || !only || only[0] === 'id';
   const providerEntries = isById ? entries : valuesByKey(only[1], only[0]);
   const ownId = providerEntries.get('id')?.text('id');
-  const written = isById ? ownId : only[0];
-  if (written === undefined) throw faultAt(item, 'a provider needs `id`');
+  const writtenId = isById ? ownId : only[0];
+  if (writtenId === undefined) throw faultAt(item, 'a provider needs `id`');
   providerEntries.delete('id');
   return {
-    written,
-    id: ownId ?? written,
+    written: writtenId,
+    id: ownId ?? writtenId,
     label: providerEntries.get('label')?.scalar,
     isById,
     entries: providerEntries,

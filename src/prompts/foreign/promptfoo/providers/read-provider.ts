@@ -72,12 +72,12 @@ function convertProvider(named: NamedProvider, conversion: Conversion): Promptfo
     const kind = 'program' in declaredProvider.entry ? 'a program' : 'an address';
     const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is ${kind}`);
     const transforms = [declaredProvider.transform, transform].filter(code => code !== undefined);
-    const composed = composedTransform(transforms);
+    const composedCode = composedTransform(transforms);
     return {
       ...declaredProvider,
       names: testedNames(provider),
       config: {},
-      transform: composed,
+      transform: composedCode,
       at,
       isLeftOut,
     };

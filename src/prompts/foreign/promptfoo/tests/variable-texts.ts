@@ -57,13 +57,13 @@ function namesInTags(text: string): Set<string> {
 }
 
 function withoutComments(text: string): string {
-  let uncommented = '';
+  let textSoFar = '';
   let remainder = text;
   for (;;) {
     const start = remainder.indexOf('{#');
     const end = start === -1 ? -1 : remainder.indexOf('#}', start + 2);
-    if (end === -1) return uncommented + remainder;
-    uncommented += remainder.slice(0, start);
+    if (end === -1) return textSoFar + remainder;
+    textSoFar += remainder.slice(0, start);
     remainder = remainder.slice(end + 2);
   }
 }
