@@ -106,13 +106,15 @@ export async function collectOutput(
     signal.throwIfAborted();
     await waitForOutput(tree);
     // It may have answered just before it ended by itself.
-    const answer = end && (await Promise.race([answered, undefined]));
+    const answer = end && (await Promise.race([answered ?? NO_ANSWER, NO_ANSWER]));
     return answer === undefined ? { ...printed.take(), end } : { ...printed.take(), answer, end: 'answered' };
   } finally {
     clearTimeout(timer);
     for (const one of signals) one.removeEventListener('abort', stop);
   }
 }
+
+const NO_ANSWER = Promise.resolve(undefined);
 
 /** Maximum time to wait for the rest of the output after the program has ended. */
 const PROGRAM_OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
