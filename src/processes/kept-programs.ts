@@ -31,7 +31,7 @@ export interface ProgramQuestion<P extends StartedProgram> {
  * no answer.
  */
 export class KeptPrograms<P extends StartedProgram> {
-  readonly #idle: { readonly key: string; readonly kept: KeptProgram<P> }[] = [];
+  readonly #pools = new Map<string, ProgramPool<P>>();
 
   /**
    * Asks a program that waits, or starts one. A program that does not answer is ended.
@@ -40,28 +40,82 @@ export class KeptPrograms<P extends StartedProgram> {
    * @throws if it can't be started, and the reason of the signal
    */
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
-    const { key } = question;
-    const kept = this.#takeIdle(key) ?? new KeptProgram(await question.start());
-    let hasAnswered = false;
-    try {
-      const output = await kept.ask(question);
-      hasAnswered = output.end === 'answered';
-      return output;
-    } finally {
-      if (hasAnswered && kept.isRunning) this.#idle.push({ key, kept });
-      else await kept.end();
-    }
+    const pool = this.#pools.get(question.key) ?? new ProgramPool<P>();
+    this.#pools.set(question.key, pool);
+    return await pool.use(question.start, async kept => {
+      question.limits.signal.throwIfAborted();
+      return await kept.ask(question);
+    });
   }
 
   /** Ends the programs that wait; later questions start them again. */
   async endIdle(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map(({ kept }) => kept.end()));
+    await Promise.all([...this.#pools.values()].map(pool => pool.endIdle()));
+  }
+}
+
+/** Time after which a question that waits for a program starts another one, in milliseconds: about what a start takes. */
+const GROWTH_MS = 100;
+
+/** The programs for questions with the same key: few if they answer at once, up to one for each question if they don't. */
+class ProgramPool<P extends StartedProgram> {
+  readonly #idle: KeptProgram<P>[] = [];
+  /** The questions that wait for a program, in their order. */
+  readonly #waiting: ((kept: KeptProgram<P>) => void)[] = [];
+  /** Number of programs that start or answer. */
+  #busy = 0;
+
+  /** Asks a program, which stays if it answers. */
+  async use(
+    start: () => Promise<P>,
+    ask: (kept: KeptProgram<P>) => Promise<ProgramOutput>,
+  ): Promise<ProgramOutput> {
+    const free = this.#takeIdle() ?? (this.#busy === 0 ? undefined : await this.#waitForFree());
+    this.#busy += 1;
+    let kept = free;
+    let hasAnswered = false;
+    try {
+      kept ??= new KeptProgram(await start());
+      const output = await ask(kept);
+      hasAnswered = output.end === 'answered';
+      return output;
+    } finally {
+      this.#busy -= 1;
+      if (kept && hasAnswered && kept.isRunning) this.#release(kept);
+      else await kept?.end();
+    }
   }
 
-  /** Takes a program that waits; undefined if there is none. */
-  #takeIdle(key: string): KeptProgram<P> | undefined {
-    const at = this.#idle.findIndex(idle => idle.key === key && idle.kept.isRunning);
-    return at === -1 ? undefined : this.#idle.splice(at, 1)[0]?.kept;
+  async endIdle(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map(kept => kept.end()));
+  }
+
+  #takeIdle(): KeptProgram<P> | undefined {
+    const at = this.#idle.findIndex(({ isRunning }) => isRunning);
+    return at === -1 ? undefined : this.#idle.splice(at, 1)[0];
+  }
+
+  /** Returns the next program that has answered; undefined if it is time to start one. */
+  #waitForFree(): Promise<KeptProgram<P> | undefined> {
+    return new Promise(resolve => {
+      const startAnother = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(take), 1);
+        resolve(undefined);
+      };
+      // One after the other, so that programs which take long to start are not all started at once.
+      const timer = setTimeout(startAnother, GROWTH_MS * (this.#waiting.length + 1));
+      const take = (kept: KeptProgram<P>): void => {
+        clearTimeout(timer);
+        resolve(kept);
+      };
+      this.#waiting.push(take);
+    });
+  }
+
+  #release(kept: KeptProgram<P>): void {
+    const next = this.#waiting.shift();
+    if (next) next(kept);
+    else this.#idle.push(kept);
   }
 }
 

@@ -50,14 +50,32 @@ async function ask(script: string, text: string, job: JobOptions = {}, entry: ob
 
 const ANSWER = "say(id + ' answer ' + text + ' ' + count + '\\n');";
 
-it('a kept program answers run after run in one process, and runs at the same time in as many processes', async () => {
+function countPrograms(): number {
+  return readdirSync(path.join(dataDir, 'programs')).filter(name => name.endsWith('.json')).length;
+}
+
+it('a kept program answers run after run, and is ended at the end', async () => {
   expect(await ask(ANSWER, 'a')).toBe('a 1');
   expect(await ask(ANSWER, 'b')).toBe('b 2');
-  const both = await Promise.all([ask(ANSWER, 'c'), ask(ANSWER, 'd')]);
-  expect(both).toEqual(['c 3', 'd 1']);
-  expect(readdirSync(path.join(dataDir, 'programs')).filter(name => name.endsWith('.json'))).toHaveLength(2);
+  expect(countPrograms()).toBe(1);
   await engine.endKept?.();
   expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
+  expect(await ask(ANSWER, 'c')).toBe('c 1');
+});
+
+it('a kept program gets company if it takes long to answer', async () => {
+  const asked = path.join(path.dirname(dataDir), 'asked');
+  const script = `
+const fs = require('node:fs');
+const answer = () => { ${ANSWER} };
+if (text === 'b') {
+  fs.writeFileSync(${JSON.stringify(asked)}, '');
+  answer();
+} else {
+  const timer = setInterval(() => fs.existsSync(${JSON.stringify(asked)}) && (clearInterval(timer), answer()), 5);
+}`;
+  expect(await Promise.all([ask(script, 'a'), ask(script, 'b')])).toEqual(['a 1', 'b 1']);
+  expect(countPrograms()).toBe(2);
 });
 
 it('a kept program answers by the line with the id of the question, whatever else it prints', async () => {
