@@ -5,7 +5,7 @@ import { temporaryDirectory } from './context.ts';
 import { copyCommand } from './copied-command.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** Part of the build; versions without it were built otherwise. */
+/** Part of the build; versions without it, or without the migrations, were made otherwise. */
 const CHUNKS = 'scripts/chunks.js';
 const MIGRATIONS = 'src/service/store/migrations.ts';
 /** The end of the steps in the built command; the next version has one more. */
@@ -14,15 +14,17 @@ const LAST_STEP = /(`alter table runs add column "endedAt" bigint`)\]/;
 /** The commit of the previous version, or the reason why it is unknown here. */
 export type PreviousVersion = { readonly commit: string } | { readonly unknown: string };
 
-/** Returns the last tagged version before this commit that is built as this one is, or else the commit before the newest migration. */
+/** Returns the last tagged version before this commit if it is made as this one is, or else the commit before the newest migration. */
 export function previousVersion(): PreviousVersion {
   const top = git('rev-parse', '--show-toplevel');
   if (top === undefined || realpathSync(top) !== realpathSync(ROOT)) return { unknown: 'no git repository' };
   if (git('rev-parse', '--is-shallow-repository') !== 'false') return { unknown: 'a clone without history' };
   const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^');
   const newest = git('log', '-1', '--format=%H', '-G', 'alter table|create (table|index)', '--', MIGRATIONS);
-  const isBuiltAlike = tag !== undefined && git('rev-parse', '--verify', `${tag}:${CHUNKS}`) !== undefined;
-  const commit = git('rev-parse', isBuiltAlike ? `${tag}^{commit}` : `${newest}^`);
+  const isComparable =
+    tag !== undefined &&
+    [CHUNKS, MIGRATIONS].every(file => git('rev-parse', '--verify', `${tag}:${file}`) !== undefined);
+  const commit = git('rev-parse', isComparable ? `${tag}^{commit}` : `${newest}^`);
   return commit === undefined ? { unknown: 'a repository without an earlier version' } : { commit };
 }
 

@@ -50,7 +50,7 @@ function directoryEntries(directory: string): Dirent[] {
   }
 }
 
-/** Returns true for files and directories, but not for links, pipes and devices. */
+/** Returns true for files, and for links to files that may be read from here; not for pipes and devices. */
 function isOffered(directory: string, entry: Dirent): boolean {
   if (entry.isFile()) return true;
   return entry.isSymbolicLink() && whyLeftOut(path.join(directory, entry.name), directory) === undefined;

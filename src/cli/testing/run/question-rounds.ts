@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
+import { toError } from '../../../utils/error-utils.ts';
 import { type RunRequest, requestDigest } from '../../inputs/request-body.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
@@ -73,7 +74,7 @@ export class QuestionRounds {
       }),
     );
     const failure = outcomes.find(result => result.status === 'rejected');
-    if (failure) throw asError(failure.reason);
+    if (failure) throw toError(failure.reason);
   }
 
   ask(question: JudgeQuestion): Promise<RequestResult> {
@@ -117,7 +118,7 @@ export class QuestionRounds {
       await this.#askAll(questions);
       if (openQuestions.size > 0) throw new Error('a question to a judge was not answered');
     } catch (error) {
-      const fault = asError(error);
+      const fault = toError(error);
       this.#fault ??= fault;
       for (const { fail } of openQuestions) fail(fault);
     }
@@ -146,8 +147,4 @@ export function createJournaledRounds(requests: ResumableRequests): QuestionRoun
 /** Returns the id of the repetition's job for its own id or that of a question about it. */
 export function askerId(id: string): string {
   return id.split('/', 1)[0] ?? id;
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
