@@ -42,10 +42,7 @@ export class KeptPrograms<P extends StartedProgram> {
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
     const pool = this.#pools.get(question.key) ?? new ProgramPool<P>();
     this.#pools.set(question.key, pool);
-    return await pool.use(question.start, async kept => {
-      question.limits.signal.throwIfAborted();
-      return await kept.ask(question);
-    });
+    return await pool.ask(question);
   }
 
   /** Ends the programs that wait; later questions start them again. */
@@ -66,17 +63,14 @@ class ProgramPool<P extends StartedProgram> {
   #busy = 0;
 
   /** Asks a program, which stays if it answers. */
-  async use(
-    start: () => Promise<P>,
-    ask: (kept: KeptProgram<P>) => Promise<ProgramOutput>,
-  ): Promise<ProgramOutput> {
+  async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
     const free = this.#takeIdle() ?? (this.#busy === 0 ? undefined : await this.#waitForFree());
     this.#busy += 1;
     let kept = free;
     let hasAnswered = false;
     try {
-      kept ??= new KeptProgram(await start());
-      const output = await ask(kept);
+      kept ??= new KeptProgram(await question.start());
+      const output = await kept.ask(question);
       hasAnswered = output.end === 'answered';
       return output;
     } finally {
@@ -139,6 +133,8 @@ class KeptProgram<P extends StartedProgram> {
     const id = randomUUID();
     const { tree, printed } = this.#program;
     await prepare(this.#program);
+    // Nothing is asked for a run that has been cancelled meanwhile.
+    limits.signal.throwIfAborted();
     const answer = printed.lineAfter(`${id} `);
     tree.child.stdin.write(`${JSON.stringify({ id, ...facts })}\n`);
     return await collectOutput(this.#program, limits, answer);

@@ -98,7 +98,10 @@ export async function collectOutput(
   });
   const timer = setTimeout(stop, timeoutMs);
   const signals = [signal, printed.tooLong];
-  for (const one of signals) one.addEventListener('abort', stop, { once: true });
+  for (const one of signals) {
+    if (one.aborted) stop();
+    else one.addEventListener('abort', stop, { once: true });
+  }
   try {
     const end = await Promise.race([tree.ended, stopped, ...(answered ? [answered] : [])]);
     if (typeof end === 'string') return { ...printed.take(), answer: end, end: 'answered' };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { programEngine } from '../../../src/models/programs/program-engine.ts';
@@ -116,6 +116,28 @@ it('may end with its answer, but fails a run if it ends without one, whatever it
   expect(await ask(`say('not an answer'); process.exit(0);`, 'a')).toBe(
     'thing ended with exit code 0: not an answer',
   );
+});
+
+it('a kept program that has printed too much between two runs fails the next, and is started again', async () => {
+  const flag = path.join(path.dirname(dataDir), 'printed');
+  const script = `
+${ANSWER}
+if (text === 'a') process.stdout.write('x'.repeat(9e6), () => require('node:fs').writeFileSync(${JSON.stringify(flag)}, ''));`;
+  expect(await ask(script, 'a')).toBe('a 1');
+  await expect.poll(() => existsSync(flag)).toBe(true);
+  expect(await ask(script, 'b')).toBe('thing printed more than 8 MiB');
+  expect(await ask(script, 'c')).toBe('c 1');
+});
+
+it('a kept program is not asked for a run that is cancelled already', async () => {
+  const asked = path.join(path.dirname(dataDir), 'asked');
+  const script = `require('node:fs').appendFileSync(${JSON.stringify(asked)}, text); ${ANSWER}`;
+  expect(await ask(script, 'a')).toBe('a 1');
+  await expect(ask(script, 'b', { signal: AbortSignal.abort(new Error('no more')) })).rejects.toThrow(
+    'no more',
+  );
+  expect(await ask(script, 'c')).toBe('c 1');
+  expect(readFileSync(asked, 'utf8')).toBe('ac');
 });
 
 it('a kept program ends with the run that is cancelled', async () => {
