@@ -1,6 +1,6 @@
 import packageJson from '../package.json' with { type: 'json' };
+import { EXIT, type ExitCode } from './cli/core/exit-codes.ts';
 import type { LocalService } from './cli/core/local-service.ts';
-import { EXIT, type ExitCode } from './cli/exit-codes.ts';
 import { runCli } from './cli/run-cli.ts';
 import { processStreams } from './cli/terminal/io.ts';
 

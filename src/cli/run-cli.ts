@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { EXIT, type ExitCode } from './core/exit-codes.ts';
 import { buildTree } from './program/command-tree.ts';
 import { withDebugBody, withHelpLast } from './program/global-flags.ts';
 import { HelpShown } from './program/wrong-usage.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { loadTask } from '../../src/cli/checks/check-tasks.ts';
-import { CliError } from '../../src/cli/errors.ts';
+import { CliError } from '../../src/cli/core/errors.ts';
 import type { Grid, GridPart } from '../../src/cli/outputs/pages/grid.ts';
 import { gridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';
 import { gridPage } from '../../src/cli/outputs/pages/grid-page.ts';

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { CliError, usageError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
-import { CliError, usageError } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody, type RunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/row-source.ts';

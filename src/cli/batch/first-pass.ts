@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { type CliError, usageError } from '../core/errors.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/row-source.ts';

@@ -1,6 +1,6 @@
+import { CliError, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { doubtHints } from '../creation/in-doubt.ts';
-import { CliError, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';

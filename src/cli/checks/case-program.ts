@@ -5,7 +5,7 @@ import { ProcessTree } from '../../processes/process-tree.ts';
 import { environmentWithoutKeys } from '../../processes/program-environment.ts';
 import type { Env } from '../../utils/env.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 
 /** Maximum time of a program that checks an answer, in milliseconds. */
 export const CHECK_COMMAND_LIMIT_MS = 30_000;

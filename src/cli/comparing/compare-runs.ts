@@ -3,7 +3,7 @@ import type { Run } from '../../wire/index.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import type { ExitCode } from '../core/exit-codes.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart } from '../outputs/pages/grid.ts';
 import { gridTable, paintedDifference } from '../outputs/pages/grid-terminal.ts';

@@ -1,11 +1,11 @@
 import { asCount, dataText, textOrNothing } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import { dollars } from '../../wire/money.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
 import { tokensOfFailed } from '../creation/totals.ts';
-import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
 import { providerReasons, reasonText, withoutRerunAdvice } from '../outputs/run-errors.ts';

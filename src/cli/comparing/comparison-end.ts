@@ -1,7 +1,7 @@
 import { counted } from '../core/counted.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
-import { CliError } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 import { type ComparedRow, isNotRun, rowVerdict } from './compared-row.ts';
 import { judgingFault } from './judge-rows.ts';

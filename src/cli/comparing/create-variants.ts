@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../context.ts';
+import { usageError } from '../core/errors.ts';
 import { checkModelAccess } from '../creation/creation-result.ts';
-import { usageError } from '../errors.ts';
 import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
 
 /** One side of a comparison: a version and its model. */

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
+import { usageError } from '../core/errors.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
-import { usageError } from '../errors.ts';
 import { fileFault } from '../inputs/read-text.ts';
 import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import { compareRates, type RateComparison, verdictText } from '../statistics/compare-rates.ts';

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { CliError, usageError } from '../core/errors.ts';
 import { errorAt } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
-import { CliError, usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { commandLineImages, type ImageFinder } from '../inputs/images/image-source.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { CommandTable, Completes } from '../core/command-spec.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { escapeControls, escapeNonAscii, oneLine } from '../terminal/sanitise.ts';
 import { CachedFacts } from './cached-facts.ts';
 import {

@@ -1,6 +1,6 @@
 import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
-import { usageError } from '../errors.ts';
 import { counted } from './counted.ts';
+import { usageError } from './errors.ts';
 
 /**
  * Parses a duration such as `90s`, `10m`, `1h30m` or `500ms` to milliseconds.

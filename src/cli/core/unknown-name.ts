@@ -1,5 +1,5 @@
 import { didYouMean } from '../../utils/nearest-name.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from './errors.ts';
 
 /** Returns the error for an unknown name, with the nearest one in the message and all of them in a hint. */
 export function unknownName(

@@ -1,4 +1,4 @@
-import type { CliError } from '../errors.ts';
+import type { CliError } from '../core/errors.ts';
 import { type Caps, capReached } from './caps.ts';
 import type { Estimate, Spending, Unit } from './spending.ts';
 import { addUp } from './totals.ts';

@@ -3,7 +3,7 @@ import { asCount } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
-import type { CliError } from '../errors.ts';
+import type { CliError } from '../core/errors.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { BudgetRoom } from './budget-room.ts';

@@ -2,9 +2,9 @@ import { textAt } from '../../utils/bounded-json.ts';
 import { dollars, formatDollars, type Money, parseDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { CliError, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
-import { CliError, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 
 /** The limits on spending; undefined for no limit. */
 export interface Caps {

@@ -2,7 +2,7 @@ import { WaitTimeoutError } from '../../client/errors.ts';
 import { type PollEvent, waitForRun } from '../../client/wait-for-run.ts';
 import { isOver, RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { TimeIsUp } from '../errors.ts';
+import { TimeIsUp } from '../core/errors.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
 import { listWarnings } from '../outputs/run-errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';

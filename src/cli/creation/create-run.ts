@@ -5,7 +5,7 @@ import { within } from '../../utils/abort-signals.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, stopCause, TimeIsUp, unwritable } from '../errors.ts';
+import { configError, stopCause, TimeIsUp, unwritable } from '../core/errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import {
   type CreateRunOptions,

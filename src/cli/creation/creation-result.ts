@@ -5,9 +5,9 @@ import type { RequestBody } from '../../client/transport.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
+import { CliError, NoMoreWanted, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
-import { CliError, NoMoreWanted, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 

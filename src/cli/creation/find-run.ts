@@ -1,7 +1,7 @@
 import { findLostRuns, type LostCreation } from '../../client/find-lost-run.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError } from '../errors.ts';
+import { configError } from '../core/errors.ts';
 import { SETTINGS } from '../settings/config/setting-keys.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 

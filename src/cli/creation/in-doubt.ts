@@ -3,8 +3,8 @@ import { answerIsLost } from '../../client/find-lost-run.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 type Advising = Pick<Connection, 'advise' | 'client'>;

@@ -1,7 +1,7 @@
 import { parseJson } from '../../files/formats/json.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/question.ts';
 import { openImage } from './images/image-source.ts';

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../utils/nearest-name.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { type CliError, usageError } from '../core/errors.ts';
 import type { ImageField, InputFields } from './input-fields.ts';
 
 interface Inputs<Value = string> {

@@ -1,8 +1,8 @@
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { withLocalStore } from '../targets/embedded-store.ts';
 
 /** Splits at the first `=`; everything after it is the value. */

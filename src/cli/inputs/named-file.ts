@@ -7,7 +7,7 @@ import {
   namesOtherComputer,
 } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
-import { CaseFault, usageError } from '../errors.ts';
+import { CaseFault, usageError } from '../core/errors.ts';
 import { REVISION_MARK } from '../targets/prompt-file.ts';
 import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 

@@ -6,7 +6,7 @@ import { openReadable } from '../../files/open-readable.ts';
 import { encodingFault, isUtf16 } from '../../files/read-text.ts';
 import { errorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { type CliError, usageError } from '../core/errors.ts';
 
 /**
  * Reads the exact text of a file. Refuses a file that is missing, not valid UTF-8 or larger than `maxBytes` bytes, and names

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../files/formats/json.ts';
 import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flag-values.ts';
 import { inputText, Literal, parseJsonAsWritten } from './json-as-written.ts';
 import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';

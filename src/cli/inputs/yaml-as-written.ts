@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { isNestedTooDeeply, yamlFault } from '../../files/formats/yaml-node.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 import { Literal } from './json-as-written.ts';
 
 /** Parses YAML with every number and boolean as a `Literal`. @throws {CliError} USAGE_ERROR if the source is not YAML */

@@ -7,9 +7,9 @@ import {
 } from '../../client/errors.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
+import { CliError, notFoundError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
-import { CliError, notFoundError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import { ProviderRunError } from '../outputs/provider-fault.ts';
 
 /** Returns true for a fault of this machine or of promptrun itself, which every further job would meet too. */

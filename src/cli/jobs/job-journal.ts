@@ -5,8 +5,8 @@ import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../fil
 import { replaceFile } from '../../files/writing/write-file.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
-import { CliError, unwritable, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError, unwritable, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
 import { FORGOTTEN, type JournalEvent, journalLine } from './journal-events.ts';

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
-import { CliError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import type { Job, JobPlan } from './job.ts';
 import type { JobState } from './read-journal.ts';
 import type { KnownJobs } from './recall-jobs.ts';

@@ -4,7 +4,7 @@ import { textLines } from '../../files/formats/text-lines.ts';
 import { openForReading } from '../../files/writing/open-for-reading.ts';
 import type { FileBelow } from '../../files/writing/write-below.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import {
   type HandoverEvent,

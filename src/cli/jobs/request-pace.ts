@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Pace, PacedAnswer } from '../../client/request-options.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { type Clock, steadyTime } from '../core/clock.ts';
-import { TimeIsUp } from '../errors.ts';
+import { TimeIsUp } from '../core/errors.ts';
 
 /** Gaps up to this length, in milliseconds, may shrink to make up for a late timer; longer gaps never do. */
 const CATCH_UP_MS = 20;

@@ -1,9 +1,9 @@
 import { asCount } from '../../files/formats/json-fields.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
+import { type CliError, usageError } from '../core/errors.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { EarlierRun } from '../creation/spending.ts';
-import { type CliError, usageError } from '../errors.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Job, JobOutcome, JobPlan } from './job.ts';

@@ -4,7 +4,7 @@ import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts
 import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, unwritable, usageError } from '../errors.ts';
+import { configError, unwritable, usageError } from '../core/errors.ts';
 import { BatchJournal } from './job-journal.ts';
 
 /** A command's work that can be resumed; the name of the folder of its journals. */

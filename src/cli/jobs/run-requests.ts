@@ -1,9 +1,9 @@
 import type { Connection, Context } from '../context.ts';
+import { CliError, NoMoreWanted } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation-result.ts';
-import { CliError, NoMoreWanted } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import { type Job, type JobJournal, type JobOutcome, runSeconds } from './job.ts';
 import { type PlannedJob, runJobs } from './job-engine.ts';
 import { isAtCap } from './job-errors.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, NoMoreWanted, TimeIsUp } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError, Interrupted, NoMoreWanted, TimeIsUp } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import type { JobOutcome } from './job.ts';
 import { hasReachedNobody, isRefusalOfAll } from './job-errors.ts';
 

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { CliError, withResumeHint } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
 import { type Caps, resumeAtCapHint } from '../creation/caps.ts';
-import { CliError, withResumeHint } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import type { SourceFlags } from '../inputs/rows/row-source.ts';
 import type { Job } from '../jobs/job.ts';

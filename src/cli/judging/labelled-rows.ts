@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 import { isFaulty, type ReadableRow } from '../inputs/rows/row.ts';
 import { openSource, readRows, type SourceFlags } from '../inputs/rows/row-source.ts';
 

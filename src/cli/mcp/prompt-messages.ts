@@ -1,7 +1,7 @@
 import type { GetPromptResult, Prompt, PromptMessage } from '@modelcontextprotocol/server';
 import type { TemplateMessage, TemplatePart } from '../../prompts/template/template-messages.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { TextField } from '../inputs/input-fields.ts';
 import { definitionOfVersion } from '../targets/prompt-definition.ts';

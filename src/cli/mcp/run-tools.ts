@@ -6,10 +6,10 @@ import { unlessAborted, withoutListenerLimit } from '../../utils/abort-signals.t
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { usageError } from '../core/errors.ts';
 import type { Budget, Reservation } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import type { CreationRequest } from '../creation/creation-result.ts';
-import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions } from '../inputs/flag-values.ts';
 import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';

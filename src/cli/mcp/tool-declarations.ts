@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { didYouMean } from '../../utils/nearest-name.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 
 const PROMPT_NAME = { type: 'string', description: 'its name as search_prompts returns it' } as const;
 

@@ -2,7 +2,7 @@ import type { ExpressionFault, Selection } from '../../files/formats/jmespath.ts
 import { errorMessage } from '../../utils/error-utils.ts';
 import { PastBound } from '../../utils/past-bound.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError, usageError } from '../core/errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 const MAX_EXPRESSION_BYTES = 16 * 1024;

@@ -1,6 +1,6 @@
 import type { Connection } from '../context.ts';
-import { CliError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 
 /** A run with the service that created it. */
 export interface PaidRun {

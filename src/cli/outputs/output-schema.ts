@@ -7,7 +7,7 @@ import { errorMessage } from '../../utils/error-utils.ts';
 import { PastBound } from '../../utils/past-bound.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { CaseFault, usageError } from '../errors.ts';
+import { CaseFault, usageError } from '../core/errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { ProtocolError } from '../../client/errors.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 import { withSpinner } from '../terminal/spinner.ts';
 import { type Cell, plainRow } from '../terminal/table.ts';
 import { type ListForm, plainCells, presentList } from './present.ts';

@@ -1,7 +1,7 @@
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { concludeRun, type PresentOptions, presentRun, saveAsPlanned, withPaths } from './present-run.ts';
 import { printValue } from './print-json.ts';
 import type { SavedOutputs } from './saving/save-outputs.ts';

@@ -1,8 +1,8 @@
 import type { EngineFault } from '../../models/engine.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { CliError } from '../errors.ts';
-import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../core/exit-codes.ts';
 import { joinErrors } from './run-errors.ts';
 
 /** A run of this command was refused by its provider or reached none, so that it cost nothing. */

@@ -2,7 +2,7 @@ import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import type { HelpTerminal } from '../commands/help/help.ts';
 import type { Context } from '../context.ts';
 import { type CommandSpec, commandName, commandsBelow, type FlagSpec } from '../core/command-spec.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { wrapCommand, wrapLines, wrappedRow } from '../terminal/wrap-lines.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
 import type { ProgramCommand } from './program-command.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { HelpTerminal } from '../commands/help/help.ts';
 import type { Context } from '../context.ts';
 import type { CommandSpec, CommandTable, InputOf } from '../core/command-spec.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import type { ExitCode } from '../core/exit-codes.ts';
 
 /** The code of a command; gets the context, each argument, the flags and commander's command. No exit code means success. */
 type CommandFunction<S extends CommandSpec> = (

@@ -1,6 +1,6 @@
 import type { Env } from '../../utils/env.ts';
+import type { ExitCode } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
-import type { ExitCode } from '../exit-codes.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import type { PlainIo, Sink } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, timeIsUpAt } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { CliError, Interrupted, timeIsUpAt } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { createContext, type Surroundings } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
 import { globalOptions } from './global-flags.ts';

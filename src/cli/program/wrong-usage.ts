@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { nearest, suggest } from '../../utils/nearest-name.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { type CliError, usageError } from '../core/errors.ts';
 import { shellWord } from '../terminal/command-line.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { rootCommand } from './global-flags.ts';

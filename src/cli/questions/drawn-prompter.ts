@@ -1,6 +1,6 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
 import { homeDirectory } from '../../files/user-folders.ts';
-import { QuestionLeft, usageError } from '../errors.ts';
+import { QuestionLeft, usageError } from '../core/errors.ts';
 import { fitOnLine, paragraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { NO_CURRENT_DIRECTORY, shellProgram, windowsProgram } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
-import { CliError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 
 const STANDARD_INPUT = 0;
 /** The editor draws on standard error, because standard output is for results. */

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { homeDirectory } from '../../files/user-folders.ts';
 import type { PathPlace } from '../core/complete-path.ts';
-import { QuestionLeft } from '../errors.ts';
+import { QuestionLeft } from '../core/errors.ts';
 import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';

@@ -9,8 +9,8 @@ import type { EngineFault } from '../../models/engine.ts';
 import { MAX_JSON, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers, stringifyAsWritten } from '../../utils/written-numbers.ts';
+import { type CliError, configError } from '../core/errors.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
-import { type CliError, configError } from '../errors.ts';
 import { recordingKey } from './recorded-request.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { firstDefined } from '../../utils/first-defined.ts';
-import { PROVIDER_FAULTS } from '../exit-codes.ts';
+import { PROVIDER_FAULTS } from '../core/exit-codes.ts';
 
 /** Explains the fault of a field's value; undefined if there is none. */
 type FieldCheck = (value: unknown, name: string) => string | undefined;

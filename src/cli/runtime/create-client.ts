@@ -4,7 +4,7 @@ import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Connection, Context } from '../context.ts';
-import { TimeIsUp } from '../errors.ts';
+import { TimeIsUp } from '../core/errors.ts';
 import type { ResourceCache } from '../settings/caches/resource-cache.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { userFolder } from '../../files/user-folders.ts';
 import type { Env } from '../../utils/env.ts';
-import { configError } from '../errors.ts';
+import { configError } from '../core/errors.ts';
 
 /** The directories of promptrun on this machine; each is created with the first file in it. */
 export interface Directories {

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
-import { Interrupted } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { Interrupted } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 
 /** A signal that ends the process; a closed terminal and Ctrl-\\ count as SIGTERM. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM';

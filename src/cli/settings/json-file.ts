@@ -6,7 +6,7 @@ import { replaceFileSync } from '../../files/writing/write-file.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { Clock } from '../core/clock.ts';
-import { configError, unwritable } from '../errors.ts';
+import { configError, unwritable } from '../core/errors.ts';
 
 export type JsonDocument = Record<string, unknown>;
 

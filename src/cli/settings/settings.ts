@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Clock } from '../core/clock.ts';
-import { configError } from '../errors.ts';
+import { configError } from '../core/errors.ts';
 import { SETTINGS, type SettingKey, type SettingValues, settingValue } from './config/setting-keys.ts';
 import { CredentialStore } from './credentials/credential-store.ts';
 import { type JsonDocument, JsonFile } from './json-file.ts';

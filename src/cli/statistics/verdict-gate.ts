@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 import type { RateComparison } from './compare-rates.ts';
 
 /** The condition that fails a comparison: a worse verdict, or an interval that reaches below the margin. */

@@ -3,8 +3,8 @@ import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import { errorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
+import { usageError } from '../core/errors.ts';
 import { shownPath } from '../core/paths.ts';
-import { usageError } from '../errors.ts';
 import { detectShell, shellWord } from '../terminal/command-line.ts';
 
 /**

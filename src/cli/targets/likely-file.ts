@@ -2,8 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { nearest } from '../../utils/nearest-name.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { REVISION_MARK, type TargetSource } from './prompt-file.ts';
 

@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { usageError } from '../core/errors.ts';
 
 /** The separator between a file and its revision. */
 export const REVISION_MARK = '@git:';

@@ -9,7 +9,7 @@ import {
   type PromptVersion,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { type CliError, notFoundError, usageError } from '../errors.ts';
+import { type CliError, notFoundError, usageError } from '../core/errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { versionOfFile } from './file-version.ts';
 import { isNotFound, unlessNotFound } from './not-found.ts';

@@ -1,6 +1,6 @@
 import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { notFoundError } from '../errors.ts';
+import { notFoundError } from '../core/errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';

@@ -1,6 +1,6 @@
 import { isUuid, MAX_LIST_LIMIT } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { notFoundError, usageError } from '../errors.ts';
+import { notFoundError, usageError } from '../core/errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** Minimum length of the beginning of a run id. */

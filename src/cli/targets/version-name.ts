@@ -8,7 +8,7 @@ import {
   type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { type CliError, notFoundError, usageError } from '../errors.ts';
+import { type CliError, notFoundError, usageError } from '../core/errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { isLocalService, unlessNotFound } from './not-found.ts';
 

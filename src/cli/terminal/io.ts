@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import type { ChalkInstance } from 'chalk';
 import { errorCode, toError } from '../../utils/error-utils.ts';
-import { CliError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { escapeControls, withoutHiddenControls } from './sanitise.ts';
 
 /** The terminal behind a stream, if there is one, and its size. */

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
+import { QuestionLeft } from '../core/errors.ts';
 import type { Failure } from '../core/failure.ts';
-import { QuestionLeft } from '../errors.ts';
 import type { PlainIo } from './io.ts';
 import { escapeControls, oneLine } from './sanitise.ts';
 

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import type { CliError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { errorAt } from '../core/failure.ts';
 import { Forecast } from '../creation/forecast.ts';
-import type { CliError } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue } from '../outputs/print-json.ts';
 import type { FaultyTestFile } from './entry-result.ts';

@@ -1,5 +1,5 @@
+import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
-import { EXIT } from '../exit-codes.ts';
 import { sumOfSeconds } from '../jobs/job.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { isDecided } from '../statistics/confidence-sequence.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
+import { CliError, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
 import { sharedPath } from '../core/paths.ts';
-import { CliError, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import type { CaseName } from './baseline/read-baseline.ts';
 import { type FoundTests, isPromptfooFile } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';

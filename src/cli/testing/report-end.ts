@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import type { CliError } from '../core/errors.ts';
+import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
-import type { CliError } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
 import { failsGate, type Gate } from '../statistics/verdict-gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';

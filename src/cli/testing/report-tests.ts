@@ -1,6 +1,6 @@
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
-import { unwritable, usageError } from '../errors.ts';
+import { unwritable, usageError } from '../core/errors.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { printValue } from '../outputs/print-json.ts';

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { type CliError, notFoundError, withResumeHint } from '../core/errors.ts';
+import type { ExitCode } from '../core/exit-codes.ts';
 import { Budget } from '../creation/budget.ts';
 import { forecastCost } from '../creation/forecast.ts';
-import { type CliError, notFoundError, withResumeHint } from '../errors.ts';
-import type { ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';

@@ -1,6 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  configError,
+  Interrupted,
+  notFoundError,
+  usageError,
+  waitTimeout,
+} from '../../../src/cli/core/errors.ts';
 import { exitCodeOfHttp, toFailure } from '../../../src/cli/core/failure.ts';
-import { configError, Interrupted, notFoundError, usageError, waitTimeout } from '../../../src/cli/errors.ts';
 import {
   InvalidRequestError,
   NetworkError,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Interrupted, TimeIsUp } from '../../../src/cli/errors.ts';
+import { Interrupted, TimeIsUp } from '../../../src/cli/core/errors.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { testContext } from '../../support/context.ts';
 

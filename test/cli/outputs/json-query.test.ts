@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { Checks } from '../../../src/cli/checks/checks.ts';
-import type { CliError } from '../../../src/cli/errors.ts';
+import type { CliError } from '../../../src/cli/core/errors.ts';
 import { applyQuery, checkQuery } from '../../../src/cli/outputs/json-query.ts';
 
 const stop = new AbortController();

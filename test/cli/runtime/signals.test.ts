@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { Interrupted } from '../../../src/cli/errors.ts';
+import { Interrupted } from '../../../src/cli/core/errors.ts';
 import { listenForInterrupts } from '../../../src/cli/runtime/signals.ts';
 
 let time = 0;

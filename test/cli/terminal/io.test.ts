@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { CliError } from '../../../src/cli/errors.ts';
+import { CliError } from '../../../src/cli/core/errors.ts';
 import { paintFor } from '../../../src/cli/terminal/colour.ts';
 import { completeIo, plainIo, type Streams } from '../../../src/cli/terminal/io.ts';
 

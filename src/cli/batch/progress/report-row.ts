@@ -1,7 +1,7 @@
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
-import { EXIT } from '../../exit-codes.ts';
 import type { RowPlace } from '../../inputs/rows/row.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
 

@@ -1,11 +1,11 @@
 import { LinkFault } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
+import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
 import { resumeAtCapHint } from '../../creation/caps.ts';
 import { listSince } from '../../creation/in-doubt.ts';
-import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { nobodyAnswered } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

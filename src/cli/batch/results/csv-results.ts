@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileIn, flushHandle } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';

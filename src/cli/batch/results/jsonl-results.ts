@@ -14,8 +14,8 @@ import {
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { CliError, usageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import {

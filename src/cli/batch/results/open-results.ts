@@ -5,7 +5,7 @@ import { checkBelow, fileIn, makeDirectory } from '../../../files/writing/write-
 import { errorCode } from '../../../utils/error-utils.ts';
 import { isTypo, suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';

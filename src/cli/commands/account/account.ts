@@ -1,8 +1,8 @@
 import { PaymentRequiredError } from '../../../client/errors.ts';
 import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { CliError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { presentFacts } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 

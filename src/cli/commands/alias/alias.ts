@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
 import { unknownName } from '../../core/unknown-name.ts';
-import { usageError } from '../../errors.ts';
 import { confirmAction, presentList } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/profile-name.ts';
 

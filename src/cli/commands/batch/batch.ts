@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { usageError } from '../../errors.ts';
-import type { ExitCode } from '../../exit-codes.ts';
+import { usageError } from '../../core/errors.ts';
+import type { ExitCode } from '../../core/exit-codes.ts';
 import { batchOptions } from './batch-flags.ts';
 import type { BATCH, BATCH_REPORT } from './spec.ts';
 

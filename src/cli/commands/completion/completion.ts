@@ -1,7 +1,7 @@
 import { installedText } from '../../../files/installed/installed-file.ts';
 import type { Context } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
 import { unknownName } from '../../core/unknown-name.ts';
-import { usageError } from '../../errors.ts';
 
 /** The script of each shell, in completions/. The scripts leave all logic to the program. */
 const SCRIPTS = new Map([

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { installedText } from '../../../files/installed/installed-file.ts';
 import type { Env } from '../../../utils/env.ts';
 import { didYouMean } from '../../../utils/nearest-name.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { colourLevel, paintFor } from '../../terminal/colour.ts';
 import type { Sink } from '../../terminal/io.ts';
 import { wrapLines } from '../../terminal/wrap-lines.ts';

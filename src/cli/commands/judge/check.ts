@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { usageError } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { type Agreement, agreementData, agreementLines, measureAgreement } from '../../judging/agreement.ts';
 import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';

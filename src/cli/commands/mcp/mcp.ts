@@ -2,8 +2,8 @@ import path from 'node:path';
 import { isDirectory } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { usageError } from '../../core/errors.ts';
 import { checkCostCap, parseCaps } from '../../creation/caps.ts';
-import { usageError } from '../../errors.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
 import type { MCP } from './spec.ts';
 

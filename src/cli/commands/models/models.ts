@@ -1,8 +1,8 @@
 import type { DiscoveredEndpoint } from '../../../models/catalogue/discover-models.ts';
 import type { listProviders } from '../../../models/catalogue/report-models.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { CliError, usageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { present, presentList } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

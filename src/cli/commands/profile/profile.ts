@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
+import { type CliError, usageError } from '../../core/errors.ts';
 import { unknownName } from '../../core/unknown-name.ts';
-import { type CliError, usageError } from '../../errors.ts';
 import { confirmAction, presentList } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';

@@ -5,7 +5,7 @@ import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { unwritable, usageError } from '../../errors.ts';
+import { unwritable, usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';

@@ -5,7 +5,7 @@ import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/in
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';

@@ -3,7 +3,7 @@ import type { PromptPreview } from '../../../prompts/render/preview-prompt.ts';
 import { isJsonObject, valueAt } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { notFoundError } from '../../errors.ts';
+import { notFoundError } from '../../core/errors.ts';
 import { missingInput, suppliedInputFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {

@@ -6,7 +6,7 @@ import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { type CliError, usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flag-values.ts';
 import type { TextField } from '../../inputs/input-fields.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { text as textOfStream } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import type { CapFlags } from '../../core/shared-flags.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { Forecast } from '../../creation/forecast.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue } from '../../outputs/print-json.ts';

@@ -1,8 +1,8 @@
 import { isPassingFault } from '../../../client/http/retry.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { usageError } from '../../errors.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
 import { inputFault, refuseInputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';

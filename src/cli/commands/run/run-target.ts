@@ -1,10 +1,10 @@
 import { NotFoundError, PromptServiceError, ValidationError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
+import { CliError } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreatedRun } from '../../creation/creation-result.ts';
-import { CliError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { refuseInputFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';

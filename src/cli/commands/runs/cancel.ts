@@ -1,7 +1,7 @@
 import { isOver, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { isLocalService } from '../../targets/not-found.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

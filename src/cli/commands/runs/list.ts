@@ -12,9 +12,9 @@ import {
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
+import { usageError } from '../../core/errors.ts';
 import type { Advise } from '../../core/failure.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
-import { usageError } from '../../errors.ts';
 import { parsePeriod } from '../../inputs/period.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';

@@ -1,9 +1,9 @@
 import { NotFoundError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
+import { CliError, notFoundError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
 import type { CreatedRun } from '../../creation/creation-result.ts';
 import { lastRun } from '../../creation/last-run.ts';
-import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { adviseWith } from '../../terminal/command-line.ts';

@@ -1,10 +1,10 @@
 import { isOver, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { usageError } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { lastRun } from '../../creation/last-run.ts';
-import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { parsePeriod } from '../../inputs/period.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
 import { outputPlan, presentRun } from '../../outputs/present-run.ts';

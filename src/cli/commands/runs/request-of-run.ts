@@ -2,7 +2,7 @@ import { parseJson } from '../../../files/formats/json.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { configError, notFoundError, usageError } from '../../errors.ts';
+import { configError, notFoundError, usageError } from '../../core/errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, isUnknownRun } from './named-run.ts';

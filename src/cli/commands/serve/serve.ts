@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseDuration } from '../../core/durations.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { SERVE } from './spec.ts';

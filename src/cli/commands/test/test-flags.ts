@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { usageError } from '../../core/errors.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { usageError } from '../../errors.ts';
 import { modelList } from '../../inputs/flag-values.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toJson } from '../../outputs/print-json.ts';
 import { type TestFlags, testOptions } from './test-flags.ts';
 

@@ -5,7 +5,7 @@ import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { type Period, parsePeriod } from '../../inputs/period.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';

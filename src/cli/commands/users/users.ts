@@ -2,8 +2,8 @@ import type { UserChanges, UserSummary } from '../../../service/store/accounts-s
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
+import { notFoundError, usageError } from '../../core/errors.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
-import { notFoundError, usageError } from '../../errors.ts';
 import { confirmAction, type ListForm, presentList } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

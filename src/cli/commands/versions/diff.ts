@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { ageText } from '../../core/durations.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { present } from '../../outputs/present.ts';
 import { unlessNotFound } from '../../targets/not-found.ts';

@@ -2,7 +2,7 @@ import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import { labelFault, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { notFoundError, usageError } from '../../errors.ts';
+import { notFoundError, usageError } from '../../core/errors.ts';
 import { present } from '../../outputs/present.ts';
 import { isLocalService } from '../../targets/not-found.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';

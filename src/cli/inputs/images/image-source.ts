@@ -5,7 +5,7 @@ import path from 'node:path';
 import { openReadable } from '../../../files/open-readable.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { fileFault, readStandardInput, readUpTo } from '../read-text.ts';
 
 /** An image to send: a URL, or bytes that are read again each time they are sent. */

@@ -1,4 +1,4 @@
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 
 /**
  * Returns the bytes of a data URL, or an https URL unchanged.

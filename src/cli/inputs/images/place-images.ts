@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { type InputWay, refuseInputFault } from '../check-inputs.ts';
 import type { InputFields } from '../input-fields.ts';
 import { type ImageFinder, type ImageSource, isImageUrl } from './image-source.ts';

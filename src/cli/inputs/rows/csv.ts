@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { type CsvError, type Options, parse } from 'csv-parse';
 import { MAX_BODY_BYTES } from '../../../wire/limits.ts';
 import { counted } from '../../core/counted.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import {
   type FaultyRow,
   faultyRow,

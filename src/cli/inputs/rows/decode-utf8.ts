@@ -1,5 +1,5 @@
 import { encodingFault } from '../../../files/read-text.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 
 /** Decodes UTF-8 and drops a byte order mark. Refuses other encodings, which would arrive garbled. */
 export async function* decodeUtf8Stream(

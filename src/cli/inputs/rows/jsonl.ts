@@ -1,6 +1,6 @@
 import { textLines } from '../../../files/formats/text-lines.ts';
 import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../../utils/bounded-json.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { Literal, parseJsonAsWritten } from '../json-as-written.ts';
 import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';

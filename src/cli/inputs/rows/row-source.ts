@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { openReadable } from '../../../files/open-readable.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import type { InputFields } from '../input-fields.ts';
 import type { NamingFolder } from '../named-file.ts';
 import { fileFault } from '../read-text.ts';

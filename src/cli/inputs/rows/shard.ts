@@ -1,4 +1,4 @@
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 
 /** One of several equal parts of a batch. */
 export interface Shard {

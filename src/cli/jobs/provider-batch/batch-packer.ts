@@ -1,9 +1,9 @@
 import type { BatchProvider } from '../../../models/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import type { Connection } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
 import { toCliError } from '../../core/failure.ts';
 import type { Budget, Reservation } from '../../creation/budget.ts';
-import { usageError } from '../../errors.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { failedOutcome, type Job, type JobOutcome } from '../job.ts';
 import { isFatal } from '../job-errors.ts';

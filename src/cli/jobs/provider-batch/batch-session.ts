@@ -7,9 +7,9 @@ import type {
 } from '../../../models/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import type { Connection, Context } from '../../context.ts';
+import { CliError, usageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { toCliError } from '../../core/failure.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
 import type { BatchJournal } from '../job-journal.ts';
 import type { StopControl } from '../stop-control.ts';
 import { type BatchHandover, journalProgress } from './batch-handover.ts';

@@ -4,8 +4,8 @@ import { dataText } from '../../../files/formats/json-fields.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { CliError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { stopIfInterrupted } from './save-outputs.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { CliError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import type { SaveFailure } from './save-outputs.ts';
 

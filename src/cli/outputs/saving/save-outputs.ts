@@ -5,7 +5,7 @@ import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts'
 import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../../errors.ts';
+import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../../core/errors.ts';
 import { safeFileName } from '../../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
 import { type OutputPlace, saveMedia } from './save-media.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing/write-file.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 
 /** A device or a pipe that is open for writing. */

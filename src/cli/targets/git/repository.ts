@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Env } from '../../../utils/env.ts';
+import { usageError } from '../../core/errors.ts';
 import { sharedPath } from '../../core/paths.ts';
-import { usageError } from '../../errors.ts';
 import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 

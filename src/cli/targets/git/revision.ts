@@ -8,7 +8,7 @@ import { environmentWithoutKeys } from '../../../processes/program-environment.t
 import type { Env } from '../../../utils/env.ts';
 import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../core/errors.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { NamedPromptFile } from '../prompt-file.ts';
 import { findRepository } from './repository.ts';

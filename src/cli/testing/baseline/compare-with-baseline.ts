@@ -1,4 +1,4 @@
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 import { compareRates, type RateComparison, verdictText } from '../../statistics/compare-rates.ts';
 import { percentText } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly-equal.ts';

@@ -1,7 +1,7 @@
 import { readJson } from '../../../files/formats/json.ts';
 import { isJsonObject, MAX_JSON, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
-import { type CliError, usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../core/errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { CaseRuns } from '../../statistics/rates.ts';
 import type { RepeatOptions } from '../cases/repetitions.ts';

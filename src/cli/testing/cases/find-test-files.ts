@@ -6,7 +6,7 @@ import { readIfReadable } from '../../../files/read-text.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import { suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
-import { notFoundError, usageError } from '../../errors.ts';
+import { notFoundError, usageError } from '../../core/errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
 
 const TEST_FILE_SUFFIXES = ['.test.yaml', '.test.yml'];

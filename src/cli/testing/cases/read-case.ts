@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
-import { CaseFault } from '../../errors.ts';
+import { CaseFault } from '../../core/errors.ts';
 import { parseKeyValue } from '../../inputs/flag-values.ts';
 import { openImages, type UnplacedImage } from '../../inputs/images/place-images.ts';
 import { checkNamedFile, imagesNamedIn } from '../../inputs/named-file.ts';

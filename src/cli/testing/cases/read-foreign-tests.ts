@@ -1,7 +1,7 @@
 import type { ForeignTests } from '../../../prompts/foreign/foreign-tests.ts';
 import type { Context } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
 import { sharedPath } from '../../core/paths.ts';
-import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { createExpectation, KINDS } from '../expectations/expectation-kinds.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { namesOtherComputer } from '../../../files/named-file.ts';
 import type { Context } from '../../context.ts';
-import type { CliError } from '../../errors.ts';
+import type { CliError } from '../../core/errors.ts';
 import { REVISION_MARK } from '../../targets/prompt-file.ts';
 import type { TestFileOptions } from './reading-context.ts';
 import { faultIn, textIn } from './test-values.ts';

@@ -1,7 +1,7 @@
 import type { ConvertedCase } from '../../../prompts/foreign/converted.ts';
 import type { Context } from '../../context.ts';
+import { CaseFault } from '../../core/errors.ts';
 import { sharedPath } from '../../core/paths.ts';
-import { CaseFault } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { allExpectations } from '../expectations/expectation.ts';
 import { isPromptfooFile, isTestFile } from './find-test-files.ts';

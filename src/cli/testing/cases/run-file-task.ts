@@ -1,7 +1,7 @@
 import type { Result, TaskName, Work } from '../../../prompts/tasks/perform-task.ts';
 import { PastBound } from '../../../utils/past-bound.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { usageError } from '../../core/errors.ts';
 
 /**
  * Runs a task on a file, in another process if the file is large, because reading YAML blocks a process and takes more than

@@ -2,7 +2,7 @@ import type { FilePosition } from '../../../files/formats/file-fault.ts';
 import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { didYouMean } from '../../../utils/nearest-name.ts';
 import { PastBound } from '../../../utils/past-bound.ts';
-import { CaseFault, CliError, usageError } from '../../errors.ts';
+import { CaseFault, CliError, usageError } from '../../core/errors.ts';
 
 /** Returns the error for a fault in a test file, with file and line. */
 export function faultIn(place: FilePosition, message: string, ...hints: string[]): CliError {

@@ -5,9 +5,9 @@ import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-belo
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { shownPath } from '../../core/paths.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
 import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { type EntryResult, entryResult, type Repetition } from '../entry-result.ts';

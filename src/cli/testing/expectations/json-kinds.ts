@@ -1,7 +1,7 @@
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import { PastBound } from '../../../utils/past-bound.ts';
-import { CaseFault } from '../../errors.ts';
+import { CaseFault } from '../../core/errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { pointAt, queryFault } from '../../outputs/json-query.ts';
 import {

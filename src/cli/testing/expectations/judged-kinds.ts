@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { CliError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { CliError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { faultIn, readMapFields, textIn, wordIn } from '../cases/test-values.ts';
 import type { JudgeRank } from './expectation.ts';
 import { expectationKind, quotedExcerpt, SCALAR_SCHEMA, TEXT_SCHEMA } from './expectation-kind.ts';

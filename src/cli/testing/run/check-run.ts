@@ -2,8 +2,8 @@ import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { type Failure, toFailure } from '../../core/failure.ts';
-import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { CaseFault } from '../../errors.ts';
+import { CaseFault } from '../../core/errors.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';

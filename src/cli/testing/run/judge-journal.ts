@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
+import { CliError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import type { CreationRequest } from '../../creation/creation-result.ts';
-import { CliError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
 import type { BatchJournal } from '../../jobs/job-journal.ts';
 import type { ExtraCreation } from '../../jobs/read-journal.ts';
 import { keyIsKept } from '../../jobs/settle-doubts.ts';

@@ -2,8 +2,8 @@ import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../..
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { CliError, usageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
 import { notRun, type RequestResult } from '../../jobs/run-requests.ts';

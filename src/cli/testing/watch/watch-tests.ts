@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
+import { Interrupted } from '../../core/errors.ts';
+import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { Budget } from '../../creation/budget.ts';
-import { Interrupted } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { checkOutputs } from '../report-tests.ts';
 import type { TestOptions } from '../test-options.ts';
 import { type NextRound, WatchEvents } from './watch-events.ts';

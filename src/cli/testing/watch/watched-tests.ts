@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
+import type { ExitCode } from '../../core/exit-codes.ts';
 import { sharedPath } from '../../core/paths.ts';
 import type { Budget } from '../../creation/budget.ts';
-import type { ExitCode } from '../../exit-codes.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import { readFiles } from '../read-files.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { EXIT } from '../../../../src/cli/exit-codes.ts';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { startScriptedService, success } from '../../../support/scripted-service.ts';

@@ -5,7 +5,7 @@ import { environmentWithoutKeys } from '../../../../processes/program-environmen
 import { resultBeforeAbort, within } from '../../../../utils/abort-signals.ts';
 import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Context } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
+import { usageError } from '../../../core/errors.ts';
 import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
 
 const CASE_PROGRAM_LIMIT_MS = 30_000;

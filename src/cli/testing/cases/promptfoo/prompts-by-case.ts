@@ -1,7 +1,7 @@
 import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../../prompts/foreign/converted.ts';
 import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Context } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
+import { usageError } from '../../../core/errors.ts';
 import { type NunjucksPrompt, renderNunjucks } from './nunjucks.ts';
 import { programTexts } from './program-output.ts';
 

@@ -10,7 +10,7 @@ import type {
 } from '../../../../prompts/foreign/converted.ts';
 import type { Context } from '../../../context.ts';
 import { counted } from '../../../core/counted.ts';
-import { usageError } from '../../../errors.ts';
+import { usageError } from '../../../core/errors.ts';
 import { readTextFile } from '../../../inputs/read-text.ts';
 import { oneLine } from '../../../terminal/sanitise.ts';
 import type { NamedJudge } from '../../expectations/expectation-kind.ts';

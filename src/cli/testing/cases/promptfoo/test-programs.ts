@@ -1,7 +1,7 @@
 import type { RenderedTemplate, TestProgram } from '../../../../prompts/foreign/converted.ts';
 import { errorMessage } from '../../../../utils/error-utils.ts';
 import type { Context } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
+import { usageError } from '../../../core/errors.ts';
 import { renderNunjucks } from './nunjucks.ts';
 import { programOutput } from './program-output.ts';
 import { transformedVariables } from './transformed-variables.ts';

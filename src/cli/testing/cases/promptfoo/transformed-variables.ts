@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../../files/formats/json.ts';
 import type { Context } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
+import { usageError } from '../../../core/errors.ts';
 
 /**
  * Runs the code of `transformVars`, and returns its result as JSON.

@@ -1,4 +1,4 @@
-import type { EngineFault } from '../models/engine.ts';
+import type { EngineFault } from '../../models/engine.ts';
 
 /** The exit codes that users and scripts rely on. */
 export const EXIT = {

@@ -1,6 +1,6 @@
-import { MAX_RETRY_AFTER_MS } from '../net/retry-policy.ts';
-import { hasNoSpace } from '../utils/error-utils.ts';
-import { waitInWords } from './core/counted.ts';
+import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
+import { hasNoSpace } from '../../utils/error-utils.ts';
+import { waitInWords } from './counted.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** An error of the command line, with its exit code and the next steps for the user. */
