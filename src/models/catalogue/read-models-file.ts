@@ -194,8 +194,10 @@ function readAliases(
   faults: FileFault[],
 ): { readonly aliases: ReadonlyMap<string, string>; readonly brokenAliases: readonly string[] } {
   const names = new Set([...RESERVED_NAMES, ...models.keys()]);
-  const isModel = (name: string): boolean =>
-    names.has(name) || [...providers.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
+  const isModel = (name: string): boolean => {
+    const [prefix = '', id] = name.split(/\/(.*)/su);
+    return names.has(name) || (id !== undefined && providers.has(providerName(prefix)));
+  };
   const aliases = new Map<string, string>();
   const brokenAliases: string[] = [];
   for (const entry of readList(faults, value, list => list.entries('modelAliases', faults))) {

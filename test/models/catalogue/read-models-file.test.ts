@@ -211,6 +211,13 @@ describe('models.yaml', () => {
     expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual(['3', '4', '7', '8', '9', '10']);
   });
 
+  it("refuses an alias for a name that only begins like a provider's", () => {
+    const { faults } = parseModelsFile('modelAliases: {fast: openaix}', 'm.yaml', [openai]);
+    expect(faults).toEqual([
+      expect.stringMatching(/^m\.yaml:1: the model `openaix` does not exist; the models are /),
+    ]);
+  });
+
   it('is not drowned by aliases of aliases', () => {
     const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
     const bomb = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${ten(at)}]`);

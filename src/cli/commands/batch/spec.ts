@@ -20,7 +20,7 @@ export const BATCH = {
     ['--out <file>', 'the file for the results; optional if standard output is piped'],
     ['--resume', 'resume the interrupted batch that wrote --out'],
     ['--retry-failed', 'with --resume: rerun rows that failed'],
-    ['--retry-unknown', 'with --resume: rerun rows whose creation is in doubt'],
+    ['--retry-unknown', 'with --resume: rerun rows whose creation is in doubt, which may pay twice'],
     [
       '--changed <run|skip>',
       'with --resume: rerun or skip rows that have changed since they were sent',
@@ -37,7 +37,7 @@ export const BATCH = {
     ...CAP_FLAGS,
     ['--save <dir>', 'also write the outputs to files in this directory'],
     ['--force', 'overwrite existing files'],
-    ['--shard <i/n>', 'run only the i-th of n equal parts of the rows'],
+    ['--shard <i/n>', 'run only every nth row, starting with the ith'],
     ['--max-failures <n>', 'start no more rows after n have failed'],
     ['--excel', 'write CSV that is safe to open in a spreadsheet: with a BOM, no formulas'],
     ['--dry-run', 'check every row and estimate the cost, but create nothing'],

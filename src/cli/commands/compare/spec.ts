@@ -31,7 +31,7 @@ export const COMPARE = {
     ['--allow-commands', 'with --expect: allow the test file to run programs'],
     [
       '--fail-on <condition>',
-      'exit 5 if a row changed or failed, or with --expect if a target is worse or may be worse',
+      'exit 5 if a row changed or failed, or, with --expect, if a target is worse (worse) or may be worse (unsure)',
       { choices: ['changed', 'failed', 'worse', 'unsure'] },
     ],
     ['--margin <percent>', 'with --fail-on unsure: the accepted loss (default: 5%)'],

@@ -21,7 +21,7 @@ export const TEST = {
     ['--filter <words>', 'run only cases with these words in their name or file'],
     ['--failed', 'run only cases that did not pass last time'],
     ['--resume', 'resume an interrupted test'],
-    ['--retry-unknown', 'with --resume: rerun cases whose creation is in doubt'],
+    ['--retry-unknown', 'with --resume: rerun cases whose creation is in doubt, which may pay twice'],
     ['--update', 'replace the expected values of equals and json with the answers'],
     ['--judge <model>', 'the model that judges rubrics'],
     [
@@ -30,12 +30,12 @@ export const TEST = {
       { repeats: true },
     ],
     ['--repeat <n>', 'run every case n times'],
-    ['--sure', 'repeat cases with a required rate until the result is certain'],
+    ['--sure', 'repeat cases with a required rate until their verdict is certain'],
     ['--max-repeat <n>', 'with --sure: maximum number of runs per case (default: 100)'],
     ['--baseline <file>', 'compare with an earlier report of --reporter json'],
     [
       '--fail-on <condition>',
-      'exit 5 if a case failed (the default), or if the test is worse or may be worse than --baseline',
+      'exit 5 if a case failed (failed, the default), or if the test is worse (worse) or may be worse (unsure) than --baseline',
       { choices: ['failed', 'worse', 'unsure'] },
     ],
     ['--margin <percent>', 'with --fail-on unsure: the accepted loss (default: 5%)'],
@@ -68,5 +68,5 @@ export const TEST = {
     'test --replay recordings --reporter junit --out junit.xml',
   ],
   notes: `A test file x.test.yaml tests the prompt file x.prompt next to it, or the target that it names.
-Exit code: 0 if all cases passed, 5 if some failed; if a case could not run, the code of that fault.`,
+Exit code: 0 if all cases passed, 5 if some failed. If cases could not run, the code of the first such fault, even if others failed.`,
 } as const satisfies CommandSpec;

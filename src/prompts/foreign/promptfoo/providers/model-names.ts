@@ -2,6 +2,7 @@ import { LIKE_OPENAI } from './provider-address.ts';
 
 /** promptfoo's prefixes of models, with ours. */
 const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
+  ...LIKE_OPENAI.map(({ prefix, name }) => [prefix, `${name}/`] as const),
   [
     /^openai:(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video|agents|codex|chatkit)\b)(?:chat:|responses:)?/u,
     'openai/',
@@ -34,8 +35,6 @@ const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
 /** Returns our name of a provider's model; undefined if we have none. */
 export function modelName(id: string): string | undefined {
   if (id === 'echo') return id;
-  const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
-  if (like) return id === '' ? undefined : id.replace(like.prefix, `${like.name}/`);
   for (const [theirs, ours] of PREFIXES) {
     const model = id.replace(theirs, '');
     if (model !== id && model !== '') return ours + model;
