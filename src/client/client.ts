@@ -56,7 +56,7 @@ export class PromptService implements Requester {
 
   /** Returns the value with the key masked in every string, outputs of runs included. */
   redact<T>(value: T): T {
-    return this.#session.redaction.value(value);
+    return this.#session.redaction.redactValue(value);
   }
 
   /**
@@ -152,10 +152,10 @@ function sessionRequest(method: string, path: string, options: RequestOptions): 
   }
   const search = params.toString();
   const target = search === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${search}`;
-  return { ...rest, method, path: target, body: encodedBody(body) };
+  return { ...rest, method, path: target, body: encodeBody(body) };
 }
 
-function encodedBody(body: unknown): RequestBody | string | undefined {
+function encodeBody(body: unknown): RequestBody | string | undefined {
   return isRequestBody(body) ? body : JSON.stringify(body);
 }
 

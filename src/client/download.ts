@@ -1,9 +1,9 @@
-import { retryAfter } from '../net/retry-policy.ts';
+import { parseRetryAfter } from '../net/retry-policy.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
-import { decodedBody } from './http/decode-body.ts';
+import { decodeAnswerBody } from './http/decode-body.ts';
 import type { HttpSession } from './http/http-session.ts';
 import { errorFor, firstHeader, isRedirect } from './http/parse-response.ts';
-import { checkedMediaUrl } from './media-url.ts';
+import { checkMediaUrl } from './media-url.ts';
 import type { Pace } from './request-options.ts';
 import { discardBody, readThrough, type TransportResponse } from './transport.ts';
 
@@ -56,9 +56,9 @@ async function openDownload(
 ): Promise<Download> {
   const { redaction } = session;
   const { response, target } = await followMediaRedirects(url, session, signal);
-  const redactedUrl = redaction.text(shownUrl(target));
+  const redactedUrl = redaction.redactText(urlWithoutQuery(target));
   if (response.status === 200) {
-    return toDownload({ ...response, headers: redaction.value(response.headers) }, redactedUrl);
+    return toDownload({ ...response, headers: redaction.redactValue(response.headers) }, redactedUrl);
   }
   await discardBody(response);
   throw downloadError(response, redactedUrl, session.now());
@@ -71,8 +71,8 @@ async function followMediaRedirects(
 ): Promise<{ response: TransportResponse; target: URL }> {
   const { baseUrl, redaction, userAgent } = session;
   const transport = await session.transport();
-  const from = { baseUrl, owns: transport.owns, redact: (text: string) => redaction.text(text) };
-  let target = checkedMediaUrl(url, from);
+  const from = { baseUrl, owns: transport.owns, redact: (text: string) => redaction.redactText(text) };
+  let target = checkMediaUrl(url, from);
   for (let redirects = 0; ; redirects++) {
     const response = await transport.request({
       method: 'GET',
@@ -87,9 +87,11 @@ async function followMediaRedirects(
     if (!isRedirect(response.status) || location === undefined) return { response, target };
     await discardBody(response);
     if (redirects === MAX_DOWNLOAD_REDIRECTS) {
-      throw new ProtocolError(`${redaction.text(shownUrl(target))} is redirected too many times`);
+      throw new ProtocolError(
+        `${redaction.redactText(urlWithoutQuery(target))} is redirected too many times`,
+      );
     }
-    target = checkedMediaUrl(location, { ...from, from: target });
+    target = checkMediaUrl(location, { ...from, from: target });
   }
 }
 
@@ -98,7 +100,7 @@ function toDownload(response: TransportResponse, redactedUrl: string): Download 
   const encoding = firstHeader(headers, 'content-encoding');
   const encoded = encoding !== undefined && encoding !== 'identity';
   const length = encoded ? undefined : parseLength(firstHeader(headers, 'content-length'));
-  const pieces = decodedBody(body, encoding, MAX_DOWNLOAD_BYTES);
+  const pieces = decodeAnswerBody(body, encoding, MAX_DOWNLOAD_BYTES);
   return {
     status,
     contentType: firstHeader(headers, 'content-type'),
@@ -134,7 +136,7 @@ function downloadError(
   }
   const message = `${redactedUrl} was answered with HTTP ${httpStatus}`;
   if (httpStatus !== 429) return new ProtocolError(message, { httpStatus });
-  const retryAfterMs = retryAfter(firstHeader(headers, 'retry-after'), now);
+  const retryAfterMs = parseRetryAfter(firstHeader(headers, 'retry-after'), now);
   return errorFor('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
 }
 
@@ -143,6 +145,6 @@ function parseLength(header: string | undefined): number | undefined {
 }
 
 // Leaves the query out: it is the signature, and whoever has it can fetch the picture.
-function shownUrl({ protocol, host, pathname }: URL): string {
+function urlWithoutQuery({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname}`;
 }

@@ -71,7 +71,7 @@ export async function findLostRuns(
   search: LostRunSearch,
 ): Promise<FoundRuns[]> {
   if (creations.length === 0) return [];
-  const { rows, complete } = await rowsAround(client, creations, search);
+  const { rows, complete } = await listRowsAround(client, creations, search);
   return creations.map(creation => {
     const window = creationWindow(client, creation);
     const candidates = rows.filter(
@@ -99,33 +99,33 @@ interface Window {
   readonly until: number;
 }
 
-async function rowsAround(
+async function listRowsAround(
   client: LostRunClient,
   creations: readonly LostCreation[],
   { signal, maxPages = MAX_SEARCHED_PAGES }: LostRunSearch,
-): Promise<Listed> {
+): Promise<ListedRows> {
   const options = { signal };
   if (clockIsKnown(client, creations)) {
-    return rowsIn(client, mergeWindows(client, creations), maxPages, options);
+    return listRowsWithin(client, mergeWindows(client, creations), maxPages, options);
   }
   // Without an answer from the service yet, start from the local clock; the answer may prove it wrong.
-  const guess = earliest(client, creations) - MARGIN_S;
+  const guess = earliestStart(client, creations) - MARGIN_S;
   const { rows, hasMore } = await client.runs.list({ since: guess, limit: MAX_LIST_LIMIT }, options);
-  if (!hasMore && earliest(client, creations) >= guess) return { rows, complete: true };
-  return rowsIn(client, mergeWindows(client, creations), maxPages - 1, options);
+  if (!hasMore && earliestStart(client, creations) >= guess) return { rows, complete: true };
+  return listRowsWithin(client, mergeWindows(client, creations), maxPages - 1, options);
 }
 
-interface Listed {
+interface ListedRows {
   readonly rows: readonly RunRow[];
   readonly complete: boolean;
 }
 
-async function rowsIn(
+async function listRowsWithin(
   client: LostRunClient,
   spans: readonly Window[],
   maxPages: number,
   options: ReadOptions,
-): Promise<Listed> {
+): Promise<ListedRows> {
   const rows: RunRow[] = [];
   let pagesLeft = maxPages;
   for (const span of spans) {
@@ -143,7 +143,7 @@ function clockIsKnown({ clock }: LostRunClient, creations: readonly LostCreation
   return clock.offsetMs !== undefined || creations.every(({ clockOffsetMs }) => clockOffsetMs !== undefined);
 }
 
-function earliest(client: LostRunClient, creations: readonly LostCreation[]): number {
+function earliestStart(client: LostRunClient, creations: readonly LostCreation[]): number {
   return Math.min(...creations.map(creation => creationWindow(client, creation).since));
 }
 

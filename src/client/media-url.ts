@@ -20,7 +20,7 @@ interface MediaUrlSource {
  *
  * @throws {ProtocolError} for any other URL, naming it
  */
-export function checkedMediaUrl(address: string, source: MediaUrlSource): URL {
+export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
   const { baseUrl, from, owns, redact = text => text } = source;
   if (!URL.canParse(address, from?.href)) {
     throw new ProtocolError(`${JSON.stringify(redact(address))} is not a URL of media`);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isOver, isUuid, type Run, type RunInputs } from '../wire/index.ts';
+import { type CreateRunRequest, isOver, isUuid, type Run, type RunInputs } from '../wire/index.ts';
 import { GatewayTimeoutError, InvalidRequestError, NotFoundError } from './errors.ts';
 import type { Prompts } from './nouns/prompts.ts';
 import type { Runs } from './nouns/runs.ts';
@@ -25,48 +25,54 @@ export async function runPrompt(
   inputs: RunInputs | Readonly<Record<string, string>>,
   { runOptions, onProgress, signal, timeoutMs }: RunPromptOptions,
 ): Promise<Run> {
-  const create = (promptVersionId: string): Promise<Run> =>
-    service.runs.create(
-      { promptVersionId, inputs: asRunInputs(inputs), ...(runOptions && { runOptions: { ...runOptions } }) },
-      { idempotencyKey: randomUUID(), signal },
-    );
-  let status: string | undefined;
-  const report = ({ runId, runStatus }: Pick<Run, 'runId' | 'runStatus'>): void => {
-    if (runStatus !== status) onProgress?.({ runId, runStatus });
-    status = runStatus;
+  let reportedStatus: string | undefined;
+  const report = ({ runId, runStatus }: Run): void => {
+    if (runStatus !== reportedStatus) onProgress?.({ runId, runStatus });
+    reportedStatus = runStatus;
   };
-  const wait = (runId: string): Promise<Run> =>
-    waitForRun(service, runId, {
-      signal,
-      timeoutMs,
-      idFromService: true,
-      delayFirst: true,
-      onPoll: ({ run }) => run && report(run),
-    });
+  const request = { inputs: toRunInputs(inputs), ...(runOptions && { runOptions: { ...runOptions } }) };
+  const run = await createForTarget(service, target, request, signal);
+  report(run);
+  if (isOver(run)) return run;
+  return await waitForRun(service, run.runId, {
+    signal,
+    timeoutMs,
+    idFromService: true,
+    delayFirst: true,
+    onPoll: ({ run: polled }) => polled && report(polled),
+  });
+}
+
+/** Creates the run. If the service stops waiting for its end, returns it as running. */
+async function createForTarget(
+  service: RunPromptClient,
+  target: string,
+  request: Omit<CreateRunRequest, 'promptVersionId'>,
+  signal: AbortSignal | undefined,
+): Promise<Run> {
+  const create = (promptVersionId: string): Promise<Run> =>
+    service.runs.create({ promptVersionId, ...request }, { idempotencyKey: randomUUID(), signal });
   try {
-    const version = isUuid(target) ? target : await latestOfSlug(service, target, signal);
-    const run = await create(version).catch(async (error: unknown) => {
-      if (!isUuid(target) || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
+    if (!isUuid(target)) return await create(await findLatestVersion(service, target, signal));
+    return await create(target).catch(async (error: unknown) => {
+      // The id may be that of a prompt instead of a version.
+      if (!(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
       const { promptVersionId } = await service.prompts.get(target, { signal });
-      return create(promptVersionId);
+      return await create(promptVersionId);
     });
-    report(run);
-    return isOver(run) ? run : await wait(run.runId);
   } catch (error) {
     if (!(error instanceof GatewayTimeoutError)) throw error;
-    const { runId } = error;
-    report({ runId, runStatus: 'running' });
-    return wait(runId);
+    return { runId: error.runId, runStatus: 'running', outputs: [], tokens: 0 };
   }
 }
 
 /** Wraps a flat map of texts. Such a map may have an input called `textInputs`, so the value's type decides. */
-function asRunInputs(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
+function toRunInputs(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
   const isWhole = typeof inputs['textInputs'] === 'object' || Array.isArray(inputs['imageInputs']);
   return isWhole ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };
 }
 
-async function latestOfSlug(
+async function findLatestVersion(
   service: RunPromptClient,
   slug: string,
   signal: AbortSignal | undefined,

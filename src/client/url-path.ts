@@ -8,11 +8,11 @@ const MAX_PATH_PART_LENGTH = 512;
  *
  * @throws {InvalidRequestError} for a value that is empty, can't be encoded, or would leave its segment
  */
-export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
-  return literals.reduce((built, literal, index) => built + segment(values[index - 1] ?? '') + literal);
+export function urlPath(literals: TemplateStringsArray, ...values: readonly string[]): string {
+  return literals.reduce((built, literal, index) => built + encodeSegment(values[index - 1] ?? '') + literal);
 }
 
-function segment(value: string): string {
+function encodeSegment(value: string): string {
   if (value === '') throw new InvalidRequestError('an identifier must not be empty');
   if (value.length > MAX_PATH_PART_LENGTH) {
     throw new InvalidRequestError(
@@ -36,7 +36,7 @@ function segment(value: string): string {
 /** Returns true if `path` accepts the value. */
 export function fillsSegment(value: string): boolean {
   try {
-    return segment(value) !== '';
+    return encodeSegment(value) !== '';
   } catch {
     return false;
   }
@@ -45,10 +45,10 @@ export function fillsSegment(value: string): boolean {
 // A server or an intermediary may decode a segment more than once, so every decoding stage is checked.
 function leavesItsSegment(value: string): boolean {
   if (value === '.' || value === '..' || /[/\\]/.test(value)) return true;
-  const decoded = decode(value);
+  const decoded = decodeOnce(value);
   return decoded !== value && leavesItsSegment(decoded);
 }
 
-function decode(value: string): string {
+function decodeOnce(value: string): string {
   return value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -1,5 +1,5 @@
 import type { RunRow } from '../wire/index.ts';
-import { dollars, money } from '../wire/money.ts';
+import { toDollars, toMoney } from '../wire/money.ts';
 
 /** The usage and cost of a group of runs. */
 export interface GroupUsage {
@@ -16,13 +16,13 @@ export interface GroupUsage {
 }
 
 export function groupUsage(key: string, runs: readonly RunRow[]): GroupUsage {
-  const sum = new UsageSum();
+  const sum = new UsageTotal();
   for (const run of runs) sum.add(run);
-  return sum.of(key);
+  return sum.totalFor(key);
 }
 
 /** Adds up the usage of a group of runs without holding them. */
-export class UsageSum {
+export class UsageTotal {
   #runs = 0;
   #failed = 0;
   #credits = 0;
@@ -39,7 +39,7 @@ export class UsageSum {
   add({ runStatus, credits, usage }: RunRow): void {
     this.#runs += 1;
     if (runStatus === 'failed') this.#failed += 1;
-    if (typeof credits === 'number' && credits >= 0) this.#credits += money(credits);
+    if (typeof credits === 'number' && credits >= 0) this.#credits += toMoney(credits);
     if (!usage) return;
     const { tokens, cost, estimated } = usage;
     if (tokens) {
@@ -50,20 +50,20 @@ export class UsageSum {
     }
     const hasEnded = runStatus === 'succeeded' || runStatus === 'failed';
     if (cost === null && hasEnded) this.#unpriced += 1;
-    if (cost !== null) this.#cost = (this.#cost ?? 0) + money(cost);
+    if (cost !== null) this.#cost = (this.#cost ?? 0) + toMoney(cost);
     if (estimated) this.#estimated = true;
   }
 
-  of(key: string): GroupUsage {
+  totalFor(key: string): GroupUsage {
     const isUnknown = this.#cost === null || (this.#cost === 0 && this.#unpriced > 0);
     return {
       key,
       runs: this.#runs,
       failed: this.#failed,
       // To eight decimals, so that sums of cents don't drift.
-      credits: dollars(this.#credits),
+      credits: toDollars(this.#credits),
       tokens: this.#tokens && { ...this.#tokens },
-      cost: isUnknown ? null : dollars(this.#cost ?? 0),
+      cost: isUnknown ? null : toDollars(this.#cost ?? 0),
       estimated: this.#estimated,
     };
   }

@@ -66,7 +66,7 @@ export async function waitForRun(
   runId: string,
   options: WaitOptions = {},
 ): Promise<Run> {
-  return await new RunWait(client, runId, options).ended();
+  return await new RunWait(client, runId, options).untilEnded();
 }
 
 class RunWait {
@@ -75,7 +75,7 @@ class RunWait {
   readonly #options: WaitOptions;
   readonly #now: () => number;
   readonly #startedAt: number;
-  #failing: Failing | undefined;
+  #failingPolls: FailingPolls | undefined;
 
   constructor(client: PollingClient, runId: string, options: WaitOptions) {
     this.#client = client;
@@ -85,13 +85,13 @@ class RunWait {
     this.#startedAt = this.#now();
   }
 
-  async ended(): Promise<Run> {
+  async untilEnded(): Promise<Run> {
     if (this.#options.delayFirst) await this.#pause(this.#interval(0));
     for (let polls = 1; ; polls += 1) {
       const { run, error } = await this.#poll(polls);
       if (run && isOver(run)) return run;
-      const retryAfterMs = readRetryAfter(error);
-      if (retryAfterMs > this.#timeLeft()) throw this.#notEnded();
+      const retryAfterMs = requestedWait(error);
+      if (retryAfterMs > this.#timeLeft()) throw this.#timeoutError();
       await this.#pause(Math.max(this.#interval(polls - 1), retryAfterMs));
     }
   }
@@ -101,16 +101,16 @@ class RunWait {
     const askedAt = this.#now();
     const result = await poll(this.#client, this.#runId, this.#options, this.#timeLeft());
     const { error } = result;
-    this.#failing = error && failingAfter(this.#failing, error, askedAt);
+    this.#failingPolls = error && withFailure(this.#failingPolls, error, askedAt);
     if (error && !this.#mayPass(error)) throw error;
-    const failingMs = this.#failing === undefined ? 0 : this.#now() - this.#failing.since;
+    const failingMs = this.#failingPolls === undefined ? 0 : this.#now() - this.#failingPolls.since;
     this.#options.onPoll?.({ ...result, failingMs, polls, elapsedMs: this.#now() - this.#startedAt });
     return result;
   }
 
   #mayPass(error: PromptServiceError): boolean {
     if (error.httpStatus !== 404) return isPassingFault(error);
-    const missingSince = this.#failing?.missingSince ?? this.#startedAt;
+    const missingSince = this.#failingPolls?.missingSince ?? this.#startedAt;
     return this.#options.idFromService === true && this.#now() - missingSince < MISSING_MS;
   }
 
@@ -118,7 +118,7 @@ class RunWait {
     const { signal, sleep = this.#client.sleep } = this.#options;
     const left = this.#timeLeft();
     await sleep(Math.max(0, Math.min(ms, left)), signal);
-    if (ms >= left) throw this.#notEnded();
+    if (ms >= left) throw this.#timeoutError();
   }
 
   #timeLeft(): number {
@@ -130,7 +130,7 @@ class RunWait {
     return intervalMs ?? growingInterval(step, random);
   }
 
-  #notEnded(): WaitTimeoutError {
+  #timeoutError(): WaitTimeoutError {
     return new WaitTimeoutError(`run ${this.#runId} has not ended yet`, this.#runId);
   }
 }
@@ -157,13 +157,17 @@ async function poll(
 }
 
 /** Polls that have failed without a break. */
-interface Failing {
+interface FailingPolls {
   readonly since: number;
   /** The time of the first 404 among them. */
   readonly missingSince: number | undefined;
 }
 
-function failingAfter(failing: Failing | undefined, error: PromptServiceError, askedAt: number): Failing {
+function withFailure(
+  failing: FailingPolls | undefined,
+  error: PromptServiceError,
+  askedAt: number,
+): FailingPolls {
   const isMissing = error.httpStatus === 404;
   return {
     since: failing?.since ?? askedAt,
@@ -176,7 +180,7 @@ function growingInterval(step: number, random: () => number): number {
   return ms * (1 + JITTER * random());
 }
 
-function readRetryAfter(error: unknown): number {
+function requestedWait(error: unknown): number {
   const retryAfterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined;
   return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }

@@ -66,10 +66,10 @@ export function explainConnectionFailure(error: unknown): string {
     return `its certificate is not trusted (${code}); set NODE_EXTRA_CA_CERTS to the file of its CA`;
   }
   const cause = CAUSES[code] ?? faultMessage(error);
-  return isClientCode(code) ? cause : `${cause} (${code})`;
+  return isUndiciCode(code) ? cause : `${cause} (${code})`;
 }
 
-/** Returns the same without the address that some of Node's own messages repeat. */
+/** Explains a failed connection like `explainConnectionFailure`, without the address that some of Node's own messages repeat. */
 export function causeWithoutAddress(error: unknown): string {
   const code = faultCode(error);
   const isKnown = code !== undefined && (UNTRUSTED.has(code) || code in CAUSES);
@@ -77,7 +77,7 @@ export function causeWithoutAddress(error: unknown): string {
 }
 
 /** Returns true for a code of the HTTP client, which means nothing to users. */
-function isClientCode(code: string): boolean {
+function isUndiciCode(code: string): boolean {
   return code.startsWith('UND_ERR_');
 }
 

@@ -11,7 +11,7 @@ class EncodingFault extends Error {}
  *
  * @throws the error that `createFault` makes, while reading, for an unknown encoding or broken data
  */
-export async function* decodedPieces(
+export async function* decodeContent(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
   createFault: (message: string) => Error,

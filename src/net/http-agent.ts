@@ -57,7 +57,7 @@ async function tunnelAgent(
     const pool = new Pool(proxy.origin, connect && { connect: abortableConnector(signal, connect) });
     // undici itself would retry forever if the proxy closes the connection, and hides the proxy's answer.
     const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
-      opened(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
+      checkTunnel(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
     return Object.assign(pool, { connect: open });
   };
   const token = proxyAuthorization(proxy);
@@ -71,7 +71,10 @@ async function tunnelAgent(
   });
 }
 
-async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Promise<Dispatcher.ConnectData> {
+async function checkTunnel(
+  proxy: URL,
+  tunnel: Promise<Dispatcher.ConnectData>,
+): Promise<Dispatcher.ConnectData> {
   const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
     const closed = faultCode(error) === 'UND_ERR_SOCKET';
     throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : explainConnectionFailure(error), {

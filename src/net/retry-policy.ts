@@ -6,7 +6,7 @@ export interface RetryPolicy {
   readonly firstWaitMs: number;
   readonly maxWaitMs: number;
   /** True to wait at least as long as usual, even if the answer asks for less. */
-  readonly isUsualLeast: boolean;
+  readonly backoffIsMinimum: boolean;
 }
 
 /** Requests to a service. */
@@ -14,7 +14,7 @@ export const SERVICE_RETRIES: RetryPolicy = {
   attempts: 4,
   firstWaitMs: 500,
   maxWaitMs: 4000,
-  isUsualLeast: true,
+  backoffIsMinimum: true,
 };
 /** Creations of a batch after a 429: other rows use up the limit too. */
 export const CREATION_RETRIES: RetryPolicy = { ...SERVICE_RETRIES, attempts: 10 };
@@ -25,7 +25,7 @@ export const PROVIDER_RETRIES: RetryPolicy = {
   attempts: 4,
   firstWaitMs: 1000,
   maxWaitMs: 8000,
-  isUsualLeast: false,
+  backoffIsMinimum: false,
 };
 
 /** Maximum wait that an answer may ask for; beyond it the request is not retried. */
@@ -39,19 +39,19 @@ export const MAX_RETRY_AFTER_MS = 60_000;
  * @param retryAfterMs the wait that its answer asked for
  */
 export function waitBeforeRetry(
-  { attempts, firstWaitMs, maxWaitMs, isUsualLeast }: RetryPolicy,
+  { attempts, firstWaitMs, maxWaitMs, backoffIsMinimum }: RetryPolicy,
   { attempt, retryAfterMs }: { readonly attempt: number; readonly retryAfterMs?: number | undefined },
   random: () => number = Math.random,
 ): number | undefined {
   if (attempt >= attempts) return undefined;
   if (retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
   // Jitter, so that clients that were refused together don't come back together.
-  const usual = Math.min(firstWaitMs * 2 ** (attempt - 1), maxWaitMs) * (0.5 + random() / 2);
-  return isUsualLeast ? Math.max(usual, retryAfterMs ?? 0) : (retryAfterMs ?? usual);
+  const backoffMs = Math.min(firstWaitMs * 2 ** (attempt - 1), maxWaitMs) * (0.5 + random() / 2);
+  return backoffIsMinimum ? Math.max(backoffMs, retryAfterMs ?? 0) : (retryAfterMs ?? backoffMs);
 }
 
 /** Parses a `Retry-After` header into milliseconds; undefined if it is neither a finite number nor a date. */
-export function retryAfter(header: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(value)) {
     const ms = Math.ceil(Number(value) * 1000);

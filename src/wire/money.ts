@@ -4,18 +4,18 @@ export type Money = number;
 const DOLLAR = 1e8;
 
 /** Converts US dollars to the nearest amount. */
-export function money(dollars: number): Money {
+export function toMoney(dollars: number): Money {
   return Math.round(dollars * DOLLAR);
 }
 
 /** Converts an amount to US dollars, with at most eight decimals. */
-export function dollars(amount: Money): number {
+export function toDollars(amount: Money): number {
   return amount / DOLLAR;
 }
 
 /** Formats an amount such as `$0.0123` or `$2.50`: to the cent, below a dollar with three significant digits. */
 export function formatDollars(amount: Money): string {
-  const value = dollars(amount);
+  const value = toDollars(amount);
   if (value >= 1 || value === 0) return `$${value.toFixed(2)}`;
   const digits = Math.min(8, Math.max(2, 2 - Math.floor(Math.log10(value))));
   let text = value.toFixed(digits);
@@ -28,10 +28,10 @@ export function costText(
   cost: number | null,
   { isEstimated = false, unknown = 'not known' }: { isEstimated?: boolean; unknown?: string } = {},
 ): string {
-  return cost === null ? unknown : `${isEstimated ? '~' : ''}${formatDollars(money(cost))}`;
+  return cost === null ? unknown : `${isEstimated ? '~' : ''}${formatDollars(toMoney(cost))}`;
 }
 
 /** Parses a plain decimal number of US dollars, at least 0; undefined for anything else. */
 export function parseDollars(text: string): Money | undefined {
-  return /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? money(Number(text)) : undefined;
+  return /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? toMoney(Number(text)) : undefined;
 }

@@ -3,7 +3,7 @@ import { normalizeBaseUrl, staysBelowBase } from '../../src/client/http/base-url
 import { parseEnvelope, parseResponse } from '../../src/client/http/parse-response.ts';
 import { Redaction } from '../../src/client/http/redaction.ts';
 import { fillsSegment } from '../../src/client/url-path.ts';
-import { retryAfter } from '../../src/net/retry-policy.ts';
+import { parseRetryAfter } from '../../src/net/retry-policy.ts';
 
 const MANY = 300_000;
 /** A time of a processor that quadratic work on so many characters exceeds by minutes. */
@@ -59,8 +59,8 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'an identifier': fillsSegment,
   'a path': text => staysBelowBase(`/${text}`),
   'a base URL': text => caught(() => normalizeBaseUrl(`https://x.example/${text}`)),
-  'Retry-After': text => retryAfter(text, 0),
-  'what may hold the key': text => redaction.value({ [text]: [text] }),
+  'Retry-After': text => parseRetryAfter(text, 0),
+  'what may hold the key': text => redaction.redactValue({ [text]: [text] }),
 };
 
 function caught(work: () => unknown): unknown {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../src/client/errors.ts';
-import { checkedMediaUrl } from '../../src/client/media-url.ts';
+import { checkMediaUrl } from '../../src/client/media-url.ts';
 
 const PUBLIC = 'https://service.example/v1';
 const LOCAL = 'http://127.0.0.1:8787/v1';
@@ -10,11 +10,11 @@ describe('checkedMediaUrl', () => {
   it('allows a file that the transport owns, but no other file, and no redirect to one', () => {
     const ownFile = 'file:///data/media/a.png';
     const owns = (url: URL): boolean => url.href === ownFile;
-    expect(checkedMediaUrl(ownFile, { baseUrl: LOCAL, owns }).href).toBe(ownFile);
-    expect(() => checkedMediaUrl('file:///etc/passwd', { baseUrl: LOCAL, owns })).toThrow(ProtocolError);
-    expect(() => checkedMediaUrl(ownFile, { baseUrl: LOCAL })).toThrow(ProtocolError);
+    expect(checkMediaUrl(ownFile, { baseUrl: LOCAL, owns }).href).toBe(ownFile);
+    expect(() => checkMediaUrl('file:///etc/passwd', { baseUrl: LOCAL, owns })).toThrow(ProtocolError);
+    expect(() => checkMediaUrl(ownFile, { baseUrl: LOCAL })).toThrow(ProtocolError);
     const from = new URL('http://127.0.0.1:8787/b.png');
-    expect(() => checkedMediaUrl(ownFile, { baseUrl: LOCAL, owns, from })).toThrow(ProtocolError);
+    expect(() => checkMediaUrl(ownFile, { baseUrl: LOCAL, owns, from })).toThrow(ProtocolError);
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('checkedMediaUrl', () => {
     [PRIVATE, 'http://10.0.0.5:8080/media/a.png'],
     [PRIVATE, 'https://10.0.0.6/a.png'],
   ])('a service at %s may name %s', (baseUrl, url) => {
-    expect(checkedMediaUrl(url, { baseUrl }).href).toBe(url);
+    expect(checkMediaUrl(url, { baseUrl }).href).toBe(url);
   });
 
   it.each([
@@ -69,26 +69,26 @@ describe('checkedMediaUrl', () => {
     [PRIVATE, 'http://10.0.0.6/a.png'],
     [PRIVATE, 'http://127.0.0.1/a.png'],
   ])('a service at %s may not name %s', (baseUrl, url) => {
-    expect(() => checkedMediaUrl(url, { baseUrl })).toThrow(ProtocolError);
+    expect(() => checkMediaUrl(url, { baseUrl })).toThrow(ProtocolError);
   });
 
   it('resolves a redirect against the URL that it came from', () => {
     const from = new URL('https://cdn.example/a/b.png');
-    expect(checkedMediaUrl('../c.png', { baseUrl: PUBLIC, from }).href).toBe('https://cdn.example/c.png');
+    expect(checkMediaUrl('../c.png', { baseUrl: PUBLIC, from }).href).toBe('https://cdn.example/c.png');
   });
 
   it('never lets a redirect leave https', () => {
     const from = new URL('https://localhost:1/a.png');
-    expect(() => checkedMediaUrl('http://127.0.0.1:8787/a.png', { baseUrl: LOCAL, from })).toThrow(
+    expect(() => checkMediaUrl('http://127.0.0.1:8787/a.png', { baseUrl: LOCAL, from })).toThrow(
       /plain http/,
     );
   });
 
   it('names a refused URL without its query, which may hold a signature', () => {
     const url = 'http://cdn.example/a.png?signature=secret';
-    expect(() => checkedMediaUrl(url, { baseUrl: PUBLIC })).toThrow(
+    expect(() => checkMediaUrl(url, { baseUrl: PUBLIC })).toThrow(
       /http:\/\/cdn\.example\/a\.png is not fetched/,
     );
-    expect(() => checkedMediaUrl(url, { baseUrl: PUBLIC })).not.toThrow(/secret/);
+    expect(() => checkMediaUrl(url, { baseUrl: PUBLIC })).not.toThrow(/secret/);
   });
 });

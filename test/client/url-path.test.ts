@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError } from '../../src/client/errors.ts';
 import { staysBelowBase } from '../../src/client/http/base-url.ts';
-import { path } from '../../src/client/url-path.ts';
+import { urlPath } from '../../src/client/url-path.ts';
 
 describe('path', () => {
   it('fills a segment with each value', () => {
-    expect(path`/runs/${'a'}/outputs/${'b'}`).toBe('/runs/a/outputs/b');
-    expect(path`/runs/${'a b?c#d&e=ü'}`).toBe('/runs/a%20b%3Fc%23d%26e%3D%C3%BC');
+    expect(urlPath`/runs/${'a'}/outputs/${'b'}`).toBe('/runs/a/outputs/b');
+    expect(urlPath`/runs/${'a b?c#d&e=ü'}`).toBe('/runs/a%20b%3Fc%23d%26e%3D%C3%BC');
   });
 
   it.each([
@@ -25,7 +25,7 @@ describe('path', () => {
     '%25252f',
     '\uD800',
   ])('refuses %j', value => {
-    expect(() => path`/runs/${value}`).toThrow(InvalidRequestError);
+    expect(() => urlPath`/runs/${value}`).toThrow(InvalidRequestError);
   });
 
   it('keeps any value it takes in its own segment', () => {
@@ -35,7 +35,7 @@ describe('path', () => {
       fc.property(fc.string({ unit }), value => {
         let built: string;
         try {
-          built = path`/runs/${value}/end`;
+          built = urlPath`/runs/${value}/end`;
         } catch (error) {
           return error instanceof InvalidRequestError;
         }

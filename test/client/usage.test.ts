@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chooseMeasure, groupUsage, UsageSum, usageKey } from '../../src/client/usage.ts';
+import { chooseMeasure, groupUsage, UsageTotal, usageKey } from '../../src/client/usage.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 
 const row = (more: Partial<RunRow> = {}): RunRow => ({
@@ -45,9 +45,9 @@ it('counts a run of unknown cost as unknown beside runs that cost nothing', () =
 
 it('counts a run that broke off as one of unknown cost, and leaves out runs that have not ended', () => {
   const broken = { model: 'clever', tokens: null, cost: null, estimated: false };
-  const sum = new UsageSum();
+  const sum = new UsageTotal();
   for (const runStatus of ['failed', 'running'] as const) sum.add(row({ runStatus, usage: broken }));
-  expect([sum.unpriced, sum.of('clever').cost]).toEqual([1, null]);
+  expect([sum.unpriced, sum.totalFor('clever').cost]).toEqual([1, null]);
 });
 
 it('draws bars of money if any was spent, else of credits, else of runs', () => {

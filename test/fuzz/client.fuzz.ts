@@ -5,10 +5,10 @@ import { findLostRun } from '../../src/client/find-lost-run.ts';
 import { staysBelowBase } from '../../src/client/http/base-url.ts';
 import { parseResponse } from '../../src/client/http/parse-response.ts';
 import { Redaction } from '../../src/client/http/redaction.ts';
-import { checkedMediaUrl } from '../../src/client/media-url.ts';
+import { checkMediaUrl } from '../../src/client/media-url.ts';
 import type { TransportResponse } from '../../src/client/transport.ts';
-import { path } from '../../src/client/url-path.ts';
-import { retryAfter } from '../../src/net/retry-policy.ts';
+import { urlPath } from '../../src/client/url-path.ts';
+import { parseRetryAfter } from '../../src/net/retry-policy.ts';
 import { isPrivateHost } from '../../src/wire/addresses.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
@@ -106,7 +106,7 @@ export default [
     async answer => {
       const outcome = await withDeadline(() =>
         parseResponse(
-          { ...answer, url: `${BASE}/x`, headers: redaction.value(answer.headers), receivedAt: 0 },
+          { ...answer, url: `${BASE}/x`, headers: redaction.redactValue(answer.headers), receivedAt: 0 },
           redaction,
         ),
       );
@@ -179,7 +179,7 @@ export default [
     async id => {
       const built = await withDeadline(() => {
         try {
-          return path`/runs/${id}`;
+          return urlPath`/runs/${id}`;
         } catch (error) {
           if (error instanceof InvalidRequestError) return undefined;
           throw error;
@@ -230,7 +230,7 @@ export default [
     ),
     url => {
       try {
-        const checked = checkedMediaUrl(url, { baseUrl: BASE });
+        const checked = checkMediaUrl(url, { baseUrl: BASE });
         return checked.protocol === 'https:' && !isPrivateHost(checked.hostname);
       } catch (error) {
         return error instanceof PromptServiceError;
@@ -246,7 +246,7 @@ export default [
       fc.double().map(String),
     ),
     header => {
-      const ms = retryAfter(header, Date.now());
+      const ms = parseRetryAfter(header, Date.now());
       return ms === undefined || (ms >= 0 && !Number.isNaN(ms));
     },
   ),
@@ -261,7 +261,7 @@ export default [
     ),
     ([key, value]) => {
       const holder = [value, { [key]: `x${key}y`, nested: [key, encodeURIComponent(key)] }];
-      const masked: unknown = new Redaction(key).value(holder);
+      const masked: unknown = new Redaction(key).redactValue(holder);
       const strings: string[] = [];
       JSON.stringify(masked, (name, entry: unknown) => {
         strings.push(name, typeof entry === 'string' ? entry : '');

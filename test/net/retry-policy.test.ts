@@ -4,8 +4,8 @@ import {
   CREATION_RETRIES,
   MAX_RETRY_AFTER_MS,
   PROVIDER_RETRIES,
+  parseRetryAfter,
   type RetryPolicy,
-  retryAfter,
   SERVICE_RETRIES,
   waitBeforeRetry,
 } from '../../src/net/retry-policy.ts';
@@ -54,20 +54,20 @@ describe('waitBeforeRetry', () => {
 
 describe('retryAfter', () => {
   it('reads seconds', () => {
-    expect(retryAfter('0', NOW)).toBe(0);
-    expect(retryAfter(' 7 ', NOW)).toBe(7000);
-    expect(retryAfter('0.5', NOW)).toBe(500);
+    expect(parseRetryAfter('0', NOW)).toBe(0);
+    expect(parseRetryAfter(' 7 ', NOW)).toBe(7000);
+    expect(parseRetryAfter('0.5', NOW)).toBe(500);
   });
 
   it('reads a date, the past as now', () => {
-    expect(retryAfter('Fri, 02 Jan 2026 03:04:35 GMT', NOW)).toBe(30_000);
-    expect(retryAfter('Fri, 02 Jan 2026 03:04:00 GMT', NOW)).toBe(0);
+    expect(parseRetryAfter('Fri, 02 Jan 2026 03:04:35 GMT', NOW)).toBe(30_000);
+    expect(parseRetryAfter('Fri, 02 Jan 2026 03:04:00 GMT', NOW)).toBe(0);
   });
 
   it.each([undefined, '', '-5', 'soon', '1e3', '5 apples', 'NaN', 'Infinity'])(
     'makes nothing of %j',
     header => {
-      expect(retryAfter(header, NOW)).toBeUndefined();
+      expect(parseRetryAfter(header, NOW)).toBeUndefined();
     },
   );
 
@@ -75,7 +75,7 @@ describe('retryAfter', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000_000 }), seconds => {
         const header = new Date(NOW + seconds * 1000).toUTCString();
-        return retryAfter(header, NOW) === seconds * 1000;
+        return parseRetryAfter(header, NOW) === seconds * 1000;
       }),
     );
   });
@@ -83,11 +83,11 @@ describe('retryAfter', () => {
   it('never returns a negative wait or NaN, whatever the header', () => {
     fc.assert(
       fc.property(fc.string(), header => {
-        const wait = retryAfter(header, NOW);
+        const wait = parseRetryAfter(header, NOW);
         return wait === undefined || wait >= 0;
       }),
     );
-    expect(retryAfter('9'.repeat(15), NOW)).toBeGreaterThan(MAX_RETRY_AFTER_MS);
-    expect(retryAfter('9'.repeat(400), NOW)).toBeUndefined();
+    expect(parseRetryAfter('9'.repeat(15), NOW)).toBeGreaterThan(MAX_RETRY_AFTER_MS);
+    expect(parseRetryAfter('9'.repeat(400), NOW)).toBeUndefined();
   });
 });

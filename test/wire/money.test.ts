@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { dollars, formatDollars, money, parseDollars } from '../../src/wire/money.ts';
+import { formatDollars, parseDollars, toDollars, toMoney } from '../../src/wire/money.ts';
 
 it('counts in millionths of a cent, so that a million small amounts are what they are', () => {
-  const small = money(0.000_000_15);
+  const small = toMoney(0.000_000_15);
   expect(small).toBe(15);
   let sum = 0;
   for (let count = 0; count < 1_000_000; count += 1) sum += small;
-  expect(dollars(sum)).toBe(0.15);
+  expect(toDollars(sum)).toBe(0.15);
 });
 
 it.each([
@@ -25,10 +25,10 @@ it.each([
 
 it.each([
   [0, '$0.00'],
-  [money(12.5), '$12.50'],
-  [money(0.5), '$0.50'],
-  [money(0.012_34), '$0.0123'],
-  [money(0.000_012_3), '$0.0000123'],
+  [toMoney(12.5), '$12.50'],
+  [toMoney(0.5), '$0.50'],
+  [toMoney(0.012_34), '$0.0123'],
+  [toMoney(0.000_012_3), '$0.0000123'],
 ])('writes %j', (amount, text) => {
   expect(formatDollars(amount)).toBe(text);
 });

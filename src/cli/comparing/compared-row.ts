@@ -1,6 +1,6 @@
 import { asCount, dataText, textOrNothing } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
-import { dollars } from '../../wire/money.ts';
+import { toDollars } from '../../wire/money.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
@@ -121,7 +121,7 @@ export function rowData(
         outputs: run?.outputs ?? [],
         tokens: tokens ?? null,
         credits: credits === undefined ? null : inCredits(credits),
-        cost: cost === undefined ? null : dollars(cost),
+        cost: cost === undefined ? null : toDollars(cost),
         seconds,
         ...(judgedCases && { passed: judgedCases.get(row.row)?.passes[index] ?? null }),
         error: fault === undefined ? null : { status: fault.status, message: fault.message },

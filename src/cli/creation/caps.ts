@@ -1,5 +1,5 @@
 import { textAt } from '../../utils/bounded-json.ts';
-import { dollars, formatDollars, type Money, parseDollars } from '../../wire/money.ts';
+import { formatDollars, type Money, parseDollars, toDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { CliError, usageError } from '../core/errors.ts';
@@ -117,7 +117,7 @@ export function capReached(
 
 /** Formats an amount as the flags accept it, without an exponent. */
 function plainNumber(unit: keyof Caps, amount: number): string {
-  const [value, digits] = unit === 'cost' ? [dollars(amount), 8] : [inCredits(amount), 6];
+  const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [inCredits(amount), 6];
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
 }
 

@@ -1,5 +1,5 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
-import { listFault, payload, strings, withoutSavedTo } from '../../client/nouns/answer-data.ts';
+import { checkedData, listFault, textFault, withoutSavedTo } from '../../client/nouns/answer-data.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
 import { within } from '../../utils/abort-signals.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
@@ -136,10 +136,10 @@ class RunCreation {
     options.onAnswer?.(answer);
     if (answer.error !== undefined) throw answer.error;
     const { data } = answer.envelope as { data: Run };
-    const run = payload(
+    const run = checkedData(
       { ...answer, data },
       'run',
-      fields => strings(fields, 'runId', 'runStatus') ?? listFault(fields, 'outputs'),
+      fields => textFault(fields, 'runId', 'runStatus') ?? listFault(fields, 'outputs'),
     );
     return withoutSavedTo(run);
   }

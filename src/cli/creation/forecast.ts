@@ -1,6 +1,6 @@
 import { text as textOfStream } from 'node:stream/consumers';
 import type { CostEstimate } from '../../service/runs/cost-estimate.ts';
-import { dollars, formatDollars, type Money } from '../../wire/money.ts';
+import { formatDollars, type Money, toDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { configError } from '../core/errors.ts';
 import { toCliError } from '../core/failure.ts';
@@ -93,7 +93,7 @@ export class Forecast {
       creations: this.#creations,
       estimate: {
         credits: credits === undefined ? null : inCredits(credits),
-        cost: cost === undefined ? null : dollars(cost),
+        cost: cost === undefined ? null : toDollars(cost),
         estimated: tableDate !== undefined,
         pricesOf: tableDate ?? null,
       },

@@ -1,4 +1,4 @@
-import { formatDollars, money } from '../../wire/money.ts';
+import { formatDollars, toMoney } from '../../wire/money.ts';
 import { counted } from '../core/counted.ts';
 import { credits, creditsText, inCredits } from './caps.ts';
 import type { Totals } from './totals.ts';
@@ -73,7 +73,7 @@ function unknownText(runs: number): string {
 }
 
 function dollarsText(dollars: number, estimated: boolean): string {
-  return `${formatDollars(money(dollars))}${estimated ? ' estimated' : ''}`;
+  return `${formatDollars(toMoney(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
 export function spentTitles({ withCredits }: { readonly withCredits: boolean }): string[] {

@@ -1,6 +1,6 @@
 import type { RunCost } from '../../service/runs/costs.ts';
 import type { Run } from '../../wire/index.ts';
-import { dollars, type Money } from '../../wire/money.ts';
+import { type Money, toDollars } from '../../wire/money.ts';
 import { type Credits, inCredits } from './caps.ts';
 
 /** The actual cost and credits of a run; undefined while unknown. */
@@ -76,7 +76,7 @@ function sumRuns(runs: readonly RunSpend[]): Sums {
     runs: runs.length,
     credits: credits.length === 0 ? null : inCredits(addUp(credits) ?? 0),
     creditsUnknown: runs.length - credits.length,
-    cost: costs.length === 0 ? null : dollars(addUp(costs) ?? 0),
+    cost: costs.length === 0 ? null : toDollars(addUp(costs) ?? 0),
     costUnknown: runs.length - costs.length,
     estimated: runs.some(({ counted }) => counted?.estimated === true),
   };

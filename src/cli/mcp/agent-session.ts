@@ -136,7 +136,7 @@ export class AgentSession {
   async #withoutKeys<T>(answer: T): Promise<T> {
     this.#secrets ??= readSecrets(this.#ctx);
     const { client } = await this.#ctx.connection();
-    return client.redact((await this.#secrets).value(answer));
+    return client.redact((await this.#secrets).redactValue(answer));
   }
 
   #explain(error: unknown): string {

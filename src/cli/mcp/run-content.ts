@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { imageType } from '../../files/formats/image-type.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
-import { dollars, formatDollars, money } from '../../wire/money.ts';
+import { formatDollars, toDollars, toMoney } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { reasonText } from '../outputs/run-errors.ts';
@@ -95,7 +95,7 @@ async function fetchCosts(ctx: Context, { client, costs }: Connection, runId: st
     const cost = (await costs?.of([runId]))?.get(runId)?.cost ?? undefined;
     return {
       ...(row !== undefined && { credits: row.credits }),
-      ...(cost !== undefined && { cost: dollars(cost) }),
+      ...(cost !== undefined && { cost: toDollars(cost) }),
     };
   } catch {
     return {};
@@ -107,7 +107,7 @@ function factsLine({ runId, runStatus, tokens, credits, cost }: Omit<Run, 'outpu
     `run ${runId}: ${runStatus}`,
     counted(tokens, 'token'),
     ...(credits === undefined ? [] : [credits === null ? 'free' : counted(credits, 'credit')]),
-    ...(cost === undefined ? [] : [formatDollars(money(cost))]),
+    ...(cost === undefined ? [] : [formatDollars(toMoney(cost))]),
   ];
   return facts.join(', ');
 }

@@ -221,7 +221,7 @@ type MaskSecrets = <T>(value: T) => T;
 function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): MaskSecrets {
   const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
   const redaction = new Redaction(key, ...providerKeys);
-  return value => redaction.value(value);
+  return value => redaction.redactValue(value);
 }
 
 /** Returns the id of a run that has not ended. */

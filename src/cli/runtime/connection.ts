@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { PromptService } from '../../client/client.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
-import { dollars } from '../../wire/money.ts';
+import { toDollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Advise } from '../core/failure.ts';
 import type { Recorder, Recordings } from '../core/recorder.ts';
@@ -216,7 +216,7 @@ async function recorderFor(
     findFault: runId => service?.runsHere.findFault(runId),
     findCost: async runId => {
       const cost = (await service?.costs.of([runId]))?.get(runId)?.cost;
-      return typeof cost === 'number' ? dollars(cost) : undefined;
+      return typeof cost === 'number' ? toDollars(cost) : undefined;
     },
     models: sources,
   });

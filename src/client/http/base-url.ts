@@ -25,7 +25,7 @@ export function normalizeBaseUrl(text: string): string {
 }
 
 /** Returns the base URL of a client. @throws {InvalidRequestError} if it can't be used, or would send the key in the clear */
-export function secureBaseUrl({
+export function checkBaseUrl({
   baseUrl,
   insecureHttp = false,
 }: Pick<ClientOptions, 'baseUrl' | 'insecureHttp'>): string {

@@ -10,13 +10,13 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
  *
  * @throws {ProtocolError} while reading, for an unknown encoding, broken data, or more bytes than allowed
  */
-export async function* decodedBody(
+export async function* decodeAnswerBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  for await (const piece of encoding === undefined ? body : decoded(body, encoding)) {
+  for await (const piece of encoding === undefined ? body : decodePieces(body, encoding)) {
     bytes += piece.byteLength;
     if (bytes > maxBytes) {
       throw new ProtocolError(`the answer is larger than ${maxBytes} bytes, so it was dropped`);
@@ -25,9 +25,9 @@ export async function* decodedBody(
   }
 }
 
-async function* decoded(body: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
-  const { decodedPieces } = await import('../../net/content-encoding.ts');
-  yield* decodedPieces(body, encoding, message => new ProtocolError(message));
+async function* decodePieces(body: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+  const { decodeContent } = await import('../../net/content-encoding.ts');
+  yield* decodeContent(body, encoding, message => new ProtocolError(message));
 }
 
 /**
@@ -35,11 +35,11 @@ async function* decoded(body: AsyncIterable<Uint8Array>, encoding: string): Asyn
  *
  * @throws {ProtocolError} as `decodedBody` does
  */
-export async function decodedText(response: TransportResponse, maxBytes: number): Promise<string> {
+export async function readAnswerText(response: TransportResponse, maxBytes: number): Promise<string> {
   const { status: httpStatus, headers, body } = response;
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of decodedBody(body, firstHeader(headers, 'content-encoding'), maxBytes)) {
+    for await (const piece of decodeAnswerBody(body, firstHeader(headers, 'content-encoding'), maxBytes)) {
       pieces.push(piece);
     }
   } catch (error) {

@@ -16,15 +16,15 @@ import {
   type Transport,
   type TransportResponse,
 } from '../transport.ts';
-import { secureBaseUrl } from './base-url.ts';
-import { ACCEPTED_ENCODINGS, decodedText } from './decode-body.ts';
+import { checkBaseUrl } from './base-url.ts';
+import { ACCEPTED_ENCODINGS, readAnswerText } from './decode-body.ts';
 import {
   type AttemptOutcome,
   firstHeader,
   isRedirect,
   numberParserFor,
   parseResponse,
-  type Received,
+  type ReceivedResponse,
 } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import { type EventFacts, eventDetails } from './request-events.ts';
@@ -50,8 +50,13 @@ export interface SessionRequest extends Omit<RequestOptions, 'query'> {
   readonly body: RequestBody | string | undefined;
 }
 
-/** A request to repeat, and the callback for its retries. */
-interface Repeated extends Pick<RequestOptions, 'signal' | 'unsentSignal' | 'retries' | 'pace'> {
+/** The result of an attempt that may be repeated. */
+interface RepeatableOutcome extends Pick<AttemptOutcome, 'error' | 'retryAfterMs'> {
+  readonly policy?: string | undefined;
+}
+
+/** The parts of a request that decide on its retries, and the callback for each. */
+interface RepeatableRequest extends Pick<RequestOptions, 'signal' | 'unsentSignal' | 'retries' | 'pace'> {
   readonly method: string;
   readonly onRetry?: (attempt: number, waitMs: number) => Promise<void>;
 }
@@ -72,12 +77,12 @@ export class HttpSession {
 
   /** @throws {InvalidRequestError} for a base URL or a key that can't be used */
   constructor(options: ClientOptions) {
-    this.baseUrl = secureBaseUrl(options);
+    this.baseUrl = checkBaseUrl(options);
     this.userAgent = options.userAgent ?? 'promptrun';
     this.now = options.now ?? Date.now;
     this.random = options.random ?? Math.random;
     this.sleep = options.sleep ?? realSleep;
-    this.redaction = new Redaction(usableKey(options.apiKey));
+    this.redaction = new Redaction(checkKey(options.apiKey));
     this.#options = options;
   }
 
@@ -98,30 +103,28 @@ export class HttpSession {
     });
   }
 
-  /** Calls `once` at the given pace until it succeeds or the retry policy gives up. */
-  async repeat<
-    T extends Pick<AttemptOutcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined },
-  >(
-    { method, retries, pace, signal, unsentSignal, onRetry }: Repeated,
-    once: (attempt: number) => Promise<T>,
+  /** Calls `tryOnce` at the given pace until it succeeds or the retry policy gives up. */
+  async repeat<T extends RepeatableOutcome>(
+    { method, retries, pace, signal, unsentSignal, onRetry }: RepeatableRequest,
+    tryOnce: (attempt: number) => Promise<T>,
   ): Promise<T> {
     const waitSignal =
       signal && unsentSignal ? AbortSignal.any([signal, unsentSignal]) : (unsentSignal ?? signal);
     for (let attempt = 1; ; attempt += 1) {
       await pace?.turn(waitSignal);
-      const outcome = await once(attempt);
+      const outcome = await tryOnce(attempt);
       const { error, retryAfterMs, policy } = outcome;
       pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
       const failedAttempt = { method, attempt, error, retryAfterMs };
       const waitMs = error && retryDelay(failedAttempt, this.random, retryPolicy(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       await onRetry?.(attempt, waitMs);
-      await this.#pause(waitMs, waitSignal);
+      await this.#waitForRetry(waitMs, waitSignal);
     }
   }
 
   /** Waits before a retry. @throws {NetworkError} if the client is closed meanwhile */
-  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  async #waitForRetry(ms: number, signal: AbortSignal | undefined): Promise<void> {
     try {
       await this.sleep(ms, AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]));
     } catch (error) {
@@ -163,14 +166,18 @@ export class HttpSession {
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (!(error instanceof PromptServiceError)) throw error;
-      const message = this.redaction.text(error.message);
+      const message = this.redaction.redactText(error.message);
       await this.#report('failure', request, attempt, { ms: this.now() - startedAt, message });
       return { error };
     }
   }
 
-  async #receive(request: SessionRequest, headers: Readonly<Record<string, string>>): Promise<Received> {
-    const { method, body, signal } = request;
+  /** Sends the request and reads the whole answer within the time limits. */
+  async #receive(
+    request: SessionRequest,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<ReceivedResponse> {
+    const { method, signal, timeoutMs } = request;
     const url = this.baseUrl + request.path;
     let isSent = false;
     const onSent = (): void => {
@@ -178,38 +185,35 @@ export class HttpSession {
       request.onSent?.();
     };
     const lateError = (): NetworkError =>
-      new NetworkError(`no complete answer to ${method} ${this.redaction.text(url)} in time`, {
+      new NetworkError(`no complete answer to ${method} ${this.redaction.redactText(url)} in time`, {
         nothingSent: !isSent,
       });
     const deadline = new Deadline(signal);
-    deadline.limit(request.timeoutMs, lateError);
+    deadline.limit(timeoutMs, lateError);
     try {
       const transport = await this.transport();
-      const response = await transport.request({
-        method,
-        url,
-        headers,
-        body,
-        signal: deadline.signal,
-        onSent,
-        repeatable:
-          method === 'GET' || (request.idempotencyKey !== undefined && !!this.#keepsIdempotencyKeys),
-        headersTimeoutMs: method === 'GET' ? HEADERS_TIMEOUT_MS.reading : HEADERS_TIMEOUT_MS.creating,
-        bodyTimeoutMs: BODY_TIMEOUT_MS,
-      });
+      const sent = { ...this.#transportRequest(request), url, headers, signal: deadline.signal, onSent };
+      const response = await transport.request(sent);
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, lateError);
       const receivedAt = this.now();
-      this.#noteHeaders(request, response);
-      const safeHeaders = this.redaction.value(response.headers);
-      const isWanted = !isRedirect(response.status);
-      if (!isWanted) await discardBody(response);
-      const text = isWanted
-        ? await decodedText({ ...response, headers: safeHeaders }, MAX_SERVICE_ANSWER_BYTES)
-        : '';
+      this.#applyHeaders(request, response);
+      const safeHeaders = this.redaction.redactValue(response.headers);
+      const text = await readUnlessRedirect({ ...response, headers: safeHeaders });
       return { method, url, httpStatus: response.status, headers: safeHeaders, text, receivedAt };
     } finally {
       deadline.end();
     }
+  }
+
+  #transportRequest({ method, body, idempotencyKey }: SessionRequest) {
+    const isReading = method === 'GET';
+    return {
+      method,
+      body,
+      repeatable: isReading || (idempotencyKey !== undefined && !!this.#keepsIdempotencyKeys),
+      headersTimeoutMs: isReading ? HEADERS_TIMEOUT_MS.reading : HEADERS_TIMEOUT_MS.creating,
+      bodyTimeoutMs: BODY_TIMEOUT_MS,
+    };
   }
 
   #headers({ body, idempotencyKey }: SessionRequest): Record<string, string> {
@@ -227,7 +231,7 @@ export class HttpSession {
     };
   }
 
-  #noteHeaders(request: SessionRequest, { headers }: TransportResponse): void {
+  #applyHeaders(request: SessionRequest, { headers }: TransportResponse): void {
     // Before the body is read, because that may fail.
     if (announcesIdempotency(headers)) this.#keepsIdempotencyKeys = true;
     if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;
@@ -250,18 +254,25 @@ export class HttpSession {
   ): Promise<void> {
     const { onEvent, eventBodies } = this.#options;
     if (onEvent === undefined) return;
-    const url = this.redaction.text(this.baseUrl + path);
+    const url = this.redaction.redactText(this.baseUrl + path);
     const shown = await eventDetails(facts, eventBodies ? body : undefined, this.redaction);
     onEvent({ kind, method, url, attempt, ...shown });
   }
 }
 
 // Checked here because undici's own error would repeat the key.
-function usableKey(key: unknown): string {
+function checkKey(key: unknown): string {
   if (typeof key === 'string' && HEADER_VALUE.test(key)) return key;
   throw new InvalidRequestError(
     'the API key is missing or has characters that no key can have; check for stray spaces',
   );
+}
+
+/** Reads the text of an answer; discards that of a redirect. */
+async function readUnlessRedirect(response: TransportResponse): Promise<string> {
+  if (!isRedirect(response.status)) return await readAnswerText(response, MAX_SERVICE_ANSWER_BYTES);
+  await discardBody(response);
+  return '';
 }
 
 function announcesIdempotency(headers: AnswerHeaders): boolean {

@@ -1,4 +1,4 @@
-import { retryAfter } from '../../net/retry-policy.ts';
+import { parseRetryAfter } from '../../net/retry-policy.ts';
 import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import {
   type Envelope,
@@ -27,7 +27,7 @@ import type { Redaction } from './redaction.ts';
 const RESPONSE_EXCERPT_LENGTH = 80;
 
 /** An answer whose body has been read, and the request that it answers. */
-export interface Received {
+export interface ReceivedResponse {
   readonly method: string;
   readonly url: string;
   readonly httpStatus: number;
@@ -38,22 +38,56 @@ export interface Received {
   readonly receivedAt: number;
 }
 
+/** The outcome of an attempt: an answer of the service, which may report an error, or no answer. */
+export type AttemptOutcome = (
+  | { readonly answer: RawAnswer; readonly error: ServiceError | undefined }
+  | { readonly answer?: undefined; readonly error: PromptServiceError }
+) & {
+  /** The wait that an answer with an error asked for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+};
+
+/** Interprets an answer. The key is masked in the result, except in the outputs of runs. */
+export function parseResponse(
+  response: ReceivedResponse,
+  redaction: Redaction,
+  parse = parseBoundedJson,
+): AttemptOutcome {
+  const { method, httpStatus, headers } = response;
+  const date = readDate(headers);
+  try {
+    const envelope = parseEnvelope(response, redaction, parse);
+    // The outputs of a run are a result, and results stay as they came.
+    const maskedEnvelope = redaction.redactValue(envelope, isSuccess(envelope) ? 'outputs' : undefined);
+    const text = maskedEnvelope === envelope ? response.text : JSON.stringify(maskedEnvelope);
+    const answer = { httpStatus, headers, text, envelope: maskedEnvelope, date, error: undefined };
+    if (isSuccess(maskedEnvelope)) return { answer, error: undefined };
+    const retryAfterMs = readRetryAfter(response, date);
+    const error = toServiceError(maskedEnvelope, method, { httpStatus, retryAfterMs });
+    return { answer: { ...answer, error }, error, retryAfterMs };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const retryAfterMs = readRetryAfter(response, date);
+    return { error: intermediaryRefusal(error, httpStatus, retryAfterMs), retryAfterMs };
+  }
+}
+
 /**
  * Parses the envelope of an answer.
  *
  * @throws {ProtocolError} for anything but an envelope, describing what came
  */
 export function parseEnvelope(
-  response: Received,
+  response: ReceivedResponse,
   redaction: Redaction,
   parse = parseBoundedJson,
 ): Envelope<unknown> {
-  if (isRedirect(response.httpStatus)) throw redirected(response, redaction);
+  if (isRedirect(response.httpStatus)) throw redirectError(response, redaction);
   const value = parseValue(response, redaction, parse);
-  if (!isEnvelope(value)) throw foreignAnswer(response, redaction, 'JSON without an envelope');
+  if (!isEnvelope(value)) throw unexpectedAnswer(response, redaction, 'JSON without an envelope');
   const succeeded = response.httpStatus >= 200 && response.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) {
-    throw foreignAnswer(response, redaction, 'an envelope that says SUCCESS');
+    throw unexpectedAnswer(response, redaction, 'an envelope that says SUCCESS');
   }
   return value;
 }
@@ -66,27 +100,34 @@ export function isRedirect(httpStatus: number): boolean {
   return httpStatus >= 300 && httpStatus < 400;
 }
 
-function redirected({ method, url, httpStatus, headers }: Received, redaction: Redaction): ProtocolError {
+function redirectError(
+  { method, url, httpStatus, headers }: ReceivedResponse,
+  redaction: Redaction,
+): ProtocolError {
   const location = firstHeader(headers, 'location');
   const target =
     location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : location;
   return new ProtocolError(
-    `${method} ${redaction.text(url)} was redirected to ${target ?? 'nowhere'} (HTTP ${httpStatus}); the service's redirects are not followed`,
+    `${method} ${redaction.redactText(url)} was redirected to ${target ?? 'nowhere'} (HTTP ${httpStatus}); the service's redirects are not followed`,
     { httpStatus },
   );
 }
 
-function parseValue(response: Received, redaction: Redaction, parse: typeof parseBoundedJson): unknown {
+function parseValue(
+  response: ReceivedResponse,
+  redaction: Redaction,
+  parse: typeof parseBoundedJson,
+): unknown {
   const text = response.text.replace(/^\uFEFF/, '');
-  if (text.trim() === '') throw foreignAnswer(response, redaction, 'an empty answer');
+  if (text.trim() === '') throw unexpectedAnswer(response, redaction, 'an empty answer');
   try {
     return parse(text, MAX_JSON);
   } catch (error) {
     if (error instanceof JsonPastBound) {
-      throw foreignAnswer(response, redaction, `JSON that ${error.message}`);
+      throw unexpectedAnswer(response, redaction, `JSON that ${error.message}`);
     }
     const isJson = /^\s*[[{"]/.test(text);
-    throw foreignAnswer(
+    throw unexpectedAnswer(
       response,
       redaction,
       isJson ? 'broken or truncated JSON' : contentKind(response, redaction),
@@ -94,22 +135,22 @@ function parseValue(response: Received, redaction: Redaction, parse: typeof pars
   }
 }
 
-function contentKind({ headers }: Received, redaction: Redaction): string {
+function contentKind({ headers }: ReceivedResponse, redaction: Redaction): string {
   const [type = ''] = (firstHeader(headers, 'content-type') ?? '').split(';', 1);
   return type.trim() === '' || /\bjson\b/i.test(type)
     ? 'something other than JSON'
-    : `${excerpt(redaction.text(type))} instead of JSON`;
+    : `${excerpt(redaction.redactText(type))} instead of JSON`;
 }
 
-function foreignAnswer(
-  { method, url, httpStatus, text }: Received,
+function unexpectedAnswer(
+  { method, url, httpStatus, text }: ReceivedResponse,
   redaction: Redaction,
   what: string,
 ): ProtocolError {
   // A web page is of no use in a one-line message.
-  const shown = /^\s*</.test(text) ? '' : excerpt(redaction.text(text));
+  const shown = /^\s*</.test(text) ? '' : excerpt(redaction.redactText(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
-  const request = `${method} ${redaction.text(url)}`;
+  const request = `${method} ${redaction.redactText(url)}`;
   return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {
     httpStatus,
   });
@@ -131,43 +172,12 @@ function isEnvelope(value: unknown): value is Envelope<unknown> {
   return !('message' in value) || typeof value.message === 'string';
 }
 
-/** The outcome of an attempt: an answer of the service, which may report an error, or no answer. */
-export type AttemptOutcome = (
-  | { readonly answer: RawAnswer; readonly error: ServiceError | undefined }
-  | { readonly answer?: undefined; readonly error: PromptServiceError }
-) & {
-  /** The wait that an answer with an error asked for, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-};
-
-/** Interprets an answer. The key is masked in the result, except in the outputs of runs. */
-export function parseResponse(
-  response: Received,
-  redaction: Redaction,
-  parse = parseBoundedJson,
-): AttemptOutcome {
-  const { method, httpStatus, headers } = response;
-  const date = readDate(headers);
-  try {
-    const envelope = parseEnvelope(response, redaction, parse);
-    // The outputs of a run are a result, and results stay as they came.
-    const maskedEnvelope = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
-    const text = maskedEnvelope === envelope ? response.text : JSON.stringify(maskedEnvelope);
-    const answer = { httpStatus, headers, text, envelope: maskedEnvelope, date, error: undefined };
-    if (isSuccess(maskedEnvelope)) return { answer, error: undefined };
-    const retryAfterMs = waitAskedFor(response, date);
-    const error = toServiceError(maskedEnvelope, method, { httpStatus, retryAfterMs });
-    return { answer: { ...answer, error }, error, retryAfterMs };
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    const retryAfterMs = waitAskedFor(response, date);
-    return { error: intermediaryRefusal(error, httpStatus, retryAfterMs), retryAfterMs };
-  }
-}
-
 /** Returns the wait that an answer asks for, in milliseconds. `date` is the server's time. */
-function waitAskedFor({ headers, receivedAt }: Received, date: number | undefined): number | undefined {
-  return retryAfter(firstHeader(headers, 'retry-after'), date ?? receivedAt);
+function readRetryAfter(
+  { headers, receivedAt }: ReceivedResponse,
+  date: number | undefined,
+): number | undefined {
+  return parseRetryAfter(firstHeader(headers, 'retry-after'), date ?? receivedAt);
 }
 
 /** Returns the server's time, in milliseconds since the Unix epoch. */

@@ -14,7 +14,7 @@ export class Redaction {
   }
 
   /** Returns the text with the key masked, in plain and URL-encoded form. */
-  text(text: string): string {
+  redactText(text: string): string {
     return this.#pattern === undefined ? text : text.replace(this.#pattern, MASK);
   }
 
@@ -22,26 +22,26 @@ export class Redaction {
    * Returns a JSON value with the key masked in every string, field names included. Returns the same object if it doesn't
    * hold the key. Fields named `unmaskedField` are not masked.
    */
-  value<T>(value: T, unmaskedField?: string): T {
-    return this.#isIn(value, unmaskedField) ? (this.#masked(value, unmaskedField) as T) : value;
+  redactValue<T>(value: T, unmaskedField?: string): T {
+    return this.#contains(value, unmaskedField) ? (this.#masked(value, unmaskedField) as T) : value;
   }
 
-  #isIn(value: unknown, unmaskedField: string | undefined): boolean {
-    if (typeof value === 'string') return this.text(value) !== value;
+  #contains(value: unknown, unmaskedField: string | undefined): boolean {
+    if (typeof value === 'string') return this.redactText(value) !== value;
     if (typeof value !== 'object' || value === null) return false;
-    if (Array.isArray(value)) return value.some(entry => this.#isIn(entry, unmaskedField));
+    if (Array.isArray(value)) return value.some(entry => this.#contains(entry, unmaskedField));
     return Object.entries(value).some(
       ([name, entry]) =>
-        this.text(name) !== name || (name !== unmaskedField && this.#isIn(entry, unmaskedField)),
+        this.redactText(name) !== name || (name !== unmaskedField && this.#contains(entry, unmaskedField)),
     );
   }
 
   #masked(value: unknown, unmaskedField: string | undefined): unknown {
-    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'string') return this.redactText(value);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(entry => this.#masked(entry, unmaskedField));
     const fields = Object.entries(value).map(([name, entry]: [string, unknown]) => [
-      this.text(name),
+      this.redactText(name),
       name === unmaskedField ? entry : this.#masked(entry, unmaskedField),
     ]);
     return Object.fromEntries(fields) as unknown;

@@ -31,7 +31,7 @@ export async function eventDetails(
   return {
     ...facts,
     ...(headers && notableHeaders(headers)),
-    ...(body && { body: redaction.text(await readBeginning(body)) }),
+    ...(body && { body: redaction.redactText(await readBeginning(body)) }),
   };
 }
 

@@ -38,20 +38,20 @@ export async function createTransport(options: TransportOptions = {}): Promise<T
   refuseBadProxies(proxy);
   const { default: request } = await import('undici/lib/api/api-request.js');
   const endBaseline = options.shortLived ? useBaselineWebAssembly() : () => {};
-  const reused = new Agents(proxy, { connectTimeoutMs });
-  const fresh = new Agents(proxy, { connectTimeoutMs, keepAlive: FRESH });
+  const reused = new AgentPool(proxy, { connectTimeoutMs });
+  const fresh = new AgentPool(proxy, { connectTimeoutMs, keepAlive: FRESH });
   return new UndiciTransport(request, reused, fresh, endBaseline);
 }
 
 class UndiciTransport implements Transport {
   readonly #send: typeof send;
   /** Keeps idle connections as long as their servers do. */
-  readonly #reused: Agents;
+  readonly #reused: AgentPool;
   /** Keeps idle connections too briefly for any to be stale. */
-  readonly #fresh: Agents;
+  readonly #fresh: AgentPool;
   readonly #onClose: () => void;
 
-  constructor(request: typeof send, reusedAgents: Agents, freshAgents: Agents, onClose: () => void) {
+  constructor(request: typeof send, reusedAgents: AgentPool, freshAgents: AgentPool, onClose: () => void) {
     this.#send = request;
     this.#reused = reusedAgents;
     this.#fresh = freshAgents;
@@ -63,16 +63,16 @@ class UndiciTransport implements Transport {
     const inFlight = new RequestInFlight(request);
     try {
       const agent = await (request.repeatable ? this.#reused : this.#fresh).open(new URL(request.url));
-      const answering = this.#send.call(inFlight.watch(agent), inFlight.undiciOptions());
+      const answering = this.#send.call(inFlight.watchDispatch(agent), inFlight.undiciOptions());
       // undici itself notices an abort only once it is connected.
       const { statusCode, headers, body } = await unlessAborted(answering, request.signal, late => {
         late.body.on('error', () => {}).destroy();
       });
-      return { status: statusCode, headers, body: inFlight.pieces(body) };
+      return { status: statusCode, headers, body: inFlight.readBody(body) };
     } catch (error) {
-      throw inFlight.fault(error);
+      throw inFlight.toError(error);
     } finally {
-      inFlight.answered();
+      inFlight.stopWaiting();
     }
   }
 
@@ -83,7 +83,7 @@ class UndiciTransport implements Transport {
 }
 
 /** One agent for direct connections and one for each proxy, opened when first needed. */
-class Agents {
+class AgentPool {
   readonly #proxies: ProxyVariables;
   readonly #options: AgentOptions;
   readonly #opened = new Map<string, Promise<Dispatcher>>();
@@ -154,18 +154,18 @@ class RequestInFlight {
       bodyTimeout: bodyTimeoutMs,
       signal: withoutListenerLimit(signal),
       onInfo: () => {
-        this.#silence ??= setTimeout(() => this.#abort?.(noAnswerIn(url)), headersTimeoutMs);
+        this.#silence ??= setTimeout(() => this.#abort?.(noAnswerError(url)), headersTimeoutMs);
       },
     };
   }
 
   /** Ends the wait for the answer, which has come or failed. */
-  answered(): void {
+  stopWaiting(): void {
     clearTimeout(this.#silence);
   }
 
   /** Wraps the dispatcher to notice when the request is about to be written to a connection. */
-  watch(dispatcher: Dispatcher): Pick<Dispatcher, 'dispatch'> {
+  watchDispatch(dispatcher: Dispatcher): Pick<Dispatcher, 'dispatch'> {
     return {
       dispatch: (options, handler) => {
         const onConnect = handler.onConnect?.bind(handler);
@@ -181,14 +181,14 @@ class RequestInFlight {
   }
 
   /** Returns the answer's body with its faults as errors of this client. */
-  pieces(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
+  readBody(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
     body.on('error', () => {});
     const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     const next = async (): Promise<IteratorResult<Uint8Array>> => {
       try {
         return await pieces.next();
       } catch (error) {
-        throw this.fault(error);
+        throw this.toError(error);
       }
     };
     const leave = (): Promise<IteratorResult<Uint8Array>> => {
@@ -198,11 +198,11 @@ class RequestInFlight {
     return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
   }
 
-  fault(error: unknown): unknown {
+  toError(error: unknown): unknown {
     const { signal, url } = this.#request;
     if (signal?.aborted) return signal.reason;
     if (this.#bodyFault) return this.#bodyFault.error;
-    return serviceNetworkFault(error, url, { nothingSent: !this.#sent });
+    return toNetworkError(error, url, { nothingSent: !this.#sent });
   }
 
   #markSent(): void {
@@ -221,7 +221,7 @@ class RequestInFlight {
 }
 
 /** Returns the error for a server that sends only informational answers (1xx), which never extend a wait. */
-function noAnswerIn(url: string): NetworkError {
+function noAnswerError(url: string): NetworkError {
   const { origin } = new URL(url);
   return new NetworkError(`no complete answer from ${origin}: only informational responses came in time`, {
     nothingSent: false,
@@ -249,7 +249,7 @@ async function* exactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
 }
 
 /** Returns the error for a failed connection; it names the origin, the cause and its code. */
-function serviceNetworkFault(
+function toNetworkError(
   error: unknown,
   url: string,
   { nothingSent }: { readonly nothingSent: boolean },

@@ -1,9 +1,9 @@
 import type { Account, CreditBalance } from '../../wire/index.ts';
 import type { ReadOptions } from '../request-options.ts';
-import { Endpoints } from './answer-data.ts';
+import { EndpointGroup } from './answer-data.ts';
 
 /** Endpoints about the account that the key belongs to. */
-export class AccountApi extends Endpoints {
+export class AccountApi extends EndpointGroup {
   async get(options: ReadOptions = {}): Promise<Account> {
     return await this.read(['GET', '/me'], options, 'account');
   }

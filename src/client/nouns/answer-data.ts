@@ -8,7 +8,7 @@ import type { Answer, Requester, RequestOptions } from '../request-options.ts';
  *
  * @throws {ProtocolError} that names the fault
  */
-export function payload<T>(
+export function checkedData<T>(
   answer: Answer<T>,
   what: string,
   check: (data: UncheckedObject) => string | undefined,
@@ -31,7 +31,7 @@ export function withoutSavedTo(run: Run): Run {
 }
 
 /** The base class of the endpoints of one noun. */
-export abstract class Endpoints {
+export abstract class EndpointGroup {
   protected readonly service: Requester;
 
   constructor(service: Requester) {
@@ -45,19 +45,19 @@ export abstract class Endpoints {
     what: string,
     check: (data: UncheckedObject) => string | undefined = () => undefined,
   ): Promise<T> {
-    return payload(await this.service.request<T>(method, path, options), what, check);
+    return checkedData(await this.service.request<T>(method, path, options), what, check);
   }
 }
 
 /** Explains which of these fields is not a string; undefined if all are. */
-export function strings(data: UncheckedObject, ...names: readonly string[]): string | undefined {
+export function textFault(data: UncheckedObject, ...names: readonly string[]): string | undefined {
   const wrong = names.find(name => typeof data[name] !== 'string');
   return wrong === undefined ? undefined : `${wrong} is not text`;
 }
 
 /** Explains which of these fields is present and not a string; undefined if none is. */
-export function optionalStrings(data: UncheckedObject, ...names: readonly string[]): string | undefined {
-  return strings(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
+export function optionalTextFault(data: UncheckedObject, ...names: readonly string[]): string | undefined {
+  return textFault(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
 }
 
 /** Explains why a field is not a list of objects that all pass `check`; undefined if it is. */

@@ -42,7 +42,7 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
   let remainingRows = query.limit ?? Number.POSITIVE_INFINITY;
   let cursor = backwards ? query.endingBefore : query.startingAfter;
   for (let count = 1; remainingRows > 0; count += 1) {
-    checkPageCount(list.noun, count);
+    refuseEndlessList(list.noun, count);
     if (cursor !== undefined) cursors.add(cursor);
     const from = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
     const page = await list.fetch({ ...query, ...from, limit: Math.min(remainingRows, MAX_LIST_LIMIT) });
@@ -76,7 +76,7 @@ function withinPeriod<Q extends PagedQuery, P extends Page<unknown>>(
 const MAX_LISTED_PAGES = 10_000;
 
 /** @throws {ProtocolError} for a list that never ends */
-export function checkPageCount(noun: string, count: number): void {
+export function refuseEndlessList(noun: string, count: number): void {
   if (count <= MAX_LISTED_PAGES) return;
   throw new ProtocolError(`the service's list of ${noun} did not end within ${MAX_LISTED_PAGES} pages`);
 }

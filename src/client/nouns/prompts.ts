@@ -10,8 +10,8 @@ import {
 } from '../../wire/index.ts';
 import { InvalidRequestError } from '../errors.ts';
 import type { ReadOptions } from '../request-options.ts';
-import { path } from '../url-path.ts';
-import { Endpoints, listFault, optionalStrings, strings } from './answer-data.ts';
+import { urlPath } from '../url-path.ts';
+import { EndpointGroup, listFault, optionalTextFault, textFault } from './answer-data.ts';
 import { eachRow, iteratePages } from './paging.ts';
 
 /** A prompt file to publish. */
@@ -42,7 +42,7 @@ export interface MovedLabel {
 }
 
 /** Endpoints for published prompts. */
-export class Prompts extends Endpoints {
+export class Prompts extends EndpointGroup {
   /** Returns the latest version of a prompt, or the version `versionId`. */
   async get(
     promptId: string,
@@ -50,7 +50,7 @@ export class Prompts extends Endpoints {
   ): Promise<PromptVersion> {
     const { versionId, ...rest } = options;
     const request = { ...rest, query: { versionId } };
-    return await this.read(['GET', path`/prompts/${promptId}`], request, 'prompt', versionFault);
+    return await this.read(['GET', urlPath`/prompts/${promptId}`], request, 'prompt', versionFault);
   }
 
   /**
@@ -59,7 +59,7 @@ export class Prompts extends Endpoints {
    * @throws {InvalidRequestError} if there are no words, or more than 200 characters
    */
   async search(words: string, options: ReadOptions = {}): Promise<PromptSearchResult> {
-    const request = { ...options, query: { q: searchQuery(words) } };
+    const request = { ...options, query: { q: checkSearchWords(words) } };
     return await this.read(['GET', '/prompts/publish'], request, 'search result', rowsFault);
   }
 
@@ -79,8 +79,8 @@ export class Prompts extends Endpoints {
    * @throws {ValidationError} whose `data.faults` lists the faults of the file
    */
   async publish(slug: string, prompt: PromptFile, options: ReadOptions = {}): Promise<PublishedPrompt> {
-    return await this.read(['PUT', path`/prompts/${slug}`], { ...options, body: prompt }, 'prompt', data =>
-      strings(data, 'promptId', 'promptVersionId', 'slug'),
+    return await this.read(['PUT', urlPath`/prompts/${slug}`], { ...options, body: prompt }, 'prompt', data =>
+      textFault(data, 'promptId', 'promptVersionId', 'slug'),
     );
   }
 
@@ -92,13 +92,18 @@ export class Prompts extends Endpoints {
     options: ReadOptions = {},
   ): Promise<MovedLabel> {
     const request = { ...options, body: { promptVersionId } };
-    return await this.read(['PUT', path`/prompts/${slug}/labels/${label}`], request, 'label', labelFaultIn);
+    return await this.read(
+      ['PUT', urlPath`/prompts/${slug}/labels/${label}`],
+      request,
+      'label',
+      labelFaultIn,
+    );
   }
 
   /** Removes a label; only on a local service, with the key of an author. */
   async removeLabel(slug: string, label: string, options: ReadOptions = {}): Promise<MovedLabel> {
     return await this.read(
-      ['DELETE', path`/prompts/${slug}/labels/${label}`],
+      ['DELETE', urlPath`/prompts/${slug}/labels/${label}`],
       options,
       'label',
       labelFaultIn,
@@ -107,7 +112,7 @@ export class Prompts extends Endpoints {
 
   /** Withdraws the prompt of a slug; only on a `promptrun serve`, with the key of an author. */
   async unpublish(slug: string, options: ReadOptions = {}): Promise<void> {
-    await this.service.request('DELETE', path`/prompts/${slug}`, options);
+    await this.service.request('DELETE', urlPath`/prompts/${slug}`, options);
   }
 
   /** Yields pages of published prompts as they arrive; `limit` counts the prompts of all pages. */
@@ -124,11 +129,11 @@ export class Prompts extends Endpoints {
 }
 
 function labelFaultIn(data: UncheckedObject): string | undefined {
-  return strings(data, 'slug', 'label');
+  return textFault(data, 'slug', 'label');
 }
 
 function versionFault(data: UncheckedObject): string | undefined {
-  return strings(data, 'promptVersionId', 'promptId');
+  return textFault(data, 'promptVersionId', 'promptId');
 }
 
 function rowsFault(data: UncheckedObject): string | undefined {
@@ -136,11 +141,11 @@ function rowsFault(data: UncheckedObject): string | undefined {
     data,
     'rows',
     row =>
-      strings(row, 'promptId', 'promptVersionId') ?? optionalStrings(row, 'slug', 'title', 'description'),
+      textFault(row, 'promptId', 'promptVersionId') ?? optionalTextFault(row, 'slug', 'title', 'description'),
   );
 }
 
-function searchQuery(words: string): string {
+function checkSearchWords(words: string): string {
   const q = words.trim();
   if (q === '') throw new InvalidRequestError('a search needs at least one word');
   if (q.length > MAX_QUERY_LENGTH) {
@@ -150,17 +155,20 @@ function searchQuery(words: string): string {
 }
 
 /** Endpoints for prompt versions. */
-export class Versions extends Endpoints {
+export class Versions extends EndpointGroup {
   /** Returns the published versions of a prompt, newest first, at most 10. */
   async list(promptId: string, options: ReadOptions = {}): Promise<PromptVersionList> {
-    return await this.read(['GET', path`/prompts/${promptId}/versions`], options, 'list of versions', data =>
-      listFault(data, 'versions', entry => strings(entry, 'promptVersionId')),
+    return await this.read(
+      ['GET', urlPath`/prompts/${promptId}/versions`],
+      options,
+      'list of versions',
+      data => listFault(data, 'versions', entry => textFault(entry, 'promptVersionId')),
     );
   }
 
   /** Returns one version. */
   async get(promptVersionId: string, options: ReadOptions = {}): Promise<PromptVersion> {
-    const route = ['GET', path`/prompt-versions/${promptVersionId}`] as const;
+    const route = ['GET', urlPath`/prompt-versions/${promptVersionId}`] as const;
     return await this.read(route, options, 'prompt version', versionFault);
   }
 }

@@ -2,10 +2,10 @@ import type { UncheckedObject } from '../../utils/bounded-json.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Resources } from '../../wire/index.ts';
 import type { ReadOptions } from '../request-options.ts';
-import { Endpoints, strings } from './answer-data.ts';
+import { EndpointGroup, textFault } from './answer-data.ts';
 
 /** The endpoint for models and the run options that they accept. */
-export class ResourcesApi extends Endpoints {
+export class ResourcesApi extends EndpointGroup {
   /**
    * Returns every model that the service lists, malformed entries included, and the hash of the list. Ignores
    * `action-require` in the answer, because the answer is the refresh.
@@ -19,5 +19,5 @@ export class ResourcesApi extends Endpoints {
 function resourcesFault(data: UncheckedObject): string | undefined {
   const { resources } = data;
   if (!isJsonObject(resources)) return 'resources is not an object';
-  return strings(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list');
+  return textFault(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list');
 }

@@ -2,8 +2,8 @@ import type { UncheckedObject } from '../../utils/bounded-json.ts';
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../../wire/index.ts';
 import type { ReadOptions, RequestOptions } from '../request-options.ts';
 import type { RequestBody } from '../transport.ts';
-import { path } from '../url-path.ts';
-import { Endpoints, listFault, strings, withoutSavedTo } from './answer-data.ts';
+import { urlPath } from '../url-path.ts';
+import { EndpointGroup, listFault, textFault, withoutSavedTo } from './answer-data.ts';
 import { eachRow, iteratePages } from './paging.ts';
 
 /** A creation whose JSON is produced while it is sent. */
@@ -18,7 +18,7 @@ export type CreateOptions = ReadOptions & Pick<RequestOptions, 'onSent' | 'onRet
 export type RunPagesQuery = RunListQuery;
 
 /** Endpoints for the caller's runs. */
-export class Runs extends Endpoints {
+export class Runs extends EndpointGroup {
   /**
    * Creates a run; the service waits up to two minutes for it to end. Retried only after 429 and if the connection was
    * refused. After any other failure a run may exist (`answerIsLost`), with or without an `idempotencyKey`.
@@ -35,18 +35,18 @@ export class Runs extends Endpoints {
     const check = (data: UncheckedObject): string | undefined =>
       runFault(data) ??
       (String(data.runId).toLowerCase() === runId.toLowerCase() ? undefined : 'it has the id of another run');
-    return withoutSavedTo(await this.read<Run>(['GET', path`/runs/${runId}`], options, 'run', check));
+    return withoutSavedTo(await this.read<Run>(['GET', urlPath`/runs/${runId}`], options, 'run', check));
   }
 
   /** Returns the body that created a run. Only a local service keeps it; others answer 404. */
   async request(runId: string, options: ReadOptions = {}): Promise<CreateRunRequest> {
-    const route = ['GET', path`/runs/${runId}/request`] as const;
-    return await this.read(route, options, 'creation', data => strings(data, 'promptVersionId'));
+    const route = ['GET', urlPath`/runs/${runId}/request`] as const;
+    return await this.read(route, options, 'creation', data => textFault(data, 'promptVersionId'));
   }
 
   /** Cancels a run that has not ended, and returns the run. Only a local service can; others answer 404. */
   async cancel(runId: string, options: ReadOptions = {}): Promise<Run> {
-    const route = ['POST', path`/runs/${runId}/cancel`] as const;
+    const route = ['POST', urlPath`/runs/${runId}/cancel`] as const;
     return withoutSavedTo(await this.read<Run>(route, options, 'run', runFault));
   }
 
@@ -54,7 +54,7 @@ export class Runs extends Endpoints {
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
     const request = { ...options, query: { ...query } };
     return await this.read(['GET', '/runs'], request, 'page of runs', data =>
-      listFault(data, 'rows', row => strings(row, 'runId', 'runStatus')),
+      listFault(data, 'rows', row => textFault(row, 'runId', 'runStatus')),
     );
   }
 
@@ -63,7 +63,7 @@ export class Runs extends Endpoints {
     const fetch = (page: RunListQuery): Promise<RunPage> => this.list(page, options);
     const rowCursor = ({ runId }: RunRow): string => runId;
     return iteratePages(
-      { noun: 'runs', fetch, rowCursor, comparePeriod: row => timeRelation(row, query) },
+      { noun: 'runs', fetch, rowCursor, comparePeriod: row => comparePeriod(row, query) },
       query,
     );
   }
@@ -77,12 +77,17 @@ export class Runs extends Endpoints {
   }
 }
 
-function timeRelation({ createdAt }: RunRow, { since, until }: RunPagesQuery): 'before' | 'within' | 'after' {
+function comparePeriod(
+  { createdAt }: RunRow,
+  { since, until }: RunPagesQuery,
+): 'before' | 'within' | 'after' {
   const seconds = Date.parse(createdAt) / 1000;
   if (since !== undefined && seconds < since) return 'before';
   return until !== undefined && seconds >= until ? 'after' : 'within';
 }
 
 function runFault(data: UncheckedObject): string | undefined {
-  return strings(data, 'runId', 'runStatus') ?? listFault(data, 'outputs', output => strings(output, 'type'));
+  return (
+    textFault(data, 'runId', 'runStatus') ?? listFault(data, 'outputs', output => textFault(output, 'type'))
+  );
 }

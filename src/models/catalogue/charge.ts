@@ -1,4 +1,4 @@
-import { type Money, money } from '../../wire/money.ts';
+import { type Money, toMoney } from '../../wire/money.ts';
 import type { EngineResult } from '../engine.ts';
 import type { ModelEntry } from '../model-entry.ts';
 import { answerCount } from './answer-count.ts';
@@ -32,7 +32,7 @@ export async function calculateCharge(
   const answers = answerCount(options.runOptions ?? {});
   const counts = { model: model.model, input, output, cached, answers };
   if (isRefused) return { ...counts, cost: 0, estimated: 0 };
-  if (dollars !== undefined) return { ...counts, cost: money(dollars), estimated: 0 };
+  if (dollars !== undefined) return { ...counts, cost: toMoney(dollars), estimated: 0 };
   const images = outputs.filter(({ type }) => type === 'image').length;
   const { cost, estimated } = await estimatedCost(model, usage, images, options);
   return { ...counts, cost, estimated: estimated ? 1 : 0 };

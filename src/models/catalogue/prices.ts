@@ -1,4 +1,4 @@
-import { type Money, money } from '../../wire/money.ts';
+import { type Money, toMoney } from '../../wire/money.ts';
 import type { ProviderUsage } from '../engine.ts';
 import type { ModelEntry, Price } from '../model-entry.ts';
 
@@ -65,7 +65,7 @@ export async function findPricing(
 /** Returns the pricing of a program or an address; undefined if it has no price, or one per token but no counts. */
 function declaredPricing({ declared, price, ...model }: ModelEntry): Pricing | undefined {
   if (price?.run !== undefined) {
-    const run = money(price.run);
+    const run = toMoney(price.run);
     return { estimated: false, cost: () => run };
   }
   return price && declared?.tokens ? describedPricing(price, model) : undefined;
@@ -85,12 +85,12 @@ function priceShare(
 /** Returns the pricing in models.yaml. Pictures without their own price are paid by token. */
 function describedPricing(price: Price, { modality }: ModelEntry): Pricing {
   const { input, output, cachedInput = input, image = 0 } = price;
-  const perImage = modality === 'image' ? money(image) : 0;
+  const perImage = modality === 'image' ? toMoney(image) : 0;
   return {
     estimated: false,
     cost: ({ input: tokens, output: answerTokens, cached }, images) => {
       const dollars = ((tokens - cached) * input + cached * cachedInput + answerTokens * output) / 1e6;
-      return money(dollars) + images * perImage;
+      return toMoney(dollars) + images * perImage;
     },
   };
 }
@@ -111,5 +111,5 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
     return calcPrice(tokens, id, { providerId })?.total_price;
   };
   if (dollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
-  return { estimated: true, cost: usage => money(dollars(usage) ?? 0) };
+  return { estimated: true, cost: usage => toMoney(dollars(usage) ?? 0) };
 }

@@ -1,4 +1,4 @@
-import { decodedPieces } from '../../net/content-encoding.ts';
+import { decodeContent } from '../../net/content-encoding.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
 import { TooLong } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
@@ -28,7 +28,7 @@ async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator
   };
   const fault = (message: string): Error =>
     new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
-  for await (const piece of decodedPieces(source(), encoding, fault)) {
+  for await (const piece of decodeContent(source(), encoding, fault)) {
     addedBytes -= piece.length;
     yield piece;
   }

@@ -1,6 +1,6 @@
 import { chooseMeasure, type GroupUsage, groupUsage, usageKey } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
-import { costText, formatDollars, money } from '../../wire/money.ts';
+import { costText, formatDollars, toMoney } from '../../wire/money.ts';
 import { choice, el, filters, labelled, plainOptions, table } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 
@@ -68,7 +68,7 @@ function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement
   const measure = chooseMeasure(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
   const amountText = (amount: number): string =>
-    measure === 'cost' ? formatDollars(money(amount)) : `${amount}`;
+    measure === 'cost' ? formatDollars(toMoney(amount)) : `${amount}`;
   const largestWeight = Math.max(...rows.map(weight));
   const newestFirst = (one: GroupUsage, other: GroupUsage): number => (one.key < other.key ? 1 : -1);
   const mostFirst = (one: GroupUsage, other: GroupUsage): number =>

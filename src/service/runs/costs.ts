@@ -2,7 +2,7 @@ import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { findPricing, PRICE_TABLE_DATE } from '../../models/catalogue/prices.ts';
 import { BUILT_IN_MODELS } from '../../models/model-entry.ts';
 import type { AccessFault } from '../../models/providers/access-fault.ts';
-import { dollars, type Money } from '../../wire/money.ts';
+import { type Money, toDollars } from '../../wire/money.ts';
 import type { UsedRun } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
 import type { CostEstimate, EstimatedCreation, EstimateSources } from './cost-estimate.ts';
@@ -73,7 +73,7 @@ export async function listedUsage(store: Store, userId: number, runIds: readonly
     runs.map(run => {
       const unknown = { model: run.promptModel, tokens: null, cost: null, estimated: false };
       const { model, tokens, cost, estimated } = runCost(run) ?? unknown;
-      return [run.id, { model, tokens, cost: cost === null ? null : dollars(cost), estimated }];
+      return [run.id, { model, tokens, cost: cost === null ? null : toDollars(cost), estimated }];
     }),
   );
 }

@@ -6,7 +6,7 @@ import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { capReached, parseCaps } from '../../../src/cli/creation/caps.ts';
 import type { CreationRequest } from '../../../src/cli/creation/creation-result.ts';
-import { money } from '../../../src/wire/money.ts';
+import { toMoney } from '../../../src/wire/money.ts';
 import { collectGarbage } from '../../support/system.ts';
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
@@ -346,7 +346,7 @@ describe('a budget', () => {
     const ledger = new Ledger(1, () => 0);
     const connection = ledger.connection();
     for (let run = 0; run < 1000; run += 1) {
-      ledger.charges.set(`r${run}`, money(0.0001));
+      ledger.charges.set(`r${run}`, toMoney(0.0001));
       await (await budget.reserve(connection, request)).made({ runId: `r${run}`, tokens: 1 });
     }
     expect((await budget.readTotals({ readsList: false })).cost).toBe(0.1);
@@ -360,7 +360,7 @@ describe('a budget', () => {
 
 it('the error at a cap shows enough digits of an estimate that is only a little too high', () => {
   const reached = (cap: number, estimate: number) =>
-    capReached('cost', money(cap), { spent: money(0), estimate: money(estimate) }).message;
+    capReached('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) }).message;
   expect(reached(0.0005, 0.0005003)).toBe(
     'stopped at --max-cost: $0.00 of $0.0005 spent, and the next run is estimated at $0.0005003',
   );

@@ -104,24 +104,24 @@ describe('a key', () => {
     ['key', 'a key is a key'],
     ['data', 'database and data-source and metadata'],
   ])('of few letters (%s) does not garble the text', (key, text) => {
-    expect(new Redaction(key).text(text)).toBe(text);
+    expect(new Redaction(key).redactText(text)).toBe(text);
   });
 
   it('of few letters is masked if it stands alone', () => {
-    expect(new Redaction('hunter').text('Bearer hunter, hunters, "hunter"')).toBe(
+    expect(new Redaction('hunter').redactText('Bearer hunter, hunters, "hunter"')).toBe(
       'Bearer [key], hunters, "[key]"',
     );
   });
 
   it('may hold signs that mean something in a pattern, and is masked in a URL as well', () => {
     const redaction = new Redaction('a+b/c$(d)[e]=.*');
-    expect(redaction.text('x a+b/c$(d)[e]=.* y')).toBe('x [key] y');
-    expect(redaction.text(`?k=${encodeURIComponent('a+b/c$(d)[e]=.*')}&l`)).toBe('?k=[key]&l');
-    expect(redaction.text('aab/c$(d)[e]=xx')).toBe('aab/c$(d)[e]=xx');
+    expect(redaction.redactText('x a+b/c$(d)[e]=.* y')).toBe('x [key] y');
+    expect(redaction.redactText(`?k=${encodeURIComponent('a+b/c$(d)[e]=.*')}&l`)).toBe('?k=[key]&l');
+    expect(redaction.redactText('aab/c$(d)[e]=xx')).toBe('aab/c$(d)[e]=xx');
   });
 
   it('is found however JSON escapes it', () => {
-    expect(new Redaction('pass"word\\1').value(JSON.parse('{"a":["pass\\"word\\\\1"]}'))).toEqual({
+    expect(new Redaction('pass"word\\1').redactValue(JSON.parse('{"a":["pass\\"word\\\\1"]}'))).toEqual({
       a: ['[key]'],
     });
   });

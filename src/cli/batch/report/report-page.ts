@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
-import { formatDollars, money } from '../../../wire/money.ts';
+import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
 import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
@@ -49,7 +49,7 @@ async function resultGridRow(row: ResultsLine, savedPictures: SavedPictures): Pr
   for (const output of outputs) parts.push(await outputPart(output, savedPictures));
   const time = seconds === null ? [] : [`${seconds} s`];
   const size = tokens === null ? [] : [counted(tokens, 'token')];
-  const price = row.cost === null ? [] : [formatDollars(money(row.cost))];
+  const price = row.cost === null ? [] : [formatDollars(toMoney(row.cost))];
   return {
     name: row.id,
     state,

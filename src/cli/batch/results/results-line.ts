@@ -2,7 +2,7 @@ import { parseJson } from '../../../files/formats/json.ts';
 import { asCount } from '../../../files/formats/json-fields.ts';
 import { isJsonObject, listAt } from '../../../utils/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
-import { dollars, type Money, money } from '../../../wire/money.ts';
+import { type Money, toDollars, toMoney } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
@@ -101,7 +101,7 @@ function spentOn(
   const { credits, cost } = budget.spentOn(runId ?? '');
   return {
     credits: credits === undefined ? null : inCredits(credits),
-    cost: cost === undefined ? null : dollars(cost),
+    cost: cost === undefined ? null : toDollars(cost),
   };
 }
 
@@ -178,7 +178,7 @@ function runOfLine({
 }
 
 function costIn(value: unknown): Money | undefined {
-  return typeof value === 'number' && value >= 0 ? money(value) : undefined;
+  return typeof value === 'number' && value >= 0 ? toMoney(value) : undefined;
 }
 
 const RESULTS_LINE_BEGINNING = '{"row":';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ProtocolError } from '../../../client/errors.ts';
-import { checkPageCount } from '../../../client/nouns/paging.ts';
+import { refuseEndlessList } from '../../../client/nouns/paging.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -143,7 +143,7 @@ export function nextPage(
     throw new ProtocolError('the service returns the same page of runs again and again');
   }
   cursors.add(runId);
-  checkPageCount('runs', cursors.size + 1);
+  refuseEndlessList('runs', cursors.size + 1);
   const query = new URLSearchParams(call.query);
   query.set(cursor, runId);
   return { ...call, query };

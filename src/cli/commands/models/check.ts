@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { errorMessage } from '../../../utils/error-utils.ts';
-import { dollars } from '../../../wire/money.ts';
+import { toDollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { CliError, configError, usageError } from '../../core/errors.ts';
@@ -148,7 +148,7 @@ async function runModelCheck(
       status: hasFailed ? 'failed' : 'answered',
       runId,
       answer: hasFailed ? joinErrors(creation.run) : textOfOutputs(outputs),
-      cost: cost === undefined ? null : dollars(cost),
+      cost: cost === undefined ? null : toDollars(cost),
     });
   } catch (error) {
     ctx.signal.throwIfAborted();

@@ -7,7 +7,7 @@ import {
   type RunRow,
   type RunUsage,
 } from '../../../wire/index.ts';
-import { costText, dollars } from '../../../wire/money.ts';
+import { costText, toDollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
@@ -53,7 +53,7 @@ type ShownRun = Omit<Run, 'warnings'> &
 function shownUsage(run: RunCost | undefined): ShownUsage | undefined {
   if (run === undefined) return undefined;
   const { tokens, cost, estimated } = run;
-  return { tokens, cost: cost === null ? null : dollars(cost), estimated };
+  return { tokens, cost: cost === null ? null : toDollars(cost), estimated };
 }
 
 /** Returns the credits of a run; undefined if it took none and its cost is shown instead. */

@@ -1,4 +1,4 @@
-import { chooseMeasure, type GroupUsage, UsageSum, usageKey } from '../../../client/usage.ts';
+import { chooseMeasure, type GroupUsage, UsageTotal, usageKey } from '../../../client/usage.ts';
 import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
@@ -29,7 +29,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
     );
   }
   const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, period));
-  const rows = [...groups].map(([key, sum]) => sum.of(key));
+  const rows = [...groups].map(([key, sum]) => sum.totalFor(key));
   const sortedRows = rows.toSorted(by === 'day' ? compareKeys : mostFirst);
   await presentList(ctx, sortedRows, {
     columns: usageColumns(sortedRows, by),
@@ -52,14 +52,14 @@ async function groupedRuns(
   connection: Connection,
   by: Grouping,
   period: Period,
-): Promise<Map<string, UsageSum>> {
+): Promise<Map<string, UsageTotal>> {
   const groupName = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
-  const groups = new Map<string, UsageSum>();
+  const groups = new Map<string, UsageTotal>();
   const buffer = rowBuffer<string>('runs');
   const query = { ...period, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
     const key = textOrNothing(await groupName(row));
-    const sum = groups.get(key) ?? new UsageSum();
+    const sum = groups.get(key) ?? new UsageTotal();
     if (!groups.has(key)) buffer.add([key]);
     groups.set(key, sum);
     sum.add(row);

@@ -1,6 +1,6 @@
 import { asCount, dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { isMedia, type Run } from '../../../wire/index.ts';
-import { formatDollars, money } from '../../../wire/money.ts';
+import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
@@ -129,7 +129,7 @@ function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
       ...(change === undefined ? [] : [change]),
       `${seconds.toFixed(1)} s`,
       ...tokensTexts(tokens),
-      ...(cost === null ? [] : [formatDollars(money(cost))]),
+      ...(cost === null ? [] : [formatDollars(toMoney(cost))]),
     ],
     ranges: caseRanges(result, material.summary.baseline?.changes.get(result.entry)),
     parts: [

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type JsonValue, ownValue } from '../../../files/formats/json.ts';
 import type { Run } from '../../../wire/index.ts';
-import { dollars } from '../../../wire/money.ts';
+import { toDollars } from '../../../wire/money.ts';
 import type { CaseProgramOptions, CommandCase } from '../../checks/case-program.ts';
 import type { JavaScriptInput } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
@@ -115,7 +115,7 @@ async function costOfRun(
   if (connection.recorder?.findCost) return connection.recorder.findCost(run.runId);
   await budget.countWaited(connection, run);
   const { cost } = budget.spentOn(run.runId);
-  return cost === undefined ? undefined : dollars(cost);
+  return cost === undefined ? undefined : toDollars(cost);
 }
 
 /** Returns the facts about a case for the programs of its test file, and how they are started. */

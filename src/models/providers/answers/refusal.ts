@@ -1,5 +1,5 @@
 import { parseJson } from '../../../files/formats/json.ts';
-import { retryAfter } from '../../../net/retry-policy.ts';
+import { parseRetryAfter } from '../../../net/retry-policy.ts';
 import { listAt, textAt, valueAt } from '../../../utils/bounded-json.ts';
 import type { EngineFault } from '../../engine.ts';
 import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
@@ -123,7 +123,7 @@ function adviceOnRefusal(
 function headerWait(headers: RefusedResponse['headers']): number | undefined {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
-  return retryAfter(String(headers['retry-after'] ?? ''), Date.now());
+  return parseRetryAfter(String(headers['retry-after'] ?? ''), Date.now());
 }
 
 /** Returns the wait in Google's own format, such as `retryDelay: 13.5s`, in milliseconds. */

@@ -19,7 +19,7 @@ export interface BucketRequest {
 }
 
 /** The retries after temporary faults. A store that doesn't answer in time is not asked again. */
-const RETRIES: RetryPolicy = { attempts: 3, firstWaitMs: 200, maxWaitMs: 1000, isUsualLeast: false };
+const RETRIES: RetryPolicy = { attempts: 3, firstWaitMs: 200, maxWaitMs: 1000, backoffIsMinimum: false };
 const TEMPORARY = new Set([429, 500, 502, 503, 504]);
 /** Maximum time to wait for an answer or its next chunk. */
 const ANSWER_MS = 10_000;
