@@ -1,6 +1,7 @@
 import type { JsonValue } from '../files/formats/json.ts';
 import type { SchemaName } from '../prompts/definition.ts';
 import type { MessagePart, RenderedPrompt } from '../prompts/render/render-prompt.ts';
+import { isJsonObject } from '../utils/bounded-json.ts';
 import type { ModelEntry } from './model-entry.ts';
 
 /**
@@ -16,7 +17,7 @@ export type EngineOutput =
       readonly type: 'error';
       readonly message: string;
       /** The message without advice for the operator of the service; default the message. */
-      readonly plain?: string | undefined;
+      readonly publicMessage?: string | undefined;
     };
 
 /** The inputs of a run, for programs and addresses. */
@@ -28,7 +29,9 @@ export interface JobInputs {
 }
 
 /** The values that expressions select in an answer, by name; a fault if it is not JSON, or one can't be evaluated. */
-export type Selected = { readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string };
+export type SelectedValues =
+  | { readonly found: Readonly<Record<string, JsonValue>> }
+  | { readonly fault: string };
 
 /** A run, for the engine of its model. */
 export interface EngineJob extends PromptJob {
@@ -37,7 +40,7 @@ export interface EngineJob extends PromptJob {
   readonly traceparent?: string | undefined;
   readonly inputs: JobInputs;
   /** Evaluates JMESPath over an answer in bounded time and memory. @throws {PastBound} */
-  select(text: string, expressions: Readonly<Record<string, string>>): Promise<Selected>;
+  select(text: string, expressions: Readonly<Record<string, string>>): Promise<SelectedValues>;
 }
 
 /** A prompt for a model, in a run or in a batch. */
@@ -51,7 +54,7 @@ export interface PromptJob {
     | {
         readonly schema?: unknown;
         /** The name and strictness of the schema at the provider; default `output`, and strict if possible. */
-        readonly named?: SchemaName | undefined;
+        readonly schemaName?: SchemaName | undefined;
       }
     | undefined;
   /** Called with each piece of text if the model can stream; undefined if nobody listens. */
@@ -114,12 +117,11 @@ export interface Engine {
 }
 
 /** Returns a failed result with only an error output. */
-export function failedWith(message: string, plainMessage?: string): EngineResult {
-  const output = {
-    type: 'error' as const,
-    message,
-    ...(plainMessage !== undefined && plainMessage !== message && { plain: plainMessage }),
-  };
+export function failedWith(message: string, publicMessage?: string): EngineResult {
+  const output: EngineOutput =
+    publicMessage === undefined || publicMessage === message
+      ? { type: 'error', message }
+      : { type: 'error', message, publicMessage };
   return { outputs: [output], tokens: 0, failed: true };
 }
 
@@ -138,13 +140,15 @@ export function roughTokens(text: string): number {
   return Math.max(1, Math.ceil(text.length / 4));
 }
 
-/** Returns the instruction to answer with JSON. */
-export function jsonWords(schema?: object): string {
-  if (schema === undefined) return 'Answer with JSON.';
-  return `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
-}
-
-/** Returns true if the prompt has the word "json", which some providers require before they answer with it. */
-export function saysJson({ prompt }: Pick<PromptJob, 'prompt'>): boolean {
-  return prompt.messages.some(({ parts }) => /json/i.test(messageText(parts)));
+/**
+ * Returns the instruction to answer with JSON. Undefined if the prompt does not ask for JSON, or says so itself and has no
+ * schema to add. Some providers answer with JSON only if the prompt has the word.
+ */
+export function jsonInstruction({ prompt, json }: Pick<PromptJob, 'prompt' | 'json'>): string | undefined {
+  if (json === undefined) return undefined;
+  if (isJsonObject(json.schema)) {
+    return `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(json.schema)}`;
+  }
+  const saysJson = prompt.messages.some(({ parts }) => /json/i.test(messageText(parts)));
+  return saysJson ? undefined : 'Answer with JSON.';
 }

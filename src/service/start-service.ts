@@ -89,7 +89,7 @@ async function serveFrom(
   });
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
-    queued: () => store.queue.queued(store.shared ? parts.models.has() : undefined),
+    queued: () => store.queue.queued(store.shared ? parts.models.capabilities() : undefined),
   });
   const watchedPrompts =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
@@ -148,7 +148,7 @@ async function composeOptions(
   const documentedRoutes = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
   return {
     ...options,
-    runner: (work, models) => new QueueRunner({ ...work, models: () => models.has(), parallel, rerun }),
+    runner: (work, models) => new QueueRunner({ ...work, models: () => models.capabilities(), parallel, rerun }),
     limiter: rateLimit === undefined ? undefined : limiterFor(store, rateLimit, clock),
     ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,

@@ -7,7 +7,7 @@ import type { Env } from '../../utils/env.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import { isSameAddress } from '../../wire/addresses.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
-import { askForModels, type EndpointModels, EndpointRefusal } from '../providers/list-models.ts';
+import { type EndpointModels, EndpointRefusal, listModels } from '../providers/list-models.ts';
 import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
 import { addToModelsFile, nameInFile } from './add-to-file.ts';
 import { findPricing } from './prices.ts';
@@ -131,7 +131,7 @@ async function listProviderModels(
 ): Promise<EndpointListing> {
   const endpoint = { provider, keyVariable: keyVariable(provider, env) };
   try {
-    return { ...endpoint, ...(await askForModels(provider, env, signal)) };
+    return { ...endpoint, ...(await listModels(provider, env, signal)) };
   } catch (error) {
     signal.throwIfAborted();
     return {

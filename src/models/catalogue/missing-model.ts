@@ -17,7 +17,7 @@ export interface MissingModel {
 }
 
 /** Explains that a model doesn't exist, with the names of those that do. */
-export function refuseMissingModel({ name, models }: MissingModel): string {
+export function missingModelMessage({ name, models }: MissingModel): string {
   if (name.trim() === '') return 'the name of the model is empty';
   const refusal = `the model \`${name}\` does not exist`;
   return withList(refusal, didYouMean(name, models), `models are ${models.join(', ')}`);
@@ -26,7 +26,7 @@ export function refuseMissingModel({ name, models }: MissingModel): string {
 /** Explains to the owner of models.yaml why a model doesn't exist, and how to add it. */
 export function explainMissingModel(missingModel: MissingModel): string {
   const { name, models, configured, isUnreadable, described, named } = missingModel;
-  if (name.trim() === '') return refuseMissingModel(missingModel);
+  if (name.trim() === '') return missingModelMessage(missingModel);
   const refusal = `the model \`${name}\` does not exist`;
   if (isUnreadable) return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
   if (described.brokenNames.has(name)) {
@@ -34,14 +34,14 @@ export function explainMissingModel(missingModel: MissingModel): string {
     return `${refusal}: its entry in ${file} is invalid`;
   }
   if (name.includes('/')) return explainMissingAtProvider(missingModel, refusal);
-  if (didYouMean(name, models) !== '') return refuseMissingModel(missingModel);
+  if (didYouMean(name, models) !== '') return missingModelMessage(missingModel);
   if (/^(?:sonnet|opus|haiku)$/u.test(name)) {
     return `${refusal}: only Claude Code knows it; give a model with -m, or ${aliasAdvice(name)}`;
   }
   const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
   const prefixed = prefixes.map(provider => `${provider}/${name}`);
   return [
-    refuseMissingModel(missingModel),
+    missingModelMessage(missingModel),
     `with its provider in front, such as ${prefixed.join(', ')}, it needs no entry in models.yaml`,
     'promptrun models discover writes the models of your endpoints to models.yaml',
   ].join('; ');

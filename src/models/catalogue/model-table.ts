@@ -8,7 +8,7 @@ import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../model-entry.
 import { type AccessFault, accessFault } from '../providers/access-fault.ts';
 import { guessedModel } from '../providers/guessed-model.ts';
 import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
-import { explainMissingModel, refuseMissingModel } from './missing-model.ts';
+import { explainMissingModel, missingModelMessage } from './missing-model.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
@@ -103,7 +103,7 @@ class WatchedModels {
       described: this.#described,
       named: this.#named,
     };
-    return withRemedy ? explainMissingModel(missingModel) : refuseMissingModel(missingModel);
+    return withRemedy ? explainMissingModel(missingModel) : missingModelMessage(missingModel);
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */
@@ -114,12 +114,12 @@ class WatchedModels {
   }
 
   /** Returns the name that a process must have in `has()` to run a model: the model's own, or its provider's. */
-  needs({ model, provider, guessed }: ModelEntry): string {
+  requiredCapability({ model, provider, guessed }: ModelEntry): string {
     return guessed === undefined || !provider ? model : `${provider.name}/*`;
   }
 
   /** Returns the names that this process has, of models and providers, as `needs` gives them. */
-  has(): string[] {
+  capabilities(): string[] {
     return [
       ...this.list().map(({ model }) => model),
       ...this.#providers()

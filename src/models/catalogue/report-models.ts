@@ -4,7 +4,7 @@ import { errorMessage } from '../../utils/error-utils.ts';
 import { isSameAddress } from '../../wire/addresses.ts';
 import { nearShutdown, type Provider } from '../model-entry.ts';
 import { accessFault } from '../providers/access-fault.ts';
-import { askForModels } from '../providers/list-models.ts';
+import { listModels } from '../providers/list-models.ts';
 import { configuredProviders, keyVariable, knownProviders } from '../providers/providers.ts';
 import { unreachableReason } from './discover-models.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
@@ -75,7 +75,7 @@ async function reportProvider(
   const isAsked = ask && provider.listsModels !== false;
   if (fault !== undefined || !isAsked) return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
   try {
-    const { models } = await askForModels(provider, env, signal);
+    const { models } = await listModels(provider, env, signal);
     return { name, baseUrl, models: models.length };
   } catch (error) {
     signal.throwIfAborted();

@@ -7,7 +7,7 @@ import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { type HttpAnswer, type HttpRequest, openHttp } from './open-http.ts';
 import { outgoingProxy } from './proxy.ts';
-import { readBody, TooLong } from './read-body.ts';
+import { BodyTooLong, readBody } from './read-body.ts';
 
 /** Finds every address of a host. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
@@ -134,7 +134,7 @@ async function readImage(answer: HttpAnswer, onBytes?: (count: number) => void):
   try {
     return await readBody(answer, MAX_IMAGE_BYTES, onBytes);
   } catch (error) {
-    if (error instanceof TooLong) throw new Error('the image is larger than 20 MiB', { cause: error });
+    if (error instanceof BodyTooLong) throw new Error('the image is larger than 20 MiB', { cause: error });
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { HttpAnswer } from './open-http.ts';
 /**
  * Reads the whole body; calls `onBytes` with the length of each piece.
  *
- * @throws {TooLong} once it is longer than `maxBytes`; closes the connection then
+ * @throws {BodyTooLong} once it is longer than `maxBytes`; closes the connection then
  * @throws errors of `onBytes`
  */
 export async function readBody(
@@ -19,21 +19,21 @@ export async function readBody(
   return Buffer.concat(chunks);
 }
 
-/** Yields the body as it arrives. @throws {TooLong} once it is longer than `maxBytes` */
+/** Yields the body as it arrives. @throws {BodyTooLong} once it is longer than `maxBytes` */
 export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of answer.body) {
     length += chunk.length;
     if (length > maxBytes) {
       answer.discard();
-      throw new TooLong(maxBytes);
+      throw new BodyTooLong(maxBytes);
     }
     yield chunk;
   }
 }
 
 /** A body beyond the maximum size. */
-export class TooLong extends Error {
+export class BodyTooLong extends Error {
   override readonly name = 'TooLong';
 
   constructor(maxBytes: number, what = 'it') {

@@ -3,14 +3,14 @@ import type { Env } from '../../utils/env.ts';
 import { type DeclaredAddress, sentVariables, usesPlaceholder } from '../declared-model.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { type HttpAnswer, USER_AGENT } from '../outgoing/open-http.ts';
-import { readBody, TooLong } from '../outgoing/read-body.ts';
+import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { providerNetworkFault } from '../providers/network-fault.ts';
 import { retryWhileBusy } from '../providers/retry-while-busy.ts';
-import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send-request.ts';
+import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendRequest } from '../providers/send-request.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
-import { filledText, filledValue } from './placeholders.ts';
+import { fillText, fillValue } from './placeholders.ts';
 import { timeText } from './program-result.ts';
 import { readResult } from './read-answer.ts';
 
@@ -50,9 +50,9 @@ async function ask(
 ): Promise<HttpAnswer> {
   const once = async (): Promise<{ answer: HttpAnswer } | { error: unknown }> => {
     try {
-      return { answer: await sendOnce(request, env, signal) };
+      return { answer: await sendRequest(request, env, signal) };
     } catch (error) {
-      if (error instanceof ProviderFault && error.more.status === 429) throw error;
+      if (error instanceof ProviderFault && error.details.status === 429) throw error;
       return { error };
     }
   };
@@ -67,14 +67,14 @@ function filledRequest(
   values: RunValues,
   { traceparent }: Pick<EngineJob, 'traceparent'>,
 ): ProviderRequest | { fault: string } {
-  const address = filledText(declaredAddress.address, values.inText, urlEncoded);
+  const address = fillText(declaredAddress.address, values.inText, urlEncoded);
   const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
   }
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(declaredAddress.headers)) {
-    const value = filledText(text, values.inText);
+    const value = fillText(text, values.inText);
     const unfit = unfitForHeader(value);
     if (unfit !== undefined) {
       return { fault: `its header \`${name}\` would contain ${unfit} that headers can't contain` };
@@ -113,7 +113,7 @@ function filledBody(
   values: RunValues,
 ): { text: string; type: string } | undefined {
   if (body === undefined) return undefined;
-  const filled: JsonValue = filledValue(body, values);
+  const filled: JsonValue = fillValue(body, values);
   if (typeof filled === 'string') return { text: filled, type: 'text/plain; charset=utf-8' };
   return { text: JSON.stringify(filled), type: 'application/json' };
 }
@@ -123,16 +123,16 @@ function failedResult(
   error: unknown,
   request: ProviderRequest,
 ): EngineResult {
-  const { what, more } = requestFault(error, request);
-  const cost = more.mayHaveCost ? '; it may have been paid for' : '';
-  const fault = more.fault === undefined ? {} : { fault: more.fault };
-  const { isRefused = false, isUnanswered = false } = more;
+  const { what, details } = requestFault(error, request);
+  const cost = details.mayHaveCost ? '; it may have been paid for' : '';
+  const fault = details.fault === undefined ? {} : { fault: details.fault };
+  const { isRefused = false, isUnanswered = false } = details;
   return { ...failedWith(`${model} ${what}${cost}`), isRefused, isUnanswered, ...fault };
 }
 
 function requestFault(error: unknown, { url }: ProviderRequest): ProviderFault {
   if (error instanceof ProviderFault) return error;
-  if (error instanceof TooLong) {
+  if (error instanceof BodyTooLong) {
     return new ProviderFault(`answered with more than can be read: ${error.message}`, { mayHaveCost: true });
   }
   return providerNetworkFault(error, { baseUrl: url.origin });

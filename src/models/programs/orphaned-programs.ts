@@ -13,6 +13,6 @@ export async function endOrphanedPrograms(
 ): Promise<void> {
   const records = programRecords(dataDir);
   if (!existsSync(records)) return;
-  const { endRecorded } = await import('./run-folder.ts');
-  await endRecorded(records, env);
+  const { endRecordedPrograms } = await import('./run-folder.ts');
+  await endRecordedPrograms(records, env);
 }

@@ -1,45 +1,56 @@
 import type { JsonValue } from '../../files/formats/json.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Env } from '../../utils/env.ts';
 import { type DeclaredModel, type ProgramPlaceholder, usesPlaceholder } from '../declared-model.ts';
-import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
+import { type EngineJob, jsonInstruction, messageText } from '../engine.ts';
+import type { PlaceholderValues } from './placeholders.ts';
 
-export type RunValues = ReturnType<typeof placeholderValues>;
+/** The values of a run's placeholders. */
+export interface RunValues extends PlaceholderValues {
+  /** The text for `${prompt}`, or for standard input. */
+  readonly prompt: string;
+  readonly images: readonly string[];
+}
 
 /** Returns the values of a run's placeholders. @param images the values of `${images}` */
 export function placeholderValues(
   job: EngineJob,
-  declaredModel: DeclaredModel,
-  { env, images }: { env: Env; images: string[] },
-) {
+  declared: DeclaredModel,
+  { env, images }: { env: Env; images: readonly string[] },
+): RunValues {
   const { model, inputs } = job;
-  const chat =
-    declaredModel.kind === 'address' && declaredModel.sendsChats === true
-      ? promptfooMessages(job)
-      : undefined;
-  const prompt = chat === undefined ? promptText(job, declaredModel) : JSON.stringify(chat, undefined, 2);
-  const plainValue = (placeholder: ProgramPlaceholder): JsonValue => {
-    if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
-    if (placeholder.name === 'input') return ownEntry(inputs.texts, placeholder.key) ?? '';
-    const { name } = placeholder;
-    const values = { prompt, images, here: declaredModel.here, model: model.model };
-    if (name === 'system') return systemText(job);
-    return name === 'messages' ? messageValues(job) : values[name];
+  const chat = declared.kind === 'address' && declared.sendsChats ? promptfooMessages(job) : undefined;
+  const prompt = chat === undefined ? promptText(job, declared) : JSON.stringify(chat, undefined, 2);
+  const inText = (placeholder: ProgramPlaceholder): JsonValue => {
+    switch (placeholder.name) {
+      case 'prompt':
+        return prompt;
+      case 'system':
+        return systemText(job);
+      case 'messages':
+        return messageValues(job);
+      case 'images':
+        return [...images];
+      case 'here':
+        return declared.here;
+      case 'model':
+        return model.model;
+      case 'input':
+        return ownEntry(inputs.texts, placeholder.key) ?? '';
+      case 'env':
+        return env[placeholder.key]?.trim() ?? '';
+    }
   };
-  return {
-    prompt,
-    images,
-    /** Values within a text: inputs unchanged. */
-    inText: plainValue,
-    /** Values on their own in JSON: inputs with their types in the prompt's schema. */
-    inJson: (placeholder: ProgramPlaceholder): JsonValue => {
-      if (placeholder.name === 'prompt' && chat) return chat;
-      return placeholder.name === 'input'
-        ? (ownEntry(inputs.values, placeholder.key) ?? '')
-        : plainValue(placeholder);
-    },
+  const inJson = (placeholder: ProgramPlaceholder): JsonValue => {
+    if (placeholder.name === 'prompt') return chat ?? prompt;
+    if (placeholder.name === 'input') return ownEntry(inputs.values, placeholder.key) ?? '';
+    return inText(placeholder);
   };
+  return { prompt, images, inText, inJson };
+}
+
+function ownEntry<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
 /** Returns the messages of a prompt as promptfoo has them; undefined for one text of the user. */
@@ -52,37 +63,26 @@ function promptfooMessages({ prompt: { messages } }: EngineJob): JsonValue | und
   }));
 }
 
-/** Joins texts with an empty line between them. */
-function joinTexts([first = '', ...rest]: readonly string[]): string {
-  return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
-}
-
-function ownEntry<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(values, key) ? values[key] : undefined;
-}
-
 function promptText(job: EngineJob, declared: DeclaredModel): string {
   const { messages } = job.prompt;
   const shown = usesPlaceholder(declared, 'system')
     ? messages.filter(({ role }) => role !== 'system')
     : messages;
   const text = joinTexts(shown.map(({ parts }) => messageText(parts)));
-  const words = jsonInstruction(job);
-  if (words === undefined) return text;
-  return text === '' ? words : `${text.trimEnd()}\n\n${words}`;
-}
-
-function jsonInstruction(job: EngineJob): string | undefined {
-  if (job.json === undefined) return undefined;
-  const { schema } = job.json;
-  if (isJsonObject(schema)) return jsonWords(schema);
-  return saysJson(job) ? undefined : jsonWords();
+  const instruction = jsonInstruction(job);
+  if (instruction === undefined) return text;
+  return text === '' ? instruction : `${text.trimEnd()}\n\n${instruction}`;
 }
 
 function systemText({ prompt }: EngineJob): string {
   return joinTexts(
     prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts)),
   );
+}
+
+/** Joins texts with an empty line between them. */
+function joinTexts([first = '', ...rest]: readonly string[]): string {
+  return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }
 
 /** Returns the messages in the prompt format. */

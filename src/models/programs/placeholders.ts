@@ -9,7 +9,7 @@ type Pieces = readonly (string | ProgramPlaceholder)[];
 export class PlaceholderFault extends Error {}
 
 const PLACEHOLDER_NAMES = ['prompt', 'system', 'messages', 'images', 'here', 'model'] as const;
-const PLACEHOLDER_MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<end>\}?)/gu;
+const PLACEHOLDER_MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<brace>\}?)/gu;
 
 /**
  * Splits a text at its placeholders; `$${` is a literal `${`.
@@ -18,34 +18,34 @@ const PLACEHOLDER_MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<end>\}?)/gu;
  */
 export function splitAtPlaceholders(text: string): Pieces {
   const pieces: (string | ProgramPlaceholder)[] = [];
-  let at = 0;
+  let end = 0;
   let literal = '';
   for (const match of text.matchAll(PLACEHOLDER_MARKS)) {
-    literal += text.slice(at, match.index);
-    at = match.index + match[0].length;
-    const { name, end } = match.groups ?? {};
+    literal += text.slice(end, match.index);
+    end = match.index + match[0].length;
+    const { name, brace } = match.groups ?? {};
     if (name === undefined) {
       literal += '${';
       continue;
     }
     if (literal !== '') pieces.push(literal);
     literal = '';
-    pieces.push(parsePlaceholder(name, end === '}'));
+    pieces.push(parsePlaceholder(name, brace === '}'));
   }
-  literal += text.slice(at);
+  literal += text.slice(end);
   return literal === '' ? pieces : [...pieces, literal];
 }
 
 function parsePlaceholder(placeholder: string, isClosed: boolean): ProgramPlaceholder {
-  const plain = PLACEHOLDER_NAMES.find(name => name === placeholder);
+  const plainName = PLACEHOLDER_NAMES.find(name => name === placeholder);
   const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(placeholder)?.groups ?? {};
-  if (isClosed && plain !== undefined) return { name: plain };
+  if (isClosed && plainName !== undefined) return { name: plainName };
   if (isClosed && name === 'input' && key !== undefined) return { name, key };
   if (isClosed && name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) return { name, key };
-  const known =
+  const names =
     '${prompt}, ${system}, ${messages}, ${input.<key>}, ${images}, ${here}, ${model} and ${env.<name>}';
   const what = isClosed ? `\${${placeholder}} is not a placeholder` : 'a `${` has no `}`';
-  throw new PlaceholderFault(`${what}: the placeholders are ${known}; for a literal \${ write $\${`);
+  throw new PlaceholderFault(`${what}: the placeholders are ${names}; for a literal \${ write $\${`);
 }
 
 /** Returns the placeholders in a text. @throws {PlaceholderFault} */
@@ -56,7 +56,7 @@ export function placeholdersIn(text: string): ProgramPlaceholder[] {
 export type PlaceholderValue = (placeholder: ProgramPlaceholder) => JsonValue;
 
 /** Fills in a text. Placeholders within a value are not filled in. */
-export function filledText(
+export function fillText(
   text: string,
   toValue: PlaceholderValue,
   encode = (value: string): string => value,
@@ -66,20 +66,22 @@ export function filledText(
     .join('');
 }
 
-/** The values of placeholders, on their own and within a text. */
+/** The values of placeholders. */
 export interface PlaceholderValues {
-  readonly inJson: PlaceholderValue;
+  /** Values within a text: inputs unchanged. */
   readonly inText: PlaceholderValue;
+  /** Values on their own in JSON: inputs with their types in the prompt's schema. */
+  readonly inJson: PlaceholderValue;
 }
 
 /** Fills in every text of a value. A text that is only a placeholder becomes its value, with its type. */
-export function filledValue(value: JsonValue, fill: PlaceholderValues): JsonValue {
+export function fillValue(value: JsonValue, fill: PlaceholderValues): JsonValue {
   if (typeof value === 'string') {
     const [piece = '', ...others] = splitAtPlaceholders(value);
     const isAlone = others.length === 0 && typeof piece !== 'string';
-    return isAlone ? fill.inJson(piece) : filledText(value, fill.inText);
+    return isAlone ? fill.inJson(piece) : fillText(value, fill.inText);
   }
-  if (isJsonList(value)) return value.map(item => filledValue(item, fill));
+  if (isJsonList(value)) return value.map(item => fillValue(item, fill));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, filledValue(field, fill)]));
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fillValue(field, fill)]));
 }

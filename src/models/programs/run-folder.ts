@@ -23,7 +23,7 @@ export interface RunFolder {
   /** Replaces the facts in the file by those of another run. */
   describe(about: object): Promise<void>;
   /** Records the started process, so that a later one can end what it leaves running. */
-  started(program: TreeRoot): Promise<void>;
+  recordStart(program: TreeRoot): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
   const root = path.join(tmpdir(), `${PREFIX}${id}`);
   const name = `${id}.json`;
   // The record comes first, so that no folder is left of a process that is killed here.
-  const release = await record(records, name, root);
+  const release = await writeRecord(records, name, root);
   const remove = async (): Promise<void> => {
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
     await rm(path.join(records, name), { force: true });
@@ -51,9 +51,9 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
     await describe(about);
     await mkdir(folder, { mode: 0o700 });
     // Appended, because a kill in the middle of a rewrite would lose the folder.
-    const started = async (program: TreeRoot): Promise<void> =>
+    const recordStart = async (program: TreeRoot): Promise<void> =>
       await appendFile(path.join(records, name), `${JSON.stringify(program)}\n`);
-    return { file, folder, describe, started, remove };
+    return { file, folder, describe, recordStart, remove };
   } catch (error) {
     await remove();
     throw error;
@@ -61,7 +61,7 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
 }
 
 /** Writes a record. Locks it first, so that no other process takes this one for dead. */
-async function record(records: string, name: string, root: string): Promise<() => void> {
+async function writeRecord(records: string, name: string, root: string): Promise<() => void> {
   makeDirectory(records, 0o700);
   const release = lockFile({ folder: records, name });
   try {
@@ -74,7 +74,7 @@ async function record(records: string, name: string, root: string): Promise<() =
 }
 
 /** Ends the recorded programs of killed processes, and removes their folders. */
-export async function endRecorded(
+export async function endRecordedPrograms(
   records: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import type { DeclaredProgram } from '../declared-model.ts';
 import type { EngineJob } from '../engine.ts';
 import { programRecords } from './orphaned-programs.ts';
 import { placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
-import { filledText, splitAtPlaceholders } from './placeholders.ts';
+import { fillText, splitAtPlaceholders } from './placeholders.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 
 export interface ProgramOptions {
@@ -40,7 +40,7 @@ export async function startProgram(
     const start = programStart({ declared: program, values, folder }, job, options);
     const tree = new ProcessTree(start, RUN_VARIABLE);
     const output = new OutputCollector(tree.child);
-    const recorded = tree.root && folder.started(tree.root).catch(() => {});
+    const recorded = tree.root && folder.recordStart(tree.root).catch(() => {});
     const end = async (): Promise<void> => {
       await tree.end();
       await recorded;
@@ -103,9 +103,7 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
         filledIndexes.add(words.length);
       }
       words.push(
-        filledText(word, placeholder =>
-          placeholder.name === 'images' ? picture : values.inText(placeholder),
-        ),
+        fillText(word, placeholder => (placeholder.name === 'images' ? picture : values.inText(placeholder))),
       );
     }
   }

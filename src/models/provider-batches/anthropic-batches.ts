@@ -38,7 +38,7 @@ export function anthropicBatches(access: ProviderAccess): BatchProvider {
   }
   return {
     name: access.provider.name,
-    interface: '/v1/messages',
+    endpoint: '/v1/messages',
     limits: { requests: 100_000, bytes: 250_000_000 },
     async create(requests, _key, _upload, signal) {
       return requiredId(await ask(BATCHES, signal, batchBody(requests)));
@@ -70,7 +70,7 @@ export function anthropicBatches(access: ProviderAccess): BatchProvider {
       if (missingError) throw missingError;
       return hasUnread ? 'unread' : expiredBatch;
     },
-    look: async (id, signal) => batchState(await look(id, signal)),
+    readState: async (id, signal) => batchState(await look(id, signal)),
     async *collect(id, signal) {
       for await (const { customId, result } of results(id, signal)) {
         yield { customId, answer: batchAnswer(result['result']) };

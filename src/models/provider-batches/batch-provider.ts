@@ -29,7 +29,7 @@ export interface Upload {
 }
 
 /** The facts that identify a batch. */
-export interface WantedBatch {
+export interface BatchSearch {
   readonly key: string;
   /** The earliest time of its creation, in milliseconds since 1970; any time by default. */
   readonly since?: number | undefined;
@@ -42,7 +42,7 @@ export interface WantedBatch {
 export interface BatchProvider {
   readonly name: string;
   /** The path of the interface that the requests are for. */
-  readonly interface: string;
+  readonly endpoint: string;
   /** The maximum size of a batch. */
   readonly limits: { readonly requests: number; readonly bytes: number };
   /** Creates a batch, which `find` can identify by `key`. Returns the provider's id. */
@@ -56,8 +56,8 @@ export interface BatchProvider {
    * Finds a batch whose creation got no response. Returns undefined if there is none, `unread` while a candidate has not
    * ended. A candidate whose results have expired is the batch, if no other one is: to create it again would pay twice.
    */
-  find(wanted: WantedBatch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
-  look(id: string, signal: AbortSignal): Promise<BatchState>;
+  find(wanted: BatchSearch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
+  readState(id: string, signal: AbortSignal): Promise<BatchState>;
   /** Yields the answers of a batch that has ended, in any order. */
   collect(id: string, signal: AbortSignal): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void>;
   cancel(id: string, signal: AbortSignal): Promise<void>;
@@ -79,10 +79,10 @@ export class BatchFault extends Error {
 
 /** Rethrows an error; as a 410 if it says that the results have expired. */
 export function rethrowExpired(error: unknown): never {
-  const { what = '', more = {} } = error instanceof ProviderFault ? error : {};
-  const isAboutResults = more.status === 400 || more.status === 404;
-  if (isAboutResults && (more.hasExpired === true || /\bexpired\b/i.test(what))) {
-    throw new ProviderFault(what, { ...more, status: 410 });
+  const { what = '', details = {} } = error instanceof ProviderFault ? error : {};
+  const isAboutResults = details.status === 400 || details.status === 404;
+  if (isAboutResults && (details.hasExpired === true || /\bexpired\b/i.test(what))) {
+    throw new ProviderFault(what, { ...details, status: 410 });
   }
   throw error;
 }

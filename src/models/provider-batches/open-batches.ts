@@ -36,7 +36,7 @@ function retryPatiently(
     create: (requests, key, upload, signal) =>
       ask(signal, 'creates', () => batches.create(requests, key, upload, signal)),
     find: (wanted, signal) => ask(signal, 'none', () => batches.find(wanted, signal)),
-    look: (id, signal) => ask(signal, 'none', () => batches.look(id, signal)),
+    readState: (id, signal) => ask(signal, 'none', () => batches.readState(id, signal)),
     cancel: (id, signal) => ask(signal, 'none', () => batches.cancel(id, signal)),
     /** Yields results again that were yielded before a fault. */
     async *collect(id, signal) {

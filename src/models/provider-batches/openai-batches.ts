@@ -28,7 +28,7 @@ export function openAiBatches(access: ProviderAccess): BatchProvider {
     requestJsonObject({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
   return {
     name: access.provider.name,
-    interface: endpoint,
+    endpoint: endpoint,
     limits: { requests: 50_000, bytes: 195_000_000 },
     async create(requests, key, upload, signal) {
       // A batch has one interface, and only Chat Completions takes tools in its form.
@@ -61,7 +61,7 @@ export function openAiBatches(access: ProviderAccess): BatchProvider {
       }
       return undefined;
     },
-    look: async (id, signal) => batchState(await ask(batchPath(id), signal)),
+    readState: async (id, signal) => batchState(await ask(batchPath(id), signal)),
     async *collect(id, signal) {
       const batch = await ask(batchPath(id), signal);
       const output = textAt(batch, 'output_file_id');

@@ -1,6 +1,6 @@
 import { decodeContent } from '../../net/content-encoding.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
-import { TooLong } from '../outgoing/read-body.ts';
+import { BodyTooLong } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 
 /** Maximum number of bytes that the encoding may add to the text, which its reader limits. */
@@ -21,7 +21,7 @@ async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator
       addedBytes += piece.length;
       if (addedBytes > MAX_ADDED_BYTES) {
         answer.discard();
-        throw new TooLong(MAX_ADDED_BYTES);
+        throw new BodyTooLong(MAX_ADDED_BYTES);
       }
       yield piece;
     }

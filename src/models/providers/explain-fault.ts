@@ -3,7 +3,7 @@ import { shortened } from '../../utils/shortened.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry } from '../model-entry.ts';
 import { type ProviderFault, providerFaultIn } from './answers/provider-fault.ts';
-import { addressWithEnding, askForModels } from './list-models.ts';
+import { addressWithEnding, listModels } from './list-models.ts';
 import { maskKeys } from './mask-keys.ts';
 import { providerNetworkFault } from './network-fault.ts';
 import type { ProviderAccess } from './provider-access.ts';
@@ -14,7 +14,7 @@ interface ExplainedFault {
   /** One line: who did what, and what to do next, without keys. */
   readonly message: string;
   /** The message without advice for the operator of the service. */
-  readonly plain: string;
+  readonly publicMessage: string;
   /** True if the run cost nothing. */
   readonly isRefused: boolean;
   readonly isUnanswered: boolean;
@@ -33,16 +33,17 @@ export async function explainFault(
   access: ProviderAccess,
 ): Promise<ExplainedFault> {
   const error = providerFaultIn(thrown) ?? providerNetworkFault(thrown, access.provider);
-  const { isRefused = false, isUnanswered = false, status, fault } = error.more;
+  const { isRefused = false, isUnanswered = false, status, fault } = error.details;
   const description = describeFault(error, access);
   const advice = operatorAdvice(error, access, use);
   const names = isUnknownModel(error) ? await nearestModels(model, access, signal) : undefined;
   const message = withAdvice(description, [advice, names].filter(text => text !== undefined).join('; '));
-  const plainMessage = error.more.isPassing ? message : description;
+  const ownMessage = error.details.isPassing ? message : description;
   return {
     message,
     // Only the operator may see what the provider says about the key.
-    plain: fault === 'unauthorised' ? `${access.provider.name} denies this service access` : plainMessage,
+    publicMessage:
+      fault === 'unauthorised' ? `${access.provider.name} denies this service access` : ownMessage,
     isRefused,
     isUnanswered,
     status,
@@ -53,13 +54,13 @@ export async function explainFault(
 const MAX_FAULT_LENGTH = 600;
 
 /** Returns a sentence with the provider's name, such as `openai answered 500 …`, in which keys are masked. */
-function describeFault({ what, more }: ProviderFault, { provider, key }: ProviderAccess): string {
+function describeFault({ what, details }: ProviderFault, { provider, key }: ProviderAccess): string {
   const line = maskKeys(what, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
   const predicate = shortened(line, MAX_FAULT_LENGTH);
   const space = predicate.startsWith("'") ? '' : ' ';
-  const cost = more.mayHaveCost ? '; it may have been paid for' : '';
+  const cost = details.mayHaveCost ? '; it may have been paid for' : '';
   return `${provider.name}${space}${predicate}${cost}`;
 }
 
@@ -71,7 +72,7 @@ function withAdvice(description: string, advice: string): string {
 }
 
 function operatorAdvice(
-  { more: { fault, status, advice } }: ProviderFault,
+  { details: { fault, status, advice } }: ProviderFault,
   { provider, env }: ProviderAccess,
   use: string,
 ): string | undefined {
@@ -93,7 +94,7 @@ function operatorAdvice(
   return `it requires a key: ${remedy}`;
 }
 
-function isUnknownModel({ what, more: { status, param = 'model' } }: ProviderFault): boolean {
+function isUnknownModel({ what, details: { status, param = 'model' } }: ProviderFault): boolean {
   const namesModel = param === 'model' && /\bmodel\b/i.test(what);
   return status === 404 || (status === 400 && namesModel && /\b(?:not|unknown|invalid|exist)/i.test(what));
 }
@@ -107,7 +108,7 @@ async function nearestModels(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    const { models } = await askForModels(provider, env, signal);
+    const { models } = await listModels(provider, env, signal);
     const names = models.map(offered => offered.id);
     if (names.length === 0) return undefined;
     const more = names.length > MAX_SHOWN_DETAILS ? ` and ${names.length - MAX_SHOWN_DETAILS} more` : '';

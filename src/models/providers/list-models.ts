@@ -39,11 +39,7 @@ const MAX_ENDPOINT_ANSWER_BYTES = 16 * 1024 * 1024;
  *
  * @throws {Error} if the endpoint can't be reached or its answer is not a list; the message never holds a key
  */
-export async function askForModels(
-  provider: Provider,
-  env: Env,
-  signal: AbortSignal,
-): Promise<EndpointModels> {
+export async function listModels(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointModels> {
   const fault = accessFault(provider, env);
   if (fault) throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
   const url = listUrl(provider);

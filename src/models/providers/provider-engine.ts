@@ -25,7 +25,7 @@ import { readProviderKey } from './providers.ts';
 import { buildRequest } from './requests/build-request.ts';
 import type { BuiltRequest } from './requests/built-request.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
-import { send } from './send-request.ts';
+import { sendToProvider } from './send-request.ts';
 
 /** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */
 const PROVIDER_TIMEOUT_MS = 10 * 60_000;
@@ -72,12 +72,12 @@ export function providerEngine(
 class RefusedOptions {
   readonly #byModel = new Map<string, ReadonlySet<OptionName>>();
 
-  of(model: ModelEntry): ReadonlySet<OptionName> {
+  refusedBy(model: ModelEntry): ReadonlySet<OptionName> {
     return this.#byModel.get(entryKey(model)) ?? new Set();
   }
 
   add(model: ModelEntry, options: readonly OptionName[]): void {
-    this.#byModel.set(entryKey(model), new Set([...this.of(model), ...options]));
+    this.#byModel.set(entryKey(model), new Set([...this.refusedBy(model), ...options]));
   }
 }
 
@@ -106,13 +106,16 @@ class ProviderRun {
   ask(refused: RefusedOptions): Promise<EngineResult> {
     return this.#toResult(async () => {
       const { request, response } = await this.#send(refused);
-      const draws = this.#job.model.modality === 'image';
-      const answer = new ModelAnswer(request.answerFormat, { ...request, draws });
+      const expectsPicture = this.#job.model.modality === 'image';
+      const { answerFormat, hasJsonTool, keepsCalls } = request;
+      const answer = new ModelAnswer(answerFormat, { hasJsonTool, keepsCalls, expectsPicture });
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
       if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#waiting());
-      if (request.options.has('n')) this.#noteMissing(draws ? answer.pictures.length : answer.texts.length);
+      if (request.refusableOptions.has('n')) {
+        this.#warnAboutMissing(expectsPicture ? answer.pictures.length : answer.texts.length);
+      }
       return answer;
     });
   }
@@ -133,14 +136,14 @@ class ProviderRun {
   /** Sends the request; if the provider refuses some options, which costs nothing, sends it once more without them. */
   async #send(optionRefusals: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
-    const request = await this.#build(optionRefusals.of(model));
+    const request = await this.#build(optionRefusals.refusedBy(model));
     try {
       return { request, response: await this.#sendWhileBusy(request) };
     } catch (error) {
-      const options = error instanceof ProviderFault ? refusedOptions(error, request.options) : [];
+      const options = error instanceof ProviderFault ? refusedOptions(error, request.refusableOptions) : [];
       if (options.length === 0) throw error;
       optionRefusals.add(model, options);
-      const next = await this.#build(optionRefusals.of(model));
+      const next = await this.#build(optionRefusals.refusedBy(model));
       return { request: next, response: await this.#sendWhileBusy(next) };
     }
   }
@@ -152,7 +155,7 @@ class ProviderRun {
   }
 
   /** Warns if there are fewer answers than requested: some servers ignore `n` silently. */
-  #noteMissing(count: number): void {
+  #warnAboutMissing(count: number): void {
     const { model, runOptions } = this.#job;
     const requested = Number(runOptions['n']);
     if (count === 0 || count >= requested) return;
@@ -160,7 +163,7 @@ class ProviderRun {
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
-    return retryWhileBusy(this.#waiting(), () => send(request, this.#access, this.#signal));
+    return retryWhileBusy(this.#waiting(), () => sendToProvider(request, this.#access, this.#signal));
   }
 
   #waiting(): Pick<EngineJob, 'sleep' | 'signal'> {
@@ -170,7 +173,7 @@ class ProviderRun {
   async #toResult(getAnswer: () => Promise<ModelAnswer>): Promise<EngineResult> {
     try {
       const answer = await getAnswer();
-      answer.check();
+      answer.assertUsable();
       return await this.#successfulResult(answer);
     } catch (error) {
       this.#job.signal.throwIfAborted();
@@ -196,11 +199,11 @@ class ProviderRun {
 
   /** Returns the result after a fault: the text that had arrived, then the error. */
   async #failedResult(error: unknown): Promise<EngineResult> {
-    const { message, plain, isRefused, isUnanswered, fault } = this.#limit.aborted
+    const { message, publicMessage, isRefused, isUnanswered, fault } = this.#limit.aborted
       ? tookTooLong(this.#access.provider, this.#limitMs)
       : await explainFault(error, this.#job, this.#access);
     const texts = this.#texts();
-    const { outputs, ...failed } = failedWith(message, plain);
+    const { outputs, ...failed } = failedWith(message, publicMessage);
     return {
       ...failed,
       ...this.#usageAndWarnings(),
@@ -233,5 +236,5 @@ function formatOfAnswer(body: Readonly<Record<string, unknown>>): AnswerFormat |
 
 function tookTooLong({ name }: Provider, timeoutMs: number) {
   const message = `${name} gave no complete answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
-  return { message, plain: message, isRefused: false, isUnanswered: true, fault: undefined };
+  return { message, publicMessage: message, isRefused: false, isUnanswered: true, fault: undefined };
 }

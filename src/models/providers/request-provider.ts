@@ -5,7 +5,7 @@ import { type HttpAnswer, type PiecewiseBody, USER_AGENT } from '../outgoing/ope
 import { readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import type { ProviderAccess } from './provider-access.ts';
-import { MAX_PROVIDER_ANSWER_BYTES, send } from './send-request.ts';
+import { MAX_PROVIDER_ANSWER_BYTES, sendToProvider } from './send-request.ts';
 
 /** A request that asks no model, such as one about a batch. */
 export interface PlainRequest {
@@ -33,7 +33,7 @@ export async function requestProvider(
   const base = withoutTrailingSlashes(access.provider.baseUrl);
   const isUrl = /^https?:\/\//.test(path);
   const typedBody = body && toTypedBody(body);
-  return await send(
+  return await sendToProvider(
     {
       url: new URL(isUrl ? path : `${base}${path}`),
       method,

@@ -18,7 +18,7 @@ export async function retryWhileBusy<T>(
     try {
       return await ask();
     } catch (error) {
-      const retryAfterMs = providerFaultIn(error)?.more.retryAfterMs;
+      const retryAfterMs = providerFaultIn(error)?.details.retryAfterMs;
       const waitMs = isRetryable(error, effect)
         ? waitBeforeRetry(PROVIDER_RETRIES, { attempt, retryAfterMs })
         : undefined;
@@ -33,7 +33,7 @@ export type RequestEffect = 'creates' | 'none';
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {
   const fault = providerFaultIn(error);
-  const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.more ?? {};
+  const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.details ?? {};
   const isBusy = status === 429 || status === 529 || isOverloaded === true;
   const isPassing = isBusy || (effect === 'none' && status >= 500);
   return isPassing && quotaUsedUp !== true;

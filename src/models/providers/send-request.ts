@@ -1,7 +1,7 @@
 import type { Env } from '../../utils/env.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
-import { readBody, TooLong } from '../outgoing/read-body.ts';
+import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusalFault } from './answers/refusal.ts';
 import type { ProviderAccess } from './provider-access.ts';
@@ -32,7 +32,7 @@ const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 
  *
  * @throws {ProviderFault} if the response is not a success, or the URL has another origin
  */
-export async function send(
+export async function sendToProvider(
   { url, method, headers, body }: SentRequest,
   { provider, key, env, traceparent }: ProviderAccess,
   signal: AbortSignal,
@@ -44,7 +44,7 @@ export async function send(
   const ownHeaders = Object.fromEntries(
     Object.entries(headers).filter(([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase())),
   );
-  return await sendOnce(
+  return await sendRequest(
     {
       url,
       method,
@@ -61,7 +61,7 @@ export async function send(
  *
  * @throws {ProviderFault} if the response is not a success
  */
-export async function sendOnce(
+export async function sendRequest(
   { url, method, headers, body }: SentRequest,
   env: Env,
   signal: AbortSignal,
@@ -96,6 +96,6 @@ async function refusalText(answer: HttpAnswer): Promise<string> {
   try {
     return (await readBody(answer, MAX_REFUSAL_BYTES)).toString('utf8');
   } catch (error) {
-    return error instanceof TooLong ? `with more than can be shown: ${error.message}` : '';
+    return error instanceof BodyTooLong ? `with more than can be shown: ${error.message}` : '';
   }
 }

@@ -156,7 +156,7 @@ export async function checkedRun(
       promptVersionId: version.id,
       promptId: version.promptId,
       name: version.title,
-      model: services.models.needs(model),
+      model: services.models.requiredCapability(model),
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
       textBytes: Object.values(textInputs).reduce((sum, text) => sum + Buffer.byteLength(text), 0),

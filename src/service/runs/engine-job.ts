@@ -66,7 +66,7 @@ export function promptRequest(
     model,
     prompt,
     runOptions: mergeSettings({ config }, runOptions, model),
-    json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
+    json: isJsonOutput(output) ? { schema: output.schema, schemaName: output.named } : undefined,
   };
 }
 

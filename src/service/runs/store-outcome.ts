@@ -88,9 +88,9 @@ async function storeOutput(
 ): Promise<{ output: StoredOutput; stored?: StoredMedia }> {
   if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
   if (output.type === 'error') {
-    const { message, plain = message } = output;
-    if (plain !== message) toOperator?.(`run ${runId}: ${message}`);
-    return { output: { type: 'error', data: withoutNul(toOperator ? plain : message) } };
+    const { message, publicMessage = message } = output;
+    if (publicMessage !== message) toOperator?.(`run ${runId}: ${message}`);
+    return { output: { type: 'error', data: withoutNul(toOperator ? publicMessage : message) } };
   }
   const { type, bytes, mediaType } = output;
   // The output may have cost money, so it is held until it can be stored, within limits.

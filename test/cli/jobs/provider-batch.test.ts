@@ -29,11 +29,11 @@ function smallProvider(limits: BatchProvider['limits']): {
   const handed: BatchRequest[][] = [];
   const provider: BatchProvider = {
     name: 'small',
-    interface: '/v1/chat/completions',
+    endpoint: '/v1/chat/completions',
     limits,
     create: requests => Promise.resolve(String(handed.push([...requests]))),
     find: () => Promise.reject(new Error('every creation was answered')),
-    look: () => Promise.resolve({ state: 'completed', ended: true, done: 0, failed: 0 }),
+    readState: () => Promise.resolve({ state: 'completed', ended: true, done: 0, failed: 0 }),
     async *collect(id) {
       for (const { customId } of (handed[Number(id) - 1] ?? []).toReversed()) {
         yield { customId, answer: { body: {} } };
@@ -126,12 +126,12 @@ it('each of several batches that still run is named when the command is interrup
   const { provider, handed } = smallProvider({ requests: 2, bytes: 1_000_000 });
   const context = await testContext();
   const interrupt = new AbortController();
-  const look = (): Promise<never> => {
+  const readState = (): Promise<never> => {
     interrupt.abort(new Interrupted('SIGINT'));
     return Promise.reject(interrupt.signal.reason as Error);
   };
   const interrupted = { ...context, ctx: { ...context.ctx, signal: interrupt.signal } };
-  const handing = handOver({ texts: ['a', 'b', 'c'] }, { ...provider, look }, interrupted);
+  const handing = handOver({ texts: ['a', 'b', 'c'] }, { ...provider, readState }, interrupted);
   await expect(handing).rejects.toThrow('interrupted');
   expect(handed).toHaveLength(2);
   expect(context.stderr()).toContain(
@@ -153,7 +153,7 @@ it.each(['look', 'collect'] as const)(
     };
     const refusing: BatchProvider = {
       ...provider,
-      look: refuse,
+      readState: refuse,
       async *collect() {
         yield await refuse();
       },

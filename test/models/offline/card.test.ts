@@ -9,7 +9,7 @@ const box = { width: 768, height: 384 };
 describe("a card's text", () => {
   it('is as large as fits, its first line larger still', () => {
     const { lines } = layOut('Dear Ada,\n\nall is well.', box);
-    expect(lines.map(({ text, size, heading }) => [text, size, heading])).toEqual([
+    expect(lines.map(({ text, size, isHeading }) => [text, size, isHeading])).toEqual([
       ['Dear Ada,', 57, true],
       ['all is well.', 38, false],
     ]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filledText, filledValue, type PlaceholderValue } from '../../../src/models/programs/placeholders.ts';
+import { fillText, fillValue, type PlaceholderValue } from '../../../src/models/programs/placeholders.ts';
 
 const VALUES: Record<string, string | number[]> = { prompt: '${model} $${x', messages: [1, 2], model: 'bot' };
 const placeholderValue: PlaceholderValue = placeholder =>
@@ -7,11 +7,11 @@ const placeholderValue: PlaceholderValue = placeholder =>
 
 describe('placeholders', () => {
   it('are filled in once, whatever the value says', () => {
-    expect(filledText('<${prompt}|${model}>', placeholderValue)).toBe('<${model} $${x|bot>');
+    expect(fillText('<${prompt}|${model}>', placeholderValue)).toBe('<${model} $${x|bot>');
   });
 
   it('turn $${ into a literal ${', () => {
-    expect(filledText('$${model} costs $5 $$${model}', placeholderValue)).toBe('${model} costs $5 $${model}');
+    expect(fillText('$${model} costs $5 $$${model}', placeholderValue)).toBe('${model} costs $5 $${model}');
   });
 
   it('keep the type of what they stand for if they stand alone', () => {
@@ -21,7 +21,7 @@ describe('placeholders', () => {
       text: 'n=${input.n} ${messages}',
       other: [true, 1],
     };
-    expect(filledValue(body, { inJson: placeholderValue, inText: placeholderValue })).toEqual({
+    expect(fillValue(body, { inJson: placeholderValue, inText: placeholderValue })).toEqual({
       list: [1, 2],
       number: 7,
       text: 'n=7 [1,2]',

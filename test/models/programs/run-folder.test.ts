@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { endRecorded, makeRunFolder } from '../../../src/models/programs/run-folder.ts';
+import { endRecordedPrograms, makeRunFolder } from '../../../src/models/programs/run-folder.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 it('what a process left that was killed before it wrote a record or a folder is removed', async () => {
@@ -13,28 +13,28 @@ it('what a process left that was killed before it wrote a record or a folder is 
   }
   const root = path.join(records, 'promptrun-run-never-made');
   writeFileSync(path.join(records, 'recorded.json'), JSON.stringify({ root }));
-  await endRecorded(records, process.env);
+  await endRecordedPrograms(records, process.env);
   expect(readdirSync(records)).toEqual([]);
 });
 
 it('what a process left that was killed while it added the program to its record is removed', async () => {
   const records = temporaryDirectory();
-  const { file, started } = await makeRunFolder(records, {});
-  await started({ pid: 1, began: 1 });
+  const { file, recordStart } = await makeRunFolder(records, {});
+  await recordStart({ pid: 1, began: 1 });
   const [record = '', lock = ''] = readdirSync(records)
     .sort()
     .map(name => path.join(records, name));
   truncateSync(record, statSync(record).size - 5);
   writeFileSync(lock, '');
   utimesSync(lock, 1, 1);
-  await endRecorded(records, process.env);
+  await endRecordedPrograms(records, process.env);
   expect([existsSync(file), readdirSync(records)]).toEqual([false, []]);
 });
 
 it('what a process uses that runs is kept', async () => {
   const records = temporaryDirectory();
   const folder = await makeRunFolder(records, {});
-  await endRecorded(records, process.env);
+  await endRecordedPrograms(records, process.env);
   expect(existsSync(folder.file)).toBe(true);
   await folder.remove();
   expect([existsSync(folder.folder), readdirSync(records)]).toEqual([false, []]);

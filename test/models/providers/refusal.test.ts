@@ -21,31 +21,31 @@ describe('a refusal', () => {
   });
 
   it.each(meaning('key'))('says that the key is not valid: $provider $status', error => {
-    expect(findFault(error).more.fault).toBe('unauthorised');
+    expect(findFault(error).details.fault).toBe('unauthorised');
   });
 
   it.each(meaning('quota').filter(({ status }) => status === 429))(
     'says that the quota is used up',
     error => {
-      expect(findFault(error).more).toMatchObject({ fault: 'quota', quotaUsedUp: true });
+      expect(findFault(error).details).toMatchObject({ fault: 'quota', quotaUsedUp: true });
     },
   );
 
   it.each(meaning('busy'))('says that $provider is busy, whatever its words', error => {
-    expect(findFault(error).more).toMatchObject({ fault: 'busy', quotaUsedUp: false });
+    expect(findFault(error).details).toMatchObject({ fault: 'busy', quotaUsedUp: false });
   });
 
   it('says how long Gemini wants to be left alone', () => {
-    const waits = meaning('busy').map(error => findFault(error).more.retryAfterMs);
+    const waits = meaning('busy').map(error => findFault(error).details.retryAfterMs);
     expect(waits).toContain(55_000);
   });
 
   it.each(meaning('overloaded'))('says that $provider did nothing', error => {
-    expect(findFault(error).more).toMatchObject({ isOverloaded: true, isRefused: true });
+    expect(findFault(error).details).toMatchObject({ isOverloaded: true, isRefused: true });
   });
 
   it.each(meaning('gateway'))("of a gateway doesn't mean that the model is overloaded: $provider", error => {
-    expect(findFault(error).more.isOverloaded).toBe(false);
+    expect(findFault(error).details.isOverloaded).toBe(false);
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe('a refusal', () => {
     ['retry-after', 'soon'],
   ])('ignores a wait that is not valid: %s %s', (name, value) => {
     expect(
-      refusalFault({ status: 429, headers: { [name]: value }, text: '' }).more.retryAfterMs,
+      refusalFault({ status: 429, headers: { [name]: value }, text: '' }).details.retryAfterMs,
     ).toBeUndefined();
   });
 

@@ -54,11 +54,11 @@ describe('what a prompt says of its schema', () => {
       { name: 'person', description: 'who', strict: false },
       { name: 'person', description: 'who', strict: false },
     ],
-  ])('goes to the provider: %j', async (named, sent) => {
+  ])('goes to the provider: %j', async (schemaName, sent) => {
     const provider = providerAt('https://models.example/v1', { name: 'p', engine: 'openai' });
     const job = createJob({
       model: { model: 'tiny', engine: 'provider', provider },
-      json: { schema: SCHEMA, named },
+      json: { schema: SCHEMA, schemaName },
     });
     const { body } = await buildRequest(job, { provider, key: 'k', env: {} });
     const { response_format: format } = JSON.parse(Buffer.from(body ?? []).toString('utf8')) as {

@@ -107,7 +107,7 @@ it.each<[string, AnswerFormat, Reasons<string>]>([
 
 function isCut(answer: ModelAnswer): boolean {
   try {
-    answer.check();
+    answer.assertUsable();
     return false;
   } catch {
     return true;

@@ -70,7 +70,7 @@ const CALL: LanguageModelV4CallOptions = {
 /** Reads an answer with the package of its interface. */
 export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
-  const client = await CLIENTS[asked.engine].language(
+  const client = await CLIENTS[asked.engine].languageModel(
     {
       baseURL: 'https://provider.example/v1',
       apiKey: 'k',
@@ -138,7 +138,7 @@ export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise
       read,
       () => undefined,
     );
-    read.check();
+    read.assertUsable();
   } catch (error) {
     fault = String(error);
   }

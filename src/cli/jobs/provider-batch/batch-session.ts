@@ -203,7 +203,7 @@ export class BatchSession {
   ): Promise<BatchState | 'gone' | undefined> {
     const { stop } = this.#parts;
     try {
-      return await this.#provider.look(id, stop.reading);
+      return await this.#provider.readState(id, stop.reading);
     } catch (error) {
       if (stop.isStopping()) return undefined;
       if (faultStatus(error) === HTTP_GONE) return 'gone';

@@ -98,7 +98,7 @@ export class VersionHandover {
   }
 
   #newHandover(prepared: readonly PreparedRow[]): BatchHandover {
-    const options = { time: this.#now(), interface: this.#provider.interface };
+    const options = { time: this.#now(), interface: this.#provider.endpoint };
     return newHandover(this.#parts.promptVersionId, rowDigests(prepared), options);
   }
 
@@ -169,7 +169,7 @@ export class VersionHandover {
     const preparedRows = await this.#prepareAll(rows);
     // An uploaded file of requests can't be used with another interface.
     const isSame =
-      preparedRows.length === handover.rows.size && handover.interface === this.#provider.interface;
+      preparedRows.length === handover.rows.size && handover.interface === this.#provider.endpoint;
     const nextHandover = isSame ? handover : this.#newHandover(preparedRows);
     if (preparedRows.length > 0)
       yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));

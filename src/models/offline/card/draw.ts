@@ -55,8 +55,8 @@ function sheet({ width, height }: Box): string {
   return paper(8, 'fill="#1b2733" fill-opacity="0.22"') + paper(0, 'fill="#fffdf8" fill-opacity="0.93"');
 }
 
-function lineSvg({ text, size, heading, baseline }: CardLine, top: number): string {
-  const weight = heading ? ` stroke="${INK}" stroke-width="${size / 36}"` : '';
+function lineSvg({ text, size, isHeading, baseline }: CardLine, top: number): string {
+  const weight = isHeading ? ` stroke="${INK}" stroke-width="${size / 36}"` : '';
   const place = `x="${CARD.width / 2}" y="${top + baseline}" text-anchor="middle"`;
   return `<text ${place} font-family="${FONT}" font-size="${size}" fill="${INK}"${weight}>${xmlText(text)}</text>`;
 }

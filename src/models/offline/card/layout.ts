@@ -4,7 +4,7 @@ import { wrapAnsi } from 'fast-wrap-ansi';
 export interface CardLine {
   readonly text: string;
   readonly size: number;
-  readonly heading: boolean;
+  readonly isHeading: boolean;
   /** The distance of the baseline from the top of the text box. */
   readonly baseline: number;
 }
@@ -52,13 +52,13 @@ function layOutAt(paragraphs: readonly string[], body: number, width: number): C
   const lines: CardLine[] = [];
   let height = 0;
   for (const [index, paragraph] of paragraphs.entries()) {
-    const heading = index === 0 && paragraphs.length > 1 && paragraph.length <= MAX_HEADING_LENGTH;
-    const size = heading ? headingSize(paragraph, body, width) : body;
+    const isHeading = index === 0 && paragraphs.length > 1 && paragraph.length <= MAX_HEADING_LENGTH;
+    const size = isHeading ? headingSize(paragraph, body, width) : body;
     if (paragraph === '') height += body * LEADING * CARD_LINE_GAP;
     const wrapped = wrapAnsi(paragraph, columnsIn(width, size), { hard: true }).split('\n');
     for (const text of wrapped.filter(line => line !== '')) {
       height += size * LEADING;
-      lines.push({ text, size, heading, baseline: height - size * (LEADING - 1) });
+      lines.push({ text, size, isHeading, baseline: height - size * (LEADING - 1) });
     }
   }
   return { lines, height };

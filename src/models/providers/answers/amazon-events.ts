@@ -1,7 +1,7 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { isJsonObject, textAt } from '../../../utils/bounded-json.ts';
-import { TooLong } from '../../outgoing/read-body.ts';
+import { BodyTooLong } from '../../outgoing/read-body.ts';
 
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 /** Minimum length of an event, in bytes: lengths and checksums alone take this much. */
@@ -11,7 +11,7 @@ const MIN_EVENT_BYTES = 16;
  * Decodes a stream in Amazon's binary format into JSON events. Events of Claude come out as Anthropic sends them, events
  * of Converse as an object under their type.
  *
- * @throws {TooLong} if an event is longer than the maximum
+ * @throws {BodyTooLong} if an event is longer than the maximum
  * @throws {Error} if an event is damaged
  */
 export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
@@ -45,7 +45,7 @@ async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     let bytes: Buffer = Buffer.concat(pieces);
     for (;;) {
       wantedBytes = bytes.length < 4 ? 4 : bytes.readUInt32BE(0);
-      if (wantedBytes > MAX_EVENT_BYTES) throw new TooLong(MAX_EVENT_BYTES, 'an event of its stream');
+      if (wantedBytes > MAX_EVENT_BYTES) throw new BodyTooLong(MAX_EVENT_BYTES, 'an event of its stream');
       if (bytes.length < 4) break;
       if (wantedBytes < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
       if (bytes.length < wantedBytes) break;

@@ -2,7 +2,7 @@ import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../.
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { HttpAnswer } from '../../outgoing/open-http.ts';
-import { boundedBody, readBody, TooLong } from '../../outgoing/read-body.ts';
+import { BodyTooLong, boundedBody, readBody } from '../../outgoing/read-body.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../send-request.ts';
 import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
 import { eventData } from './event-stream.ts';
@@ -47,7 +47,7 @@ export async function readAnswer(
 /**
  * Reads the whole body. A large one is read into memory that grows in place, so that it is never held twice.
  *
- * @throws {TooLong} once it is longer than an answer may be
+ * @throws {BodyTooLong} once it is longer than an answer may be
  */
 async function wholeBody(response: HttpAnswer): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -124,7 +124,7 @@ async function readEvents(
       else addObject(eventIn(data), answer, onText);
     }
   }
-  if (!answer.ended) throw answer.failure ?? brokenOff();
+  if (!answer.isEnded) throw answer.failure ?? brokenOff();
 }
 
 function eventIn(data: string): Readonly<Record<string, unknown>> {
@@ -142,7 +142,7 @@ function eventIn(data: string): Readonly<Record<string, unknown>> {
 /** Returns the fault for an error while reading an answer, which may have been paid for already. */
 function readingFault(error: unknown): unknown {
   if (error instanceof ProviderFault) return error;
-  if (error instanceof TooLong) return unreadableBecause(error.message);
+  if (error instanceof BodyTooLong) return unreadableBecause(error.message);
   if (error instanceof SyntaxError) return unreadableBecause(errorMessage(error));
   return brokenOff();
 }

@@ -2,7 +2,7 @@ import { errorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
-import { type ProviderRequest, send } from '../send-request.ts';
+import { type ProviderRequest, sendToProvider } from '../send-request.ts';
 import { readAnswer } from './answer-body.ts';
 import type { ModelAnswer } from './model-answer.ts';
 import { ProviderFault } from './provider-fault.ts';
@@ -21,10 +21,10 @@ export async function awaitDrawing(
   job: Pick<EngineJob, 'sleep' | 'signal'>,
 ): Promise<void> {
   const { signal } = job;
-  while (answer.task !== undefined) {
+  while (answer.drawingTask !== undefined) {
     await job.sleep(DRAWING_PAUSE_MS, signal);
-    const body = Buffer.from(JSON.stringify({ id: answer.task }));
-    const poll = () => send({ url, method: 'POST', headers, body }, access, signal);
+    const body = Buffer.from(JSON.stringify({ id: answer.drawingTask }));
+    const poll = () => sendToProvider({ url, method: 'POST', headers, body }, access, signal);
     try {
       await readAnswer(await retryWhileBusy(job, poll, 'none'), answer, () => undefined);
     } catch (error) {
@@ -38,7 +38,7 @@ function drawingFault(error: unknown): ProviderFault {
   const isProviders = error instanceof ProviderFault;
   const what = isProviders ? error.what : `did not return it: ${errorMessage(error)}`;
   return new ProviderFault(`accepted the request for a picture, but ${what}`, {
-    advice: isProviders ? error.more.advice : undefined,
+    advice: isProviders ? error.details.advice : undefined,
     mayHaveCost: true,
   });
 }

@@ -6,6 +6,7 @@ import { reasonInBody } from './error-body.ts';
 import type { PictureSource } from './fetch-pictures.ts';
 import { ProviderFault } from './provider-fault.ts';
 
+/** The meaning of a provider's stop reason; `whole` for a complete answer. */
 export type StopMeaning =
   | 'whole'
   | 'length'
@@ -17,7 +18,7 @@ export type StopMeaning =
   | 'error'
   | 'broken';
 
-/** A reader for the answers of one interface, at any provider. */
+/** A reader of the answers of one interface, at any provider. */
 export interface AnswerFormat {
   /** An answer without content. */
   readonly empty: object;
@@ -37,20 +38,22 @@ export class ModelAnswer {
   readonly texts: string[] = [];
   readonly pictures: PictureSource[] = [];
   /** True once the stream's final event has arrived. */
-  ended = false;
-  tool: string | undefined;
+  isEnded = false;
+  /** The name of the first tool that the model called. */
+  calledTool: string | undefined;
   /** True if the model sent thinking. */
-  thought = false;
+  hasThought = false;
   /** The id of a picture that the provider is still drawing. */
-  task: string | undefined;
+  drawingTask: string | undefined;
   /** The price class that the provider says it used. */
   tier: string | undefined;
-  readonly #form: AnswerFormat;
+  readonly #format: AnswerFormat;
   /** True if calls of the prompt's own tools are the answer, as JSON. */
   readonly keepsCalls: boolean;
   readonly #hasJsonTool: boolean;
-  readonly #draws: boolean;
+  readonly #expectsPicture: boolean;
   readonly #reasons = new Set<string>();
+  /** The text that the current call of `add` adds to the first answer. */
   #added = '';
   #textBytes = 0;
   #refusal = '';
@@ -60,20 +63,20 @@ export class ModelAnswer {
   /**
    * @param hasJsonTool true if the model had to answer by calling a tool
    * @param keepsCalls true if the prompt has its own tools, whose calls are the answer
-   * @param draws true if the model was asked for a picture
+   * @param expectsPicture true if the model was asked for a picture
    */
   constructor(
-    form: AnswerFormat,
+    format: AnswerFormat,
     {
       hasJsonTool = false,
       keepsCalls = false,
-      draws = false,
-    }: { hasJsonTool?: boolean; keepsCalls?: boolean; draws?: boolean } = {},
+      expectsPicture = false,
+    }: { hasJsonTool?: boolean; keepsCalls?: boolean; expectsPicture?: boolean } = {},
   ) {
-    this.#form = form;
+    this.#format = format;
     this.#hasJsonTool = hasJsonTool;
     this.keepsCalls = keepsCalls && !hasJsonTool;
-    this.#draws = draws;
+    this.#expectsPicture = expectsPicture;
   }
 
   /**
@@ -83,7 +86,7 @@ export class ModelAnswer {
    */
   add(object: unknown): string {
     this.#added = '';
-    this.#form.read(object, this);
+    this.#format.read(object, this);
     return this.#added;
   }
 
@@ -99,7 +102,7 @@ export class ModelAnswer {
   /** Adds a tool call, or a piece of its input as JSON. */
   addToolCall(name: string | undefined, input: string | undefined, index = 0): void {
     if (this.#hasJsonTool) this.addText(input, index);
-    else this.tool ??= name || '(unnamed)';
+    else this.calledTool ??= name || '(unnamed)';
   }
 
   addStopReason(reason: string | undefined): void {
@@ -108,7 +111,7 @@ export class ModelAnswer {
 
   /** Adds the mark at the end of a stream, which counts only after a stop reason. */
   finish(): void {
-    this.ended ||= this.#reasons.size > 0;
+    this.isEnded ||= this.#reasons.size > 0;
   }
 
   addRefusal(why: string | undefined): void {
@@ -124,14 +127,14 @@ export class ModelAnswer {
 
   addCounts(counts: unknown): void {
     if (typeof counts !== 'object' || counts === null) return;
-    const known = Object.entries(counts).filter(([, value]) => value !== null);
-    this.#counts = { ...this.#counts, ...Object.fromEntries(known) };
+    const reported = Object.entries(counts).filter(([, value]) => value !== null);
+    this.#counts = { ...this.#counts, ...Object.fromEntries(reported) };
   }
 
   /** The error at the end of the answer. */
   get failure(): ProviderFault | undefined {
     if (this.#error === undefined) return undefined;
-    return fault(`ended its answer with an error: ${this.#error}`, 'run it again later');
+    return paidFault(`ended its answer with an error: ${this.#error}`, 'run it again later');
   }
 
   get text(): string {
@@ -139,7 +142,7 @@ export class ModelAnswer {
   }
 
   get usage(): ProviderUsage | undefined {
-    const usage = this.#form.usage(this.#counts);
+    const usage = this.#format.usage(this.#counts);
     return usage && withoutUndefined({ ...usage, tier: this.tier });
   }
 
@@ -155,88 +158,87 @@ export class ModelAnswer {
   }
 
   /** @throws {ProviderFault} if the answer is empty, refused or cut short */
-  check(): void {
+  assertUsable(): void {
     const isEmpty = this.text === '' && this.pictures.length === 0;
-    const fault = this.#fault() ?? (isEmpty ? this.#emptyFault() : undefined);
+    const fault = this.#stopFault() ?? (isEmpty ? this.#emptyFault() : undefined);
     if (fault) throw fault;
   }
 
   #countText(text: string): void {
     this.#textBytes += Buffer.byteLength(text);
     if (this.#textBytes <= MAX_TEXT_MIB * 1024 * 1024) return;
-    throw fault(`returned more than ${MAX_TEXT_MIB} MiB of text`, 'ask for a shorter answer');
+    throw paidFault(`returned more than ${MAX_TEXT_MIB} MiB of text`, 'ask for a shorter answer');
   }
 
   #meaning(reason: string): StopMeaning | undefined {
     const name = reason.toLowerCase();
     return (
-      this.#form.stops[name] ??
+      this.#format.stops[name] ??
       (/content_?filter|safety|blocked|prohibited/.test(name) ? 'filter' : undefined)
     );
   }
 
-  #fault(): ProviderFault | undefined {
-    const reason =
-      [...this.#reasons].find(candidate => (this.#meaning(candidate) ?? 'whole') !== 'whole') ?? '';
-    const meaning = this.#meaning(reason);
+  #stopFault(): ProviderFault | undefined {
     if (this.failure) return this.failure;
+    const reasons = [...this.#reasons];
+    const reason = reasons.find(candidate => (this.#meaning(candidate) ?? 'whole') !== 'whole') ?? '';
+    const meaning = this.#meaning(reason) ?? 'whole';
     if (meaning === 'error') {
-      return fault('ended its answer with an error: it gave no reason', 'run it again later');
+      return paidFault('ended its answer with an error: it gave no reason', 'run it again later');
     }
     if (this.#refusal !== '' || meaning === 'refusal') {
-      const what = this.#refusal === '' ? "'s model refused" : `'s model refused: ${this.#refusal}`;
-      return fault(what, 'change the prompt or its inputs');
+      const explanation = this.#refusal === '' ? '' : `: ${this.#refusal}`;
+      return paidFault(`'s model refused${explanation}`, 'change the prompt or its inputs');
     }
-    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are handled above, or are not faults
-    switch (meaning) {
-      case 'length':
-        return this.#cutOff(reason);
-      case 'context':
-        return fault(
-          `'s answer was cut short: the model's context is full (${reason})`,
-          'shorten the prompt, or use a model with a larger context',
-        );
-      case 'paused':
-        return fault(`'s answer was cut short: the model paused its turn (${reason})`, 'run it again');
-      case 'resources':
-        return fault(
-          `'s answer was cut short: its servers had no capacity left (${reason})`,
-          'run it again later',
-        );
-      case 'filter':
-        return fault(
-          `'s content filter withheld the answer or the rest of it (${reason})`,
-          'change the prompt or its inputs',
-        );
-      case 'broken':
-        return fault(`ended its answer before it was complete (${reason})`, 'run it again');
-      default:
-        return undefined;
-    }
-  }
-
-  #cutOff(reason: string): ProviderFault {
-    if (this.thought && this.text.trim() === '') {
-      return fault(
-        `'s model used its whole token limit for thinking, and left none for the answer (${reason})`,
-        'raise maxOutputTokens, or lower reasoningEffort',
-      );
-    }
-    return fault(`${CUT_SHORT} (${reason})`, 'raise maxOutputTokens, or ask for a shorter answer');
+    const isAllThought = meaning === 'length' && this.hasThought && this.text.trim() === '';
+    const fault = isAllThought ? ALL_THOUGHT : STOP_FAULTS[meaning];
+    return fault && paidFault(`${fault.what} (${reason})`, fault.advice);
   }
 
   #emptyFault(): ProviderFault {
-    if (this.tool !== undefined) {
+    if (this.calledTool !== undefined) {
       const advice = 'prompts call no tools: ask for an answer in the prompt';
-      return fault(`'s model asked for the tool ${this.tool} instead of answering`, advice);
+      return paidFault(`'s model asked for the tool ${this.calledTool} instead of answering`, advice);
     }
-    if (this.thought) return fault("'s model thought, but then answered without text", 'run it again');
-    if (this.#draws) return fault('answered without a picture', 'is it an image model?');
-    return fault('answered without text', 'run it again, or change the prompt');
+    if (this.hasThought) return paidFault("'s model thought, but then answered without text", 'run it again');
+    if (this.#expectsPicture) return paidFault('answered without a picture', 'is it an image model?');
+    return paidFault('answered without text', 'run it again, or change the prompt');
   }
 }
 
-function fault(what: string, advice: string): ProviderFault {
+interface StopFault {
+  /** The fault as a sentence without the provider's name and the stop reason. */
+  readonly what: string;
+  readonly advice: string;
+}
+
+/** The faults that stop reasons stand for, by meaning. */
+const STOP_FAULTS: Readonly<Partial<Record<StopMeaning, StopFault>>> = {
+  length: { what: CUT_SHORT, advice: 'raise maxOutputTokens, or ask for a shorter answer' },
+  context: {
+    what: "'s answer was cut short: the model's context is full",
+    advice: 'shorten the prompt, or use a model with a larger context',
+  },
+  paused: { what: "'s answer was cut short: the model paused its turn", advice: 'run it again' },
+  resources: {
+    what: "'s answer was cut short: its servers had no capacity left",
+    advice: 'run it again later',
+  },
+  filter: {
+    what: "'s content filter withheld the answer or the rest of it",
+    advice: 'change the prompt or its inputs',
+  },
+  broken: { what: 'ended its answer before it was complete', advice: 'run it again' },
+};
+
+/** The fault of an answer that was cut short before its first word. */
+const ALL_THOUGHT: StopFault = {
+  what: "'s model used its whole token limit for thinking, and left none for the answer",
+  advice: 'raise maxOutputTokens, or lower reasoningEffort',
+};
+
+/** Returns the fault of an answer, which may have been paid for. */
+function paidFault(what: string, advice: string): ProviderFault {
   return new ProviderFault(what, { advice, mayHaveCost: true });
 }
 
@@ -255,6 +257,6 @@ export function usageBesideCache({
 }: Pick<ProviderUsage, 'input' | 'output' | 'cached'> & {
   readonly cacheWritten: number | undefined;
 }): ProviderUsage {
-  const all = input + cached + (cacheWritten ?? 0);
-  return withoutUndefined({ input: all, output, cached, cacheWritten });
+  const allInput = input + cached + (cacheWritten ?? 0);
+  return withoutUndefined({ input: allInput, output, cached, cacheWritten });
 }

@@ -10,7 +10,7 @@ export class ProviderFault extends Error {
   constructor(
     /** The fault as a sentence without the provider's name: `answered 500 …`. */
     readonly what: string,
-    readonly more: {
+    readonly details: {
       readonly advice?: Advice | undefined;
       /** True if the fault may be temporary, so that any caller can act on the advice. */
       readonly isPassing?: boolean;
@@ -49,5 +49,5 @@ export function providerFaultIn(thrown: unknown): ProviderFault | undefined {
 
 /** Returns the provider's HTTP status in a thrown value. */
 export function statusIn(thrown: unknown): number | undefined {
-  return providerFaultIn(thrown)?.more.status;
+  return providerFaultIn(thrown)?.details.status;
 }

@@ -37,7 +37,7 @@ const STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
 
 /** Returns the sent options that a refusal names as unsupported. */
 export function refusedOptions(
-  { what, more: { status, param } }: ProviderFault,
+  { what, details: { status, param } }: ProviderFault,
   sentOptions: ReadonlySet<OptionName>,
 ): readonly OptionName[] {
   if (!STATUSES.has(status) || !UNSUPPORTED_OPTION.test(what)) return [];

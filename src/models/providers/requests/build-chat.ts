@@ -11,7 +11,7 @@ import { callOptions, clientNotes, leftOutNote, type SortedOptions } from './cal
 import { type CapturedCall, captureRequest, streamWarnings } from './capture-request.ts';
 import { clientMessages } from './client-messages.ts';
 import type { JsonForm } from './json-form.ts';
-import { type Extras, type ProviderInterface, sharedEffort } from './provider-interface.ts';
+import { type ClientExtras, type ProviderInterface, sharedEffort } from './provider-interface.ts';
 import { geminiFields, mergeFields, snakeCased } from './request-body.ts';
 import { droppedKeywords } from './schema-keywords.ts';
 import { isReasoningModel, modelTarget } from './unsupported-options.ts';
@@ -27,26 +27,26 @@ export async function buildChat(
   access: ProviderAccess,
   chat: Chat,
 ): Promise<BuiltRequest & { lacksFormat: boolean }> {
-  const { api, modelId, sorted } = chat;
+  const { api, modelId, sortedOptions } = chat;
   const { model } = job;
   const capturedRequest = await captureChat(job, access, chat);
   const { request, warnings } = capturedRequest;
   const clientBody = jsonBody(request);
-  const { notes, leftOut } = clientNotes(warnings, model, sorted);
-  const asFields = api.configIn === undefined ? snakeCased : geminiFields;
-  const body = mergeFields({ ...api.defaults, ...clientBody }, asFields(chatFields(chat)));
+  const { notes, leftOut } = clientNotes(warnings, model, sortedOptions);
+  const asFields = api.configField === undefined ? snakeCased : geminiFields;
+  const body = mergeFields({ ...api.defaultFields, ...clientBody }, asFields(chatFields(chat)));
   const omittedSettings = [
     ...(!capturedRequest.hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
-    ...(sorted.known.has('n') && api.count === undefined ? ['n'] : []),
+    ...(sortedOptions.standard.has('n') && api.countField === undefined ? ['n'] : []),
     ...droppedKeywords(job.json?.schema, clientBody).map(keyword => `the schema's ${keyword}`),
   ];
   return {
     ...withBody(request, body),
     answerFormat: api.answerFormat(modelId),
     hasJsonTool: clientBody['tools'] !== undefined || clientBody['toolConfig'] !== undefined,
-    keepsCalls: hasOwnTools(sorted),
-    options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
-    warnings: [...sorted.warnings, ...notes, ...omittedSettings.map(what => leftOutNote(model, what))],
+    keepsCalls: hasOwnTools(sortedOptions),
+    refusableOptions: new Set([...sortedOptions.standard.keys()].filter(key => !leftOut.has(key))),
+    warnings: [...sortedOptions.warnings, ...notes, ...omittedSettings.map(what => leftOutNote(model, what))],
     lacksFormat: warnings.some(isLackOfFormat),
   };
 }
@@ -57,22 +57,22 @@ async function captureChat(
   access: ProviderAccess,
   chat: Chat,
 ): Promise<CapturedCall & { hasEffort: boolean }> {
-  const { api, modelId, sorted, json } = chat;
-  const effort = sorted.known.get('reasoningEffort');
+  const { api, modelId, sortedOptions, json } = chat;
+  const effort = sortedOptions.standard.get('reasoningEffort');
   const target = modelTarget(job.model);
-  const extras: Extras = {
+  const extras: ClientExtras = {
     effort: effort === undefined ? undefined : textOrJson(effort),
     strict: json.strict,
-    reasons: target && isReasoningModel(target),
+    isReasoning: target && isReasoningModel(target),
   };
   const call = chatCall(job, chat);
-  const count = sorted.known.get('n');
-  const isWhole = (typeof count === 'number' && count > 1) || hasOwnTools(sorted);
+  const count = sortedOptions.standard.get('n');
+  const isWhole = (typeof count === 'number' && count > 1) || hasOwnTools(sortedOptions);
   const streams = job.onText !== undefined && !isWhole;
   const answer = streams ? '' : JSON.stringify(api.answerFormat(modelId).empty);
   return await captureWithEffort(api, extras, options =>
     captureRequest(access, answer, async settings => {
-      const client = await api.language(settings, modelId);
+      const client = await api.languageModel(settings, modelId);
       const whole = { ...call, ...options };
       return streams ? await streamWarnings(client, whole) : (await client.doGenerate(whole)).warnings;
     }),
@@ -80,25 +80,25 @@ async function captureChat(
 }
 
 /** Returns the arguments of the client for a prompt with its options. */
-function chatCall({ prompt }: PromptJob, { api, sorted, json }: Chat): LanguageModelV4CallOptions {
-  const { topK, ...options } = callOptions(sorted);
+function chatCall({ prompt }: PromptJob, { api, sortedOptions, json }: Chat): LanguageModelV4CallOptions {
+  const { topK, ...options } = callOptions(sortedOptions);
   return {
     ...options,
-    ...(api.topK === undefined && topK !== undefined && { topK }),
-    prompt: clientMessages(prompt.messages, { words: json.words, systemFirst: api.systemFirst }),
+    ...(api.topKField === undefined && topK !== undefined && { topK }),
+    prompt: clientMessages(prompt.messages, { instruction: json.instruction, systemFirst: api.systemFirst }),
     headers: { 'user-agent': USER_AGENT },
     ...(json.responseFormat && { responseFormat: json.responseFormat }),
   };
 }
 
 /** Returns the fields that the client doesn't write itself. */
-function chatFields({ api, sorted, json }: Chat): UncheckedObject {
-  const { topK } = callOptions(sorted);
-  const count = sorted.known.get('n');
+function chatFields({ api, sortedOptions, json }: Chat): UncheckedObject {
+  const { topK } = callOptions(sortedOptions);
+  const count = sortedOptions.standard.get('n');
   return {
-    ...(api.topK !== undefined && topK !== undefined && { [api.topK]: topK }),
-    ...(api.count !== undefined && count !== undefined && { [api.count]: count }),
-    ...sorted.others,
+    ...(api.topKField !== undefined && topK !== undefined && { [api.topKField]: topK }),
+    ...(api.countField !== undefined && count !== undefined && { [api.countField]: count }),
+    ...sortedOptions.others,
     ...json.fields,
   };
 }
@@ -117,13 +117,13 @@ function isLackOfFormat(warning: SharedV4Warning): boolean {
  */
 async function captureWithEffort(
   api: ProviderInterface,
-  extras: Extras,
-  ask: (options: ReturnType<ProviderInterface['options']>) => Promise<CapturedCall>,
+  extras: ClientExtras,
+  ask: (options: ReturnType<ProviderInterface['clientOptions']>) => Promise<CapturedCall>,
 ): Promise<CapturedCall & { hasEffort: boolean }> {
   const { effort } = extras;
-  const without = api.options({ ...extras, effort: undefined });
+  const without = api.clientOptions({ ...extras, effort: undefined });
   if (effort === undefined) return { ...(await ask(without)), hasEffort: true };
-  for (const options of [api.options(extras), { ...without, ...sharedEffort(effort) }]) {
+  for (const options of [api.clientOptions(extras), { ...without, ...sharedEffort(effort) }]) {
     if (isDeepStrictEqual(options, without)) continue;
     try {
       return { ...(await ask(options)), hasEffort: true };

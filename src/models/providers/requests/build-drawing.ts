@@ -20,37 +20,37 @@ const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
 export async function buildDrawing(
   job: PromptJob,
   access: ProviderAccess,
-  { api, modelId, sorted }: RequestTarget,
+  { api, modelId, sortedOptions }: RequestTarget,
 ): Promise<BuiltRequest> {
-  const { image } = api;
-  const advice = api.insteadOf?.(modelId) ?? (image ? undefined : 'use a model of another provider');
-  if (image === undefined || advice !== undefined) {
+  const { imageModel } = api;
+  const advice = api.drawingAdvice?.(modelId) ?? (imageModel ? undefined : 'use a model of another provider');
+  if (imageModel === undefined || advice !== undefined) {
     throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
   }
-  const { call, others } = drawingCall(job, api.ratioAs?.(modelId) ?? 'ratio', sorted);
+  const { call, others } = drawingCall(job, api.ratioField?.(modelId) ?? 'ratio', sortedOptions);
   const { request, warnings } = await captureRequest(access, JSON.stringify(IMAGES.empty), async settings => {
-    const client = await image(settings, modelId);
+    const client = await imageModel(settings, modelId);
     if (call.files && (await client.supportsFileInputs) === false) {
       throw new Error(`${modelId.id} can make pictures, but not change them`);
     }
     return (await client.doGenerate(call)).warnings;
   });
-  const { notes, leftOut } = clientNotes(warnings, job.model, sorted);
-  const takenKeys = [...sorted.known.keys()].filter(key => !leftOut.has(key));
+  const { notes, leftOut } = clientNotes(warnings, job.model, sortedOptions);
+  const takenKeys = [...sortedOptions.standard.keys()].filter(key => !leftOut.has(key));
   const omittedKeys = takenKeys.filter(key => !DRAWING_OPTIONS.has(key));
   return {
     ...(await withFields(request, snakeCased(others))),
     answerFormat: IMAGES,
     hasJsonTool: false,
     keepsCalls: false,
-    options: new Set(takenKeys.filter(key => DRAWING_OPTIONS.has(key))),
+    refusableOptions: new Set(takenKeys.filter(key => DRAWING_OPTIONS.has(key))),
     warnings: [
-      ...sorted.warnings,
+      ...sortedOptions.warnings,
       ...notes,
       ...omittedKeys.map(key => leftOutNote(job.model, key)),
       ...drawingNotes(warnings, job.model, call),
     ],
-    ...(api.drawsLater?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
+    ...(api.drawsAsynchronously?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
   };
 }
 
@@ -69,13 +69,13 @@ const DRAWING_SIZES: Readonly<Record<string, string>> = {
 function drawingCall(
   { prompt }: Pick<PromptJob, 'prompt'>,
   ratioAs: 'size' | 'ratio',
-  { known, others }: Pick<SortedOptions, 'known' | 'others'>,
+  { standard, others }: Pick<SortedOptions, 'standard' | 'others'>,
 ): { call: ImageModelV4CallOptions; others: Readonly<Record<string, unknown>> } {
   const texts = prompt.messages.map(({ parts }) => messageText(parts)).filter(text => text !== '');
   const { aspectRatio, size: wantedSize, ...rest } = others;
   const ratio = typeof aspectRatio === 'string' ? aspectRatio : undefined;
   const size = wantedSize ?? (ratioAs === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined);
-  const [n, seed] = [known.get('n'), known.get('seed')];
+  const [n, seed] = [standard.get('n'), standard.get('seed')];
   const call: ImageModelV4CallOptions = {
     prompt: texts.join('\n\n'),
     n: typeof n === 'number' ? n : 1,

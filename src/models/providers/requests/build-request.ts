@@ -26,7 +26,7 @@ export async function buildRequest(
   const target: RequestTarget = {
     api: CLIENTS[chooseInterface(access, sortedOptions)],
     modelId: { provider: access.provider.name, id: model.id ?? model.model },
-    sorted: sortedOptions,
+    sortedOptions: sortedOptions,
   };
   return await (model.modality === 'image' ? requestPicture : requestText)(job, access, target);
 }
@@ -49,12 +49,12 @@ async function requestPicture(
   access: ProviderAccess,
   target: RequestTarget,
 ): Promise<BuiltRequest> {
-  const { api, modelId, sorted } = target;
-  const { aspectRatio, ...others } = sorted.others;
-  const fields = api.drawsByChat?.(modelId, aspectRatio);
+  const { api, modelId, sortedOptions } = target;
+  const { aspectRatio, ...others } = sortedOptions.others;
+  const fields = api.chatDrawingFields?.(modelId, aspectRatio);
   if (fields === undefined) return await buildDrawing(job, access, target);
-  const options = { ...sorted, others: { ...others, ...fields } };
-  return await buildChat(job, access, { ...target, sorted: options, json: { strict: false } });
+  const options = { ...sortedOptions, others: { ...others, ...fields } };
+  return await buildChat(job, access, { ...target, sortedOptions: options, json: { strict: false } });
 }
 
 /**

@@ -16,7 +16,7 @@ export interface BuiltRequest extends ProviderRequest {
   /** True if the prompt has its own tools, whose calls are the answer. */
   readonly keepsCalls: boolean;
   /** The options in it that a provider may refuse. */
-  readonly options: ReadonlySet<OptionName>;
+  readonly refusableOptions: ReadonlySet<OptionName>;
   /** Notes on what was left out or changed, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -25,7 +25,7 @@ export interface BuiltRequest extends ProviderRequest {
 export interface RequestTarget {
   readonly api: ProviderInterface;
   readonly modelId: ModelId;
-  readonly sorted: SortedOptions;
+  readonly sortedOptions: SortedOptions;
 }
 
 /** Returns the JSON object that a client sends; empty for any other body. */

@@ -6,7 +6,7 @@ import { modelTarget, optionsLeftOut, providerMaximum } from './unsupported-opti
 /** The options of a run, sorted by who handles them. */
 export interface SortedOptions {
   /** Options that some models don't take. */
-  readonly known: ReadonlyMap<OptionName, unknown>;
+  readonly standard: ReadonlyMap<OptionName, unknown>;
   readonly maxOutputTokens: number | undefined;
   /** The other options, passed on unchanged. */
   readonly others: Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export function sortOptions(
   // Every model gives one answer by default.
   if (knownOptions.get('n') === 1) knownOptions.delete('n');
   return {
-    known: knownOptions,
+    standard: knownOptions,
     maxOutputTokens,
     others: otherOptions,
     warnings: notes.map(({ note }) => note),
@@ -88,7 +88,7 @@ function maximumNote({ model, id = model }: ModelEntry, option: string, maximum:
 
 /** Returns the options in the clients' format. */
 export function callOptions({
-  known,
+  standard,
   maxOutputTokens,
 }: SortedOptions): Pick<
   LanguageModelV4CallOptions,
@@ -102,10 +102,10 @@ export function callOptions({
   | 'maxOutputTokens'
 > {
   const number = <K extends OptionName>(key: K): { [key in K]?: number } => {
-    const value = known.get(key);
+    const value = standard.get(key);
     return typeof value === 'number' ? ({ [key]: value } as { [key in K]: number }) : {};
   };
-  const stopSequences = known.get('stopSequences');
+  const stopSequences = standard.get('stopSequences');
   return {
     ...number('temperature'),
     ...number('topP'),
@@ -122,11 +122,11 @@ export function callOptions({
 export function clientNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,
-  { known }: SortedOptions,
+  { standard }: SortedOptions,
 ): { notes: string[]; leftOut: ReadonlySet<OptionName> } {
   const notes: string[] = [];
   const leftOut = new Set<OptionName>();
-  const effort = known.get('reasoningEffort');
+  const effort = standard.get('reasoningEffort');
   for (const warning of warnings) {
     if (warning.type === 'compatibility' && warning.feature.startsWith('reasoning') && effort !== undefined) {
       notes.push(
@@ -138,7 +138,7 @@ export function clientNotes(
     const { option, maximum } = unsupported;
     if (maximum !== undefined) {
       notes.push(maximumNote(model, option, maximum));
-    } else if (isOptionName(option) && known.has(option) && !leftOut.has(option)) {
+    } else if (isOptionName(option) && standard.has(option) && !leftOut.has(option)) {
       leftOut.add(option);
       notes.push(leftOutNote(model, option));
     }

@@ -5,14 +5,17 @@ import { messageText } from '../../engine.ts';
 /**
  * Returns the messages of a prompt in the clients' format.
  *
- * @param words text to add to the system message
+ * @param instruction text to add to the system message
  * @param systemFirst true if system messages must come before all others
  */
 export function clientMessages(
   messages: readonly Message[],
-  { words, systemFirst = false }: { words?: string | undefined; systemFirst?: boolean | undefined },
+  {
+    instruction,
+    systemFirst = false,
+  }: { instruction?: string | undefined; systemFirst?: boolean | undefined },
 ): LanguageModelV4Prompt {
-  const allMessages = words === undefined ? messages : withWords(messages, words);
+  const allMessages = instruction === undefined ? messages : withInstruction(messages, instruction);
   if (!systemFirst) return allMessages.map(clientMessage);
   const texts = allMessages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts));
   const text = texts.filter(part => part !== '').join('\n\n');
@@ -22,12 +25,12 @@ export function clientMessages(
   return text === '' ? others : [{ role: 'system', content: text }, ...others];
 }
 
-/** Adds words to the last system message, or as a new one before all others. */
-function withWords(messages: readonly Message[], words: string): readonly Message[] {
+/** Adds an instruction to the last system message, or as a new one before all others. */
+function withInstruction(messages: readonly Message[], instruction: string): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'system');
-  if (last < 0) return [{ role: 'system', parts: [{ text: words }] }, ...messages];
+  if (last < 0) return [{ role: 'system', parts: [{ text: instruction }] }, ...messages];
   return messages.map((message, index) =>
-    index === last ? { ...message, parts: [...message.parts, { text: `\n\n${words}` }] } : message,
+    index === last ? { ...message, parts: [...message.parts, { text: `\n\n${instruction}` }] } : message,
   );
 }
 

@@ -7,8 +7,8 @@ import { GEMINI } from '../answers/formats/gemini.ts';
 import { MESSAGES } from '../answers/formats/messages.ts';
 import { RESPONSES } from '../answers/formats/responses.ts';
 import {
+  type ClientExtras,
   type ClientSettings,
-  type Extras,
   type ModelId,
   type ProviderInterface,
   sharedEffort,
@@ -17,7 +17,7 @@ import {
 /** Chat Completions as all servers implement them. */
 const COMPATIBLE_BASE = {
   answerFormat: () => CHAT,
-  async language(settings, { provider, id }) {
+  async languageModel(settings, { provider, id }) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const client = createOpenAICompatible({
       ...settings,
@@ -27,29 +27,33 @@ const COMPATIBLE_BASE = {
     });
     return client.chatModel(id);
   },
-  async image(settings, { provider, id }) {
+  async imageModel(settings, { provider, id }) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     return createOpenAICompatible({ ...settings, name: provider }).imageModel(id);
   },
-  options: ({ effort, strict }) => ({
+  clientOptions: ({ effort, strict }) => ({
     providerOptions: {
       openaiCompatible: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }),
     },
   }),
-  ratioAs: () => 'size',
+  ratioField: () => 'size',
 } satisfies ProviderInterface;
 
 /** Chat Completions as most servers implement them. */
-const COMPATIBLE = { ...COMPATIBLE_BASE, topK: 'top_k', count: 'n' } satisfies ProviderInterface;
+const COMPATIBLE = { ...COMPATIBLE_BASE, topKField: 'top_k', countField: 'n' } satisfies ProviderInterface;
 
 /** Returns an interface without pictures, and without options that only local servers take. */
 function textOnly(
-  more: Pick<ProviderInterface, 'language' | 'options'> & Partial<ProviderInterface>,
+  more: Pick<ProviderInterface, 'languageModel' | 'clientOptions'> & Partial<ProviderInterface>,
 ): ProviderInterface {
-  return { answerFormat: () => CHAT, count: 'n', ...more };
+  return { answerFormat: () => CHAT, countField: 'n', ...more };
 }
 
-function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<ProviderInterface['options']> {
+function openAiOptions({
+  effort,
+  strict,
+  isReasoning,
+}: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
   return {
     providerOptions: {
       openai: withoutUndefined({
@@ -57,7 +61,7 @@ function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<Provider
         // With an effort the client requests a summary by default, which some accounts may not use.
         reasoningSummary: effort === undefined ? undefined : null,
         strictJsonSchema: strict,
-        forceReasoning: reasons,
+        forceReasoning: isReasoning,
       }),
     },
   };
@@ -65,37 +69,39 @@ function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<Provider
 
 /** OpenAI's own interfaces. Its client decides by the name of a model which options to send. */
 const OPENAI_BASE = {
-  image: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
-  ratioAs: () => 'size',
+  imageModel: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
+  ratioField: () => 'size',
 } satisfies Partial<ProviderInterface>;
 
 const OPENAI_CHAT: ProviderInterface = {
   ...OPENAI_BASE,
   answerFormat: () => CHAT,
-  language: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
-  options: extras => {
+  languageModel: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
+  clientOptions: extras => {
     const { providerOptions } = openAiOptions(extras);
     const { reasoningSummary: _, ...openai } = providerOptions?.['openai'] ?? {};
     return { providerOptions: { openai } };
   },
-  count: 'n',
+  countField: 'n',
   // Models from before 2024-08 don't support schemas.
-  json: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
+  jsonMode: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
 };
 
 const OPENAI_RESPONSES: ProviderInterface = {
   ...OPENAI_BASE,
   answerFormat: () => RESPONSES,
-  language: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).responses(id),
-  options: openAiOptions,
-  defaults: { store: false },
+  languageModel: async (settings, { id }) =>
+    (await import('@ai-sdk/openai')).createOpenAI(settings).responses(id),
+  clientOptions: openAiOptions,
+  defaultFields: { store: false },
 };
 
 /** Azure takes the key in its own header; OpenAI's client sends a bearer token. */
 const AZURE: ProviderInterface = {
   ...OPENAI_RESPONSES,
-  language: async (settings, modelId) => await OPENAI_RESPONSES.language(withApiKey(settings), modelId),
-  image: async (settings, { id }) =>
+  languageModel: async (settings, modelId) =>
+    await OPENAI_RESPONSES.languageModel(withApiKey(settings), modelId),
+  imageModel: async (settings, { id }) =>
     (await import('@ai-sdk/openai')).createOpenAI(withApiKey(settings)).image(id),
 };
 
@@ -113,22 +119,22 @@ function withApiKey(settings: ClientSettings): ClientSettings {
 
 const GOOGLE: ProviderInterface = {
   answerFormat: () => GEMINI,
-  language: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
-  insteadOf: () => 'Google no longer offers Imagen: use a Gemini model that draws',
-  drawsByChat: ({ id }, aspectRatio) =>
+  languageModel: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
+  drawingAdvice: () => 'Google no longer offers Imagen: use a Gemini model that draws',
+  chatDrawingFields: ({ id }, aspectRatio) =>
     id.includes('imagen')
       ? undefined
       : {
           responseModalities: ['TEXT', 'IMAGE'],
           ...(aspectRatio !== undefined && { imageConfig: { aspectRatio } }),
         },
-  options: ({ effort }) => sharedEffort(effort),
-  configIn: 'generationConfig',
+  clientOptions: ({ effort }) => sharedEffort(effort),
+  configField: 'generationConfig',
   systemFirst: true,
-  count: 'candidateCount',
+  countField: 'candidateCount',
 };
 
-function claudeOptions({ effort }: Extras): ReturnType<ProviderInterface['options']> {
+function claudeOptions({ effort }: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
   // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
   return {
     providerOptions: { anthropic: withoutUndefined({ effort, toolStreaming: false }) },
@@ -137,11 +143,11 @@ function claudeOptions({ effort }: Extras): ReturnType<ProviderInterface['option
 
 const ANTHROPIC: ProviderInterface = {
   answerFormat: () => MESSAGES,
-  language: async ({ baseURL, ...settings }, { id }) => {
+  languageModel: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ ...settings, baseURL: `${withoutTrailingSlashes(baseURL)}/v1` })(id);
   },
-  options: claudeOptions,
+  clientOptions: claudeOptions,
   systemFirst: true,
 };
 
@@ -163,7 +169,7 @@ export const CLIENTS = {
   vertexai: GOOGLE,
   bedrock: {
     answerFormat: modelId => (isClaude(modelId) ? MESSAGES : CONVERSE),
-    async language(settings, modelId) {
+    async languageModel(settings, modelId) {
       if (isClaude(modelId)) {
         const { createAmazonBedrockAnthropic } = await import('@ai-sdk/amazon-bedrock/anthropic');
         return createAmazonBedrockAnthropic({ ...settings, ...REGION })(modelId.id);
@@ -171,69 +177,72 @@ export const CLIENTS = {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
       return createAmazonBedrock({ ...settings, ...REGION })(modelId.id);
     },
-    async image(settings, { id }) {
+    async imageModel(settings, { id }) {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
       return createAmazonBedrock({ ...settings, ...REGION }).image(id);
     },
-    insteadOf: ({ id }) =>
+    drawingAdvice: ({ id }) =>
       /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'use amazon.nova-canvas-v1:0',
-    ratioAs: () => 'size',
-    options: extras => ({ ...sharedEffort(extras.effort), ...claudeOptions(extras) }),
+    ratioField: () => 'size',
+    clientOptions: extras => ({ ...sharedEffort(extras.effort), ...claudeOptions(extras) }),
     systemFirst: true,
   },
   openrouter: {
     // It asks each model for one answer.
     ...COMPATIBLE_BASE,
-    topK: 'top_k',
-    drawsByChat: (_, aspectRatio) => ({
+    topKField: 'top_k',
+    chatDrawingFields: (_, aspectRatio) => ({
       modalities: ['image', 'text'],
       ...(aspectRatio !== undefined && { imageConfig: { aspect_ratio: aspectRatio } }),
     }),
   },
   together: {
     ...COMPATIBLE,
-    image: async (settings, { id }) =>
+    imageModel: async (settings, { id }) =>
       (await import('@ai-sdk/togetherai')).createTogetherAI(settings).image(id),
   },
   xai: {
     ...COMPATIBLE_BASE,
-    count: 'n',
-    ratioAs: () => 'ratio',
-    image: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
+    countField: 'n',
+    ratioField: () => 'ratio',
+    imageModel: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },
   groq: textOnly({
-    language: async (settings, { id }) => (await import('@ai-sdk/groq')).createGroq(settings)(id),
-    options: ({ effort, strict }) => ({
+    languageModel: async (settings, { id }) => (await import('@ai-sdk/groq')).createGroq(settings)(id),
+    clientOptions: ({ effort, strict }) => ({
       providerOptions: { groq: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }) },
     }),
     // Other models take JSON, but refuse a schema.
-    json: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
+    jsonMode: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
   }),
   mistral: textOnly({
-    language: async (settings, { id }) => (await import('@ai-sdk/mistral')).createMistral(settings)(id),
-    options: ({ effort, strict }) => ({
+    languageModel: async (settings, { id }) => (await import('@ai-sdk/mistral')).createMistral(settings)(id),
+    clientOptions: ({ effort, strict }) => ({
       ...sharedEffort(effort),
       providerOptions: { mistral: { strictJsonSchema: strict } },
     }),
     saysJson: true,
   }),
   deepseek: textOnly({
-    language: async (settings, { id }) => (await import('@ai-sdk/deepseek')).createDeepSeek(settings)(id),
-    options: ({ effort }) => ({
+    languageModel: async (settings, { id }) =>
+      (await import('@ai-sdk/deepseek')).createDeepSeek(settings)(id),
+    clientOptions: ({ effort }) => ({
       providerOptions: { deepseek: withoutUndefined({ reasoningEffort: effort }) },
     }),
     saysJson: true,
   }),
   fireworks: {
     ...COMPATIBLE,
-    language: async (settings, { id }) => (await import('@ai-sdk/fireworks')).createFireworks(settings)(id),
-    image: async (settings, { id }) =>
+    languageModel: async (settings, { id }) =>
+      (await import('@ai-sdk/fireworks')).createFireworks(settings)(id),
+    imageModel: async (settings, { id }) =>
       (await import('@ai-sdk/fireworks')).createFireworks(settings).image(id),
-    drawsLater: ({ id }) => id.includes('flux-kontext'),
-    ratioAs: ({ id }) => (/stable-diffusion|playground|ssd-1b/i.test(id) ? 'size' : 'ratio'),
+    drawsAsynchronously: ({ id }) => id.includes('flux-kontext'),
+    ratioField: ({ id }) => (/stable-diffusion|playground|ssd-1b/i.test(id) ? 'size' : 'ratio'),
   },
   cerebras: textOnly({
-    language: async (settings, { id }) => (await import('@ai-sdk/cerebras')).createCerebras(settings)(id),
-    options: COMPATIBLE.options,
+    languageModel: async (settings, { id }) =>
+      (await import('@ai-sdk/cerebras')).createCerebras(settings)(id),
+    clientOptions: COMPATIBLE.clientOptions,
   }),
 } satisfies Record<InterfaceName | 'openai-chat', ProviderInterface>;

@@ -16,44 +16,44 @@ export interface ModelId {
 }
 
 /** Settings of a request that each client takes in its own way. */
-export interface Extras {
+export interface ClientExtras {
   readonly effort: string | undefined;
   /** True if every object of the schema is closed and names all its properties as required. */
   readonly strict: boolean;
   /** True if the model thinks, false if it does not, undefined if that is unknown. */
-  readonly reasons: boolean | undefined;
+  readonly isReasoning: boolean | undefined;
 }
 
 /** An interface of providers: its client and the format of its answers. */
 export interface ProviderInterface {
   answerFormat(modelId: ModelId): AnswerFormat;
   /** Loads the client of this interface only. */
-  language(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
+  languageModel(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
   /** Undefined if image models use the chat interface, or there are none. */
-  readonly image?: (settings: ClientSettings, modelId: ModelId) => Promise<ImageModelV4>;
+  readonly imageModel?: (settings: ClientSettings, modelId: ModelId) => Promise<ImageModelV4>;
   /** Returns the extra fields for an image model that uses the chat interface; undefined for any other. */
-  drawsByChat?(modelId: ModelId, aspectRatio: unknown): Readonly<Record<string, unknown>> | undefined;
+  chatDrawingFields?(modelId: ModelId, aspectRatio: unknown): Readonly<Record<string, unknown>> | undefined;
   /** Returns which model to name instead if this one can't draw; undefined if it can. */
-  insteadOf?(modelId: ModelId): string | undefined;
+  drawingAdvice?(modelId: ModelId): string | undefined;
   /** Returns true if the provider draws asynchronously, so that the result has to be polled. */
-  drawsLater?(modelId: ModelId): boolean;
+  drawsAsynchronously?(modelId: ModelId): boolean;
   /** Returns `size` to send the nearest size instead of an aspect ratio; default `ratio`. */
-  ratioAs?(modelId: ModelId): 'size' | 'ratio';
-  options(extras: Extras): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
+  ratioField?(modelId: ModelId): 'size' | 'ratio';
+  clientOptions(extras: ClientExtras): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
   /** The field for keys of `config` that are not options; default the body itself, in snake case. */
-  readonly configIn?: 'generationConfig';
+  readonly configField?: 'generationConfig';
   /** Fields of each request, unless `config` sets them. */
-  readonly defaults?: Readonly<Record<string, unknown>>;
+  readonly defaultFields?: Readonly<Record<string, unknown>>;
   /** True if system messages must come before all others. */
   readonly systemFirst?: boolean;
   /** The provider's name of `topK` if its client does not send it. */
-  readonly topK?: string;
+  readonly topKField?: string;
   /** The provider's name of `n`; undefined if it returns only one answer. */
-  readonly count?: string;
+  readonly countField?: string;
   /** True if the client adds words about JSON to the prompt, even if the prompt has them already. */
   readonly saysJson?: true;
   /** Returns how to ask a model for JSON; default `schema`. */
-  json?(modelId: ModelId): 'schema' | 'object' | 'words';
+  jsonMode?(modelId: ModelId): 'schema' | 'object' | 'words';
 }
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;

@@ -56,7 +56,7 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   }
   const parts = contentParts(valueAt(message, 'content'));
   const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
-  answer.thought ||= isThought || THOUGHTS.some(key => Boolean(valueAt(message, key)));
+  answer.hasThought ||= isThought || THOUGHTS.some(key => Boolean(valueAt(message, key)));
   answer.pictures.push(...[...parts, ...contentParts(valueAt(message, 'images'))].flatMap(picturesIn));
   for (const part of parts.filter(isTextPart)) answer.addText(textAt(part, 'text'), index);
 }

@@ -25,7 +25,7 @@ export const CONVERSE: AnswerFormat = {
     readBlock(valueAt(object, 'contentBlockStart', 'start'), answer);
     readBlock(valueAt(object, 'contentBlockDelta', 'delta'), answer);
     const end = valueAt(object, 'metadata');
-    answer.ended ||= end !== undefined;
+    answer.isEnded ||= end !== undefined;
     for (const holder of [object, end]) {
       answer.addCounts(valueAt(holder, 'usage'));
       answer.tier = textAt(holder, 'serviceTier', 'type') ?? answer.tier;
@@ -43,7 +43,7 @@ export const CONVERSE: AnswerFormat = {
 
 function readBlock(block: unknown, answer: ModelAnswer): void {
   answer.addText(textAt(block, 'text'));
-  answer.thought ||= isJsonObject(valueAt(block, 'reasoningContent'));
+  answer.hasThought ||= isJsonObject(valueAt(block, 'reasoningContent'));
   const toolUse = valueAt(block, 'toolUse');
   if (toolUse === undefined) return;
   const input = valueAt(toolUse, 'input');

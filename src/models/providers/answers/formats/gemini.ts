@@ -30,7 +30,7 @@ export const GEMINI: AnswerFormat = {
       answer.addRefusal(
         textAt(object, 'promptFeedback', 'blockReasonMessage') ?? `the prompt is blocked (${blocked})`,
       );
-      answer.ended = true;
+      answer.isEnded = true;
     }
     for (const [index, candidate] of listAt(object, 'candidates').entries()) {
       readCandidate(candidate, countAt(candidate, 'index') ?? index, answer);
@@ -55,12 +55,12 @@ export const GEMINI: AnswerFormat = {
 function readCandidate(candidate: unknown, index: number, answer: ModelAnswer): void {
   const reason = textAt(candidate, 'finishReason');
   if (reason !== undefined && reason !== 'FINISH_REASON_UNSPECIFIED') {
-    answer.ended = true;
+    answer.isEnded = true;
     answer.addStopReason(reason);
   }
   for (const part of listAt(candidate, 'content', 'parts')) {
     if (valueAt(part, 'thought') === true) {
-      answer.thought = true;
+      answer.hasThought = true;
       continue;
     }
     answer.addText(textAt(part, 'text'), index);

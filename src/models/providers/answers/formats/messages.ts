@@ -29,7 +29,7 @@ export const MESSAGES: AnswerFormat = {
         answer.addCounts(valueAt(object, 'usage'));
         return readStop(valueAt(object, 'delta'), answer);
       case 'message_stop':
-        answer.ended = true;
+        answer.isEnded = true;
         return;
       case 'content_block_start':
         return readBlock(valueAt(object, 'content_block'), answer);
@@ -68,7 +68,7 @@ function readMessage(message: unknown, answer: ModelAnswer): void {
 /** Reads a block of content, or a piece of one. */
 function readBlock(block: unknown, answer: ModelAnswer): void {
   const type = textAt(block, 'type') ?? '';
-  answer.thought ||= type.includes('thinking');
+  answer.hasThought ||= type.includes('thinking');
   if (type === 'text' || type === 'text_delta') answer.addText(textAt(block, 'text'));
   if (type === 'input_json_delta') answer.addToolCall(undefined, textAt(block, 'partial_json'));
   if (type === 'tool_use' && answer.keepsCalls) {

@@ -37,7 +37,7 @@ export const RESPONSES: AnswerFormat = {
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
-        answer.ended = true;
+        answer.isEnded = true;
         return readEnd(valueAt(object, 'response'), answer, { withText: answer.text === '' });
       case 'error':
         return answer.setError(valueAt(object, 'error') ?? object);
@@ -60,7 +60,7 @@ function readEnd(response: unknown, answer: ModelAnswer, { withText }: { withTex
 
 function readResponseItem(item: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
   const type = textAt(item, 'type') ?? '';
-  if (type === 'reasoning') answer.thought = true;
+  if (type === 'reasoning') answer.hasThought = true;
   if (type === 'function_call') answer.addToolCall(textAt(item, 'name'), textAt(item, 'arguments'));
   const picture = type === 'image_generation_call' ? textAt(item, 'result') : undefined;
   if (picture !== undefined) answer.pictures.push({ base64: picture });
