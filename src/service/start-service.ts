@@ -148,7 +148,8 @@ async function composeOptions(
   const documentedRoutes = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
   return {
     ...options,
-    runner: (work, models) => new QueueRunner({ ...work, models: () => models.capabilities(), parallel, rerun }),
+    runner: (work, models) =>
+      new QueueRunner({ ...work, models: () => models.capabilities(), parallel, rerun }),
     limiter: rateLimit === undefined ? undefined : limiterFor(store, rateLimit, clock),
     ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,

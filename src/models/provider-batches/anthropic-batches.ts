@@ -11,79 +11,125 @@ import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
+  type BatchSearch,
   type BatchState,
   listedBatches,
   rethrowExpired,
+  type Upload,
 } from './batch-provider.ts';
 
 type RequestResults = ReturnType<typeof resultsIn>;
-const BATCHES = '/v1/messages/batches';
 
-/** Returns Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
-export function anthropicBatches(access: ProviderAccess): BatchProvider {
-  const headers = {
-    'anthropic-version': '2023-06-01',
-    ...(access.key !== undefined && { 'x-api-key': access.key }),
-  };
-  const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
-    requestJsonObject({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
-  const look = (id: string, signal: AbortSignal): Promise<UncheckedObject> => ask(batchPath(id), signal);
-  async function* results(id: string, signal: AbortSignal): RequestResults {
-    const batch = await look(id, signal);
+const BATCHES_PATH = '/v1/messages/batches';
+
+/** Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
+export class AnthropicBatches implements BatchProvider {
+  readonly name: string;
+  readonly endpoint = '/v1/messages';
+  readonly limits = { requests: 100_000, bytes: 250_000_000 };
+  readonly #access: ProviderAccess;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(access: ProviderAccess) {
+    const { provider, key } = access;
+    this.name = provider.name;
+    this.#access = access;
+    this.#headers = {
+      'anthropic-version': '2023-06-01',
+      ...(key !== undefined && { 'x-api-key': key }),
+    };
+  }
+
+  async create(
+    requests: readonly BatchRequest[],
+    _key: string,
+    _upload: Upload,
+    signal: AbortSignal,
+  ): Promise<string> {
+    return requiredId(await this.#ask(BATCHES_PATH, signal, batchBody(requests)));
+  }
+
+  /** Compares the first result of each batch of the same size. */
+  async find(
+    { key, since, requests }: BatchSearch,
+    signal: AbortSignal,
+  ): Promise<{ id: string } | 'unread' | undefined> {
+    let hasUnread = false;
+    let missingError: Error | undefined;
+    let expiredBatch: { readonly id: string } | undefined;
+    for await (const batch of listedBatches(after => this.#page(after, signal))) {
+      if (requestTotal(batch) !== requests) continue;
+      const match = await this.#matchFirstResult(batch, key, signal);
+      if (match.kind === 'same') return { id: match.id };
+      if (match.kind === 'unread') hasUnread = true;
+      if (match.kind === 'missing') missingError ??= match.error;
+      if (match.kind === 'expired' && isSince(batch, since)) expiredBatch ??= { id: match.id };
+    }
+    if (missingError) throw missingError;
+    return hasUnread ? 'unread' : expiredBatch;
+  }
+
+  async readState(id: string, signal: AbortSignal): Promise<BatchState> {
+    return batchState(await this.#ask(batchPath(id), signal));
+  }
+
+  async *collect(
+    id: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void> {
+    for await (const { customId, result } of this.#results(id, signal)) {
+      yield { customId, answer: batchAnswer(result['result']) };
+    }
+  }
+
+  async cancel(id: string, signal: AbortSignal): Promise<void> {
+    await this.#ask(`${batchPath(id)}/cancel`, signal, {});
+  }
+
+  async #ask(path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> {
+    const request = { path, headers: this.#headers, ...(body && { method: 'POST' as const, body }) };
+    return await requestJsonObject(request, this.#access, signal);
+  }
+
+  /** Returns the page of the list after a batch; the first page if `after` is empty. */
+  async #page(after: string, signal: AbortSignal): Promise<UncheckedObject> {
+    const position = after && `&after_id=${encodeURIComponent(after)}`;
+    return await this.#ask(`${BATCHES_PATH}?limit=100${position}`, signal);
+  }
+
+  /** Compares the first result of a batch with a key. A batch without results must not hide ours, but it may be ours. */
+  async #matchFirstResult(batch: UncheckedObject, key: string, signal: AbortSignal): Promise<BatchMatch> {
+    if (batch['processing_status'] !== 'ended') return { kind: 'unread' };
+    const id = requiredId(batch);
+    try {
+      return { kind: (await beginsWith(this.#results(id, signal), key)) ? 'same' : 'other', id };
+    } catch (error) {
+      const status = statusIn(error);
+      if (status === 410) return { kind: 'expired', id };
+      if (status === 404) return { kind: 'missing', error: toError(error) };
+      throw error;
+    }
+  }
+
+  async *#results(id: string, signal: AbortSignal): RequestResults {
+    const batch = await this.#ask(batchPath(id), signal);
     const url = textAt(batch, 'results_url');
     if (url === undefined) throw noResults(batch);
     // Behind a proxy, the URL names the service's own host, to which the key must not go.
-    const path = isSameOrigin(url, access.provider.baseUrl) ? url : `${batchPath(id)}/results`;
-    yield* resultsIn(await requestProvider({ path, headers }, access, signal).catch(rethrowExpired));
+    const path = isSameOrigin(url, this.#access.provider.baseUrl) ? url : `${batchPath(id)}/results`;
+    const request = { path, headers: this.#headers };
+    yield* resultsIn(await requestProvider(request, this.#access, signal).catch(rethrowExpired));
   }
-  return {
-    name: access.provider.name,
-    endpoint: '/v1/messages',
-    limits: { requests: 100_000, bytes: 250_000_000 },
-    async create(requests, _key, _upload, signal) {
-      return requiredId(await ask(BATCHES, signal, batchBody(requests)));
-    },
-    /** Compares the first result of each batch of the same size. */
-    async find({ key, since, requests }, signal) {
-      const page = (after: string) =>
-        ask(`${BATCHES}?limit=100${after && `&after_id=${encodeURIComponent(after)}`}`, signal);
-      let hasUnread = false;
-      let missingError: Error | undefined;
-      let expiredBatch: { readonly id: string } | undefined;
-      for await (const batch of listedBatches(page)) {
-        if (requestTotal(batch) !== requests) continue;
-        if (batch['processing_status'] !== 'ended') {
-          hasUnread = true;
-          continue;
-        }
-        const id = requiredId(batch);
-        // Another batch without results must not hide ours, but it may be ours.
-        try {
-          if (await beginsWith(results(id, signal), key)) return { id };
-        } catch (error) {
-          const status = statusIn(error);
-          if (status === 410) expiredBatch ??= isSince(batch, since) ? { id } : undefined;
-          else if (status === 404) missingError ??= toError(error);
-          else throw error;
-        }
-      }
-      if (missingError) throw missingError;
-      return hasUnread ? 'unread' : expiredBatch;
-    },
-    readState: async (id, signal) => batchState(await look(id, signal)),
-    async *collect(id, signal) {
-      for await (const { customId, result } of results(id, signal)) {
-        yield { customId, answer: batchAnswer(result['result']) };
-      }
-    },
-    async cancel(id, signal) {
-      await ask(`${batchPath(id)}/cancel`, signal, {});
-    },
-  };
 }
 
+/** The result of comparing a batch with the one that is searched for. */
+type BatchMatch =
+  | { readonly kind: 'same' | 'other' | 'expired'; readonly id: string }
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'missing'; readonly error: Error };
+
 function batchPath(id: string): string {
-  return `${BATCHES}/${encodeURIComponent(id)}`;
+  return `${BATCHES_PATH}/${encodeURIComponent(id)}`;
 }
 
 function batchBody(requests: readonly BatchRequest[]): TypedBody {

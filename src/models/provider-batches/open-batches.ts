@@ -2,59 +2,104 @@ import type { EngineJob } from '../engine.ts';
 import { explainFault } from '../providers/explain-fault.ts';
 import type { ProviderAccess } from '../providers/provider-access.ts';
 import { type RequestEffect, retryWhileBusy } from '../providers/retry-while-busy.ts';
-import { anthropicBatches } from './anthropic-batches.ts';
-import { BatchFault, type BatchProvider } from './batch-provider.ts';
-import { openAiBatches } from './openai-batches.ts';
+import { AnthropicBatches } from './anthropic-batches.ts';
+import {
+  type BatchAnswer,
+  BatchFault,
+  type BatchProvider,
+  type BatchRequest,
+  type BatchSearch,
+  type BatchState,
+  type Upload,
+} from './batch-provider.ts';
+import { OpenAiBatches } from './openai-batches.ts';
 
 /** Returns the batch interface of a provider, which retries and explains faults. */
 export function openBatches(access: ProviderAccess, job: Pick<EngineJob, 'model' | 'sleep'>): BatchProvider {
   const isAnthropic = access.provider.engine === 'anthropic';
-  return retryPatiently(isAnthropic ? anthropicBatches(access) : openAiBatches(access), access, job);
+  return new RetryingBatches(
+    isAnthropic ? new AnthropicBatches(access) : new OpenAiBatches(access),
+    access,
+    job,
+  );
 }
 
 /** Retries while the provider is busy, and after any temporary fault if a retry can't create anything twice. */
-function retryPatiently(
-  batches: BatchProvider,
-  access: ProviderAccess,
-  { model, sleep }: Pick<EngineJob, 'model' | 'sleep'>,
-): BatchProvider {
-  const ask = async <T>(
+class RetryingBatches implements BatchProvider {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly limits: BatchProvider['limits'];
+  readonly #batches: BatchProvider;
+  readonly #access: ProviderAccess;
+  readonly #job: Pick<EngineJob, 'model' | 'sleep'>;
+
+  constructor(batches: BatchProvider, access: ProviderAccess, job: Pick<EngineJob, 'model' | 'sleep'>) {
+    this.name = batches.name;
+    this.endpoint = batches.endpoint;
+    this.limits = batches.limits;
+    this.#batches = batches;
+    this.#access = access;
+    this.#job = job;
+  }
+
+  async create(
+    requests: readonly BatchRequest[],
+    key: string,
+    upload: Upload,
     signal: AbortSignal,
-    effect: RequestEffect,
+  ): Promise<string> {
+    return await this.#retry(signal, () => this.#batches.create(requests, key, upload, signal), 'creates');
+  }
+
+  async find(search: BatchSearch, signal: AbortSignal): ReturnType<BatchProvider['find']> {
+    return await this.#retry(signal, () => this.#batches.find(search, signal));
+  }
+
+  async readState(id: string, signal: AbortSignal): Promise<BatchState> {
+    return await this.#retry(signal, () => this.#batches.readState(id, signal));
+  }
+
+  /** Yields results again that were yielded before a fault. */
+  async *collect(
+    id: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void> {
+    let answers = this.#batches.collect(id, signal);
+    const readNext = async () => {
+      try {
+        return await answers.next();
+      } catch (error) {
+        answers = this.#batches.collect(id, signal);
+        throw error;
+      }
+    };
+    try {
+      for (;;) {
+        const { done, value } = await this.#retry(signal, readNext);
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await answers.return(undefined);
+    }
+  }
+
+  async cancel(id: string, signal: AbortSignal): Promise<void> {
+    await this.#retry(signal, () => this.#batches.cancel(id, signal));
+  }
+
+  async #retry<T>(
+    signal: AbortSignal,
     request: () => Promise<T>,
-  ): Promise<T> => {
+    effect: RequestEffect = 'none',
+  ): Promise<T> {
+    const { model, sleep } = this.#job;
     try {
       return await retryWhileBusy({ sleep, signal }, request, effect);
     } catch (error) {
       signal.throwIfAborted();
-      const { message, status } = await explainFault(error, { model, signal, use: 'batches' }, access);
+      const { message, status } = await explainFault(error, { model, signal, use: 'batches' }, this.#access);
       throw new BatchFault(message, status, error);
     }
-  };
-  return {
-    ...batches,
-    create: (requests, key, upload, signal) =>
-      ask(signal, 'creates', () => batches.create(requests, key, upload, signal)),
-    find: (wanted, signal) => ask(signal, 'none', () => batches.find(wanted, signal)),
-    readState: (id, signal) => ask(signal, 'none', () => batches.readState(id, signal)),
-    cancel: (id, signal) => ask(signal, 'none', () => batches.cancel(id, signal)),
-    /** Yields results again that were yielded before a fault. */
-    async *collect(id, signal) {
-      let answers = batches.collect(id, signal);
-      try {
-        for (;;) {
-          const { done, value } = await ask(signal, 'none', () =>
-            answers.next().catch((error: unknown) => {
-              answers = batches.collect(id, signal);
-              throw error;
-            }),
-          );
-          if (done) return;
-          yield value;
-        }
-      } finally {
-        await answers.return(undefined);
-      }
-    },
-  };
+  }
 }

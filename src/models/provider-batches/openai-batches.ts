@@ -10,78 +10,105 @@ import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
+  type BatchSearch,
   type BatchState,
   listedBatches,
   rethrowExpired,
+  type Upload,
 } from './batch-provider.ts';
 
 /** The metadata field that holds the key of a batch. */
-const BATCH_MARK = 'promptrun';
+const KEY_FIELD = 'promptrun';
 const RESPONSES_PATH = '/v1/responses';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
-/** Returns OpenAI's batches, which are created from an uploaded file of requests. */
-export function openAiBatches(access: ProviderAccess): BatchProvider {
-  const endpoint = access.provider.engine === 'openai-responses' ? RESPONSES_PATH : '/v1/chat/completions';
-  const headers = access.key === undefined ? {} : { authorization: `Bearer ${access.key}` };
-  const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
-    requestJsonObject({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
-  return {
-    name: access.provider.name,
-    endpoint: endpoint,
-    limits: { requests: 50_000, bytes: 195_000_000 },
-    async create(requests, key, upload, signal) {
-      // A batch has one interface, and only Chat Completions takes tools in its form.
-      if (endpoint === RESPONSES_PATH && requests.some(hasMessages)) {
-        throw new ProviderFault('takes no tools of Chat Completions in a batch', {
-          advice: 'leave out --provider-batch',
-        });
+/** OpenAI's batches, which are created from an uploaded file of requests. */
+export class OpenAiBatches implements BatchProvider {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly limits = { requests: 50_000, bytes: 195_000_000 };
+  readonly #access: ProviderAccess;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(access: ProviderAccess) {
+    const { provider, key } = access;
+    this.name = provider.name;
+    this.endpoint = provider.engine === 'openai-responses' ? RESPONSES_PATH : '/v1/chat/completions';
+    this.#access = access;
+    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  }
+
+  async create(
+    requests: readonly BatchRequest[],
+    key: string,
+    upload: Upload,
+    signal: AbortSignal,
+  ): Promise<string> {
+    // A batch has one interface, and only Chat Completions takes tools in its form.
+    if (this.endpoint === RESPONSES_PATH && requests.some(hasMessages)) {
+      throw new ProviderFault('takes no tools of Chat Completions in a batch', {
+        advice: 'leave out --provider-batch',
+      });
+    }
+    if (upload.id === undefined) {
+      upload.id = requiredId(await this.#ask('/files', signal, uploadForm(requests, this.endpoint)));
+      await upload.onUploaded(upload.id);
+    }
+    const batch = {
+      input_file_id: upload.id,
+      endpoint: this.endpoint,
+      completion_window: '24h',
+      metadata: { [KEY_FIELD]: key },
+    };
+    return requiredId(await this.#ask('/batches', signal, batch));
+  }
+
+  async find({ key, file }: BatchSearch, signal: AbortSignal): Promise<{ id: string } | undefined> {
+    for await (const batch of listedBatches(after => this.#page(after, signal))) {
+      // Some providers of this interface keep no metadata.
+      const isOfFile = file !== undefined && textAt(batch, 'input_file_id') === file;
+      if (isOfFile || textAt(batch, 'metadata', KEY_FIELD) === key) return { id: requiredId(batch) };
+    }
+    return undefined;
+  }
+
+  async readState(id: string, signal: AbortSignal): Promise<BatchState> {
+    return batchState(await this.#ask(batchPath(id), signal));
+  }
+
+  async *collect(
+    id: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void> {
+    const batch = await this.#ask(batchPath(id), signal);
+    const outputFile = textAt(batch, 'output_file_id');
+    if (!outputFile && batchState(batch).done > 0) {
+      throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
+    }
+    for (const file of [outputFile, textAt(batch, 'error_file_id')]) {
+      if (!file) continue;
+      const request = { path: contentPath(file), headers: this.#headers };
+      const content = await requestProvider(request, this.#access, signal).catch(rethrowExpired);
+      for await (const { customId, result } of resultsIn(content)) {
+        yield { customId, answer: batchAnswer(result) };
       }
-      if (upload.id === undefined) {
-        upload.id = requiredId(await ask('/files', signal, uploadForm(requests, endpoint)));
-        await upload.onUploaded(upload.id);
-      }
-      const batch = {
-        input_file_id: upload.id,
-        endpoint,
-        completion_window: '24h',
-        metadata: { [BATCH_MARK]: key },
-      };
-      return requiredId(await ask('/batches', signal, batch));
-    },
-    async find({ key, file }, signal) {
-      const page = (after: string) =>
-        ask(`/batches?limit=100${after && `&after=${encodeURIComponent(after)}`}`, signal);
-      for await (const batch of listedBatches(page)) {
-        // Some providers of this interface keep no metadata.
-        const isOurs =
-          textAt(batch, 'metadata', BATCH_MARK) === key ||
-          (file !== undefined && textAt(batch, 'input_file_id') === file);
-        if (isOurs) return { id: requiredId(batch) };
-      }
-      return undefined;
-    },
-    readState: async (id, signal) => batchState(await ask(batchPath(id), signal)),
-    async *collect(id, signal) {
-      const batch = await ask(batchPath(id), signal);
-      const output = textAt(batch, 'output_file_id');
-      if (!output && batchState(batch).done > 0) {
-        throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
-      }
-      for (const file of [output, textAt(batch, 'error_file_id')]) {
-        if (!file) continue;
-        const content = await requestProvider({ path: contentPath(file), headers }, access, signal).catch(
-          rethrowExpired,
-        );
-        for await (const { customId, result } of resultsIn(content)) {
-          yield { customId, answer: batchAnswer(result) };
-        }
-      }
-    },
-    async cancel(id, signal) {
-      await ask(`${batchPath(id)}/cancel`, signal, {});
-    },
-  };
+    }
+  }
+
+  async cancel(id: string, signal: AbortSignal): Promise<void> {
+    await this.#ask(`${batchPath(id)}/cancel`, signal, {});
+  }
+
+  async #ask(path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> {
+    const request = { path, headers: this.#headers, ...(body && { method: 'POST' as const, body }) };
+    return await requestJsonObject(request, this.#access, signal);
+  }
+
+  /** Returns the page of the list after a batch; the first page if `after` is empty. */
+  async #page(after: string, signal: AbortSignal): Promise<UncheckedObject> {
+    const position = after && `&after=${encodeURIComponent(after)}`;
+    return await this.#ask(`/batches?limit=100${position}`, signal);
+  }
 }
 
 function batchPath(id: string): string {

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Provider } from '../../../src/models/model-entry.ts';
-import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
+import { AnthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
 import { listedBatches } from '../../../src/models/provider-batches/batch-provider.ts';
-import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
+import { OpenAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
 import { statusIn } from '../../../src/models/providers/answers/provider-fault.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
 
@@ -21,8 +21,11 @@ async function findFault(
     results,
   );
   const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
-  const batches = { openai: openAiBatches, anthropic: anthropicBatches }[engine];
-  const answers = batches({ provider, key: undefined, env: {} }).collect('b1', AbortSignal.timeout(60_000));
+  const Batches = { openai: OpenAiBatches, anthropic: AnthropicBatches }[engine];
+  const answers = new Batches({ provider, key: undefined, env: {} }).collect(
+    'b1',
+    AbortSignal.timeout(60_000),
+  );
   return statusIn(await answers.next().catch((error: unknown) => error));
 }
 
@@ -91,7 +94,7 @@ describe("Anthropic's batch is found by its results", () => {
       keyVariables: [],
       needsKey: false,
     };
-    return anthropicBatches({ provider, key: undefined, env: {} }).find(
+    return new AnthropicBatches({ provider, key: undefined, env: {} }).find(
       { key, since: Date.parse('2026-06-01T12:00:00Z'), requests: 1 },
       AbortSignal.timeout(60_000),
     );
@@ -130,7 +133,7 @@ it("Anthropic's results are read at the provider's own address, whatever host a 
     keyVariables: [],
     needsKey: false,
   };
-  const batches = anthropicBatches({ provider, key: undefined, env: {} });
+  const batches = new AnthropicBatches({ provider, key: undefined, env: {} });
   const { value } = await batches.collect('b1', AbortSignal.timeout(60_000)).next();
   expect(value).toMatchObject({ customId: 'key-1' });
   expect(double.requests.map(({ path }) => path)).toEqual([
@@ -146,9 +149,9 @@ describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', eng
     const { baseUrl } = double;
     double.reset(...pages);
     const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
-    const batches = { openai: openAiBatches, anthropic: anthropicBatches }[engine];
+    const Batches = { openai: OpenAiBatches, anthropic: AnthropicBatches }[engine];
     const wanted = { key: 'key', requests: 1, file: 'file-1' };
-    return batches({ provider, key: undefined, env: {} }).find(wanted, AbortSignal.timeout(60_000));
+    return new Batches({ provider, key: undefined, env: {} }).find(wanted, AbortSignal.timeout(60_000));
   }
 
   it.each([
@@ -178,7 +181,7 @@ it('a batch is found by its file at a provider that keeps no metadata', async ()
     },
   });
   const provider: Provider = { name: 'it', engine: 'openai', baseUrl, keyVariables: [], needsKey: false };
-  const batches = openAiBatches({ provider, key: undefined, env: {} });
+  const batches = new OpenAiBatches({ provider, key: undefined, env: {} });
   const wanted = { key: 'key', requests: 1, file: 'f1' };
   expect(await batches.find(wanted, AbortSignal.timeout(60_000))).toEqual({ id: 'ours' });
 });
@@ -206,7 +209,7 @@ it('no batch of Responses is created for requests to Chat Completions', async ()
   };
   const parameters = Buffer.from('{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[]}');
   const upload = { id: undefined, onUploaded: () => Promise.resolve() };
-  const created = openAiBatches({ provider, key: undefined, env: {} }).create(
+  const created = new OpenAiBatches({ provider, key: undefined, env: {} }).create(
     [{ customId: '1', parameters }],
     'key',
     upload,

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
 import type { ModelEntry, Provider } from '../../../src/models/model-entry.ts';
-import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
-import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
+import { AnthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
+import { OpenAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
 import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
 import { answerInForm } from '../../support/providers/answers.ts';
 import { readBatchLines } from '../../support/providers/batches.ts';
@@ -95,12 +95,12 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
 });
 
 const BATCHES = [
-  { name: 'openai', model: 'gpt-5.6', create: openAiBatches, type: 'ResponsesBatch' },
-  { name: 'openai-chat', model: 'gpt-5.6', create: openAiBatches, type: 'ChatBatch' },
-  { name: 'anthropic', model: 'claude-haiku-4-5', create: anthropicBatches, type: 'MessagesBatch' },
+  { name: 'openai', model: 'gpt-5.6', Batches: OpenAiBatches, type: 'ResponsesBatch' },
+  { name: 'openai-chat', model: 'gpt-5.6', Batches: OpenAiBatches, type: 'ChatBatch' },
+  { name: 'anthropic', model: 'claude-haiku-4-5', Batches: AnthropicBatches, type: 'MessagesBatch' },
 ] as const;
 
-describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) => {
+describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) => {
   it('is sent as its own client sends it', async () => {
     const { entry, env, origin } = modelAt(provider.baseUrl, name, id);
     const access = { provider: known(entry), key: `key-of-${known(entry).name}`, env };
@@ -121,7 +121,7 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) =
     );
     const upload = { onUploaded: async () => {} };
     expect(
-      await create(access).create(requests, 'key-of-the-batch', upload, AbortSignal.timeout(60_000)),
+      await new Batches(access).create(requests, 'key-of-the-batch', upload, AbortSignal.timeout(60_000)),
     ).toBe('batch_1');
     const parts = provider.requests.map(request => {
       const sentAs = { url: `${origin}${request.path}`, headers: sentHeaders(request) };
