@@ -103,16 +103,24 @@ function creationFields(entry: JournalEntry): UncheckedObject {
   return { digest, journalId, promptVersionId, time, ...(clockOffsetMs !== undefined && { clockOffsetMs }) };
 }
 
+/** A line that can't be read but must not be skipped, because its rows would be paid for twice. */
+export interface DamagedLine {
+  readonly kind: 'damaged';
+  readonly record: 'handover' | 'creation';
+}
+
+const DAMAGED_HANDOVER: DamagedLine = { kind: 'damaged', record: 'handover' };
+const DAMAGED_CREATION: DamagedLine = { kind: 'damaged', record: 'creation' };
+
 /**
- * Converts a line of the journal to its event; `damaged` for a handover that can't be read, because skipping it would pay
- * for its rows twice; undefined if this version doesn't know the line.
+ * Converts a line of the journal to its event; undefined if this version doesn't know the line.
  *
  * @param service the base URL of the batch, which its creations don't repeat
  */
 export function toJournalEvent(
   line: UncheckedObject,
   service: string,
-): JournalEvent | { readonly kind: 'damaged' } | undefined {
+): JournalEvent | DamagedLine | undefined {
   if (line['batch'] === 1) return { kind: 'begun', facts: line };
   if (typeof line['providerBatch'] === 'string') return handoverEvent(line['providerBatch'], line);
   const { id, journalId, mark, candidates } = line;
@@ -126,12 +134,19 @@ export function toJournalEvent(
   return Array.isArray(candidates) ? { kind: 'candidates', job, runIds: candidates.map(String) } : undefined;
 }
 
-function stepEvent(step: JobStep, job: JobName, line: UncheckedObject, service: string): StepEvent {
+function stepEvent(
+  step: JobStep,
+  job: JobName,
+  line: UncheckedObject,
+  service: string,
+): StepEvent | DamagedLine {
+  const entry = step === 'creating' ? entryIn(line, service) : undefined;
+  if (step === 'creating' && entry === undefined) return DAMAGED_CREATION;
   return {
     kind: 'step',
     job,
     step,
-    entry: step === 'creating' ? entryIn(line, service) : undefined,
+    entry,
     runId: asString(line['runId']),
     recovered: line['recovered'] === true,
     error: asString(line['error']),
@@ -140,25 +155,28 @@ function stepEvent(step: JobStep, job: JobName, line: UncheckedObject, service: 
   };
 }
 
-function extraEvent(journalId: string, line: UncheckedObject, service: string): JournalEvent {
+function extraEvent(journalId: string, line: UncheckedObject, service: string): JournalEvent | DamagedLine {
   const { runId, job, declared } = line;
   if (runId !== undefined) return { kind: 'extra end', journalId, runId: asString(runId) ?? null };
   const entry = entryIn(line, service);
+  if (entry === undefined && line['time'] !== undefined) return DAMAGED_CREATION;
   const declarationDigest = asString(declared);
   return { kind: 'extra creation', journalId, job: asString(job), entry, declarationDigest };
 }
 
+/** Reads the creation in a line; undefined if one of its facts is missing. */
 function entryIn(line: UncheckedObject, service: string): JournalEntry | undefined {
   const { journalId, time, promptVersionId, digest, clockOffsetMs } = line;
   if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
     return undefined;
   }
+  if (typeof promptVersionId !== 'string' || typeof digest !== 'string') return undefined;
   return {
     id: journalId,
     time,
     baseUrl: service,
-    promptVersionId: String(promptVersionId),
-    inputsDigest: String(digest),
+    promptVersionId,
+    inputsDigest: digest,
     ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),
   };
 }
@@ -166,14 +184,14 @@ function entryIn(line: UncheckedObject, service: string): JournalEntry | undefin
 function handoverEvent(
   key: string,
   line: UncheckedObject,
-): HandoverEvent | HandoverProgressEvent | { readonly kind: 'damaged' } {
+): HandoverEvent | HandoverProgressEvent | DamagedLine {
   const { time, promptVersionId, interface: providerInterface, rows, file, batch } = line;
   if (rows === undefined) {
     return { kind: 'handover progress', key, file: asString(file), batch: asString(batch) };
   }
   // If a row were skipped, later rows would get each other's answers.
   if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isRow)) {
-    return { kind: 'damaged' };
+    return DAMAGED_HANDOVER;
   }
   return {
     kind: 'handover',
@@ -196,7 +214,7 @@ function markedEvent(id: string, mark: string): ReturnType<typeof toJournalEvent
   const key = OLD_HANDOVER.exec(id)?.groups?.['key'];
   if (key === undefined) return undefined;
   const line = parseJson(mark);
-  return isJsonObject(line) ? handoverEvent(key, line) : { kind: 'damaged' };
+  return isJsonObject(line) ? handoverEvent(key, line) : DAMAGED_HANDOVER;
 }
 
 function asString(value: unknown): string | undefined {

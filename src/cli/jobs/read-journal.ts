@@ -7,6 +7,7 @@ import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts'
 import { usageError } from '../core/errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import {
+  type DamagedLine,
   type HandoverEvent,
   type HandoverProgressEvent,
   type JobStep,
@@ -90,12 +91,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
       continue;
     }
     const event = toJournalEvent(value, String(facts?.['service']));
-    if (event?.kind === 'damaged') {
-      throw usageError(
-        `${file}:${line}: the record of a batch at the provider can't be read`,
-        'Look for the batch at the provider before you run its rows again, because they are paid for.',
-      );
-    }
+    if (event?.kind === 'damaged') refuseDamaged(event, file, line);
     if (event?.kind === 'begun') ({ facts } = event);
     if (facts === undefined) refuseJournal(file, line);
     if (event) applyEvent(content, event);
@@ -110,6 +106,19 @@ function isBeginning(text: string): boolean {
 }
 
 const JOURNAL_BEGINNING = '{"batch":1,';
+
+function refuseDamaged({ record }: DamagedLine, file: string, line: number): never {
+  if (record === 'handover') {
+    throw usageError(
+      `${file}:${line}: the record of a batch at the provider can't be read`,
+      'Look for the batch at the provider before you run its rows again, because they are paid for.',
+    );
+  }
+  throw usageError(
+    `${file}:${line}: the record of a creation can't be read`,
+    'Look for its run with promptrun runs list before you run its row again, because it may be paid for.',
+  );
+}
 
 function refuseJournal(file: string, line: number): never {
   throw usageError(

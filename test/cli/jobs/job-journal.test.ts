@@ -6,6 +6,7 @@ import { fileIn } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const DESCRIPTORS = '/proc/self/fd';
+const TIME = '2026-11-20T10:00:00.000Z';
 
 /** Counts how often this process has a file open. */
 function timesOpen(file: string): number {
@@ -118,6 +119,20 @@ describe('what the journal of a batch says', () => {
     expect([...journal.handovers]).toMatchObject([
       { handover: { key: 'k', promptVersionId: 'v', interface: undefined, rows }, progress: { file: 'f' } },
     ]);
+  });
+
+  it.each([
+    { row: 1, id: 'r1', state: 'creating', journalId: 'c1', promptVersionId: 'v', time: TIME },
+    { row: 1, id: 'r1', state: 'creating', journalId: 'c1', digest: 'd', time: TIME },
+    { row: 1, id: 'r1', state: 'creating', digest: 'd', promptVersionId: 'v', time: TIME },
+    { journalId: 'c1', job: 'r1', promptVersionId: 'v', time: TIME },
+  ])('is refused if a creation lacks one of its facts: %j', async line => {
+    const file = writeJournal([{ batch: 1, service: 'local' }, line]);
+    await expect(BatchJournal.open(fileIn(file))).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${file}:2: the record of a creation can't be read`,
+      hints: [expect.stringContaining('promptrun runs list')],
+    });
   });
 
   it.each([
