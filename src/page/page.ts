@@ -1,4 +1,5 @@
 import { UnauthorizedError } from '../client/errors.ts';
+import { errorMessage } from '../utils/error-utils.ts';
 import { BrowserService } from './browser-service.ts';
 import { el, labelled } from './dom.ts';
 import type { ViewContext } from './view-context.ts';
@@ -50,7 +51,7 @@ function showView(): void {
       if (signal.aborted) return;
       const isRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
       if (isRefused) signOut('The service no longer accepts this key.');
-      else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, shownFault(error)));
+      else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, errorMessage(error)));
     });
   };
   const setTitle = (title: string): void => {
@@ -99,7 +100,7 @@ function showSignIn(message = ''): void {
       service = tried;
       showView();
     } catch (error) {
-      fault.textContent = shownFault(error);
+      fault.textContent = errorMessage(error);
       button.disabled = false;
       key.focus();
     }
@@ -134,10 +135,6 @@ function decodedPart(part: string): string {
   } catch {
     return part;
   }
-}
-
-function shownFault(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 addEventListener('hashchange', showView);

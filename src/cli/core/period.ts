@@ -1,4 +1,4 @@
-import { usageError } from '../core/errors.ts';
+import { usageError } from './errors.ts';
 
 const AGE = /^(\d+)(s|m|h|d|w)$/u;
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;

@@ -16,53 +16,69 @@ export interface QuestionAnswers {
   readonly images: readonly string[];
 }
 
+/** Asks for the inputs that are missing; for any inputs if the prompt doesn't say which it takes. */
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
   suppliedInputs: PlacedInputs,
 ): Promise<{ inputs: PlacedInputs; answers: QuestionAnswers }> {
-  if (!fields.known) {
-    const text = suppliedInputs.text.size + suppliedInputs.images.length > 0 ? [] : await askFreely(ctx);
-    return {
-      inputs: { ...suppliedInputs, text: new Map([...suppliedInputs.text, ...text]) },
-      answers: { text, images: [] },
-    };
+  const suppliedCount = suppliedInputs.text.size + suppliedInputs.images.length;
+  if (!fields.known && suppliedCount > 0) {
+    return { inputs: suppliedInputs, answers: { text: [], images: [] } };
   }
-  const prompter = await ctx.prompter();
-  const text: [string, string][] = [];
-  for (const field of fields.text.filter(({ key }) => !suppliedInputs.text.has(key))) {
-    const { key: message, description, required } = field;
-    const answer = await ASK[questionKind(field)](
-      prompter,
-      field,
-      { message, description, required },
-      ctx.signal,
-    );
-    if (answer !== undefined) text.push([field.key, answer]);
-  }
-  const images = [...suppliedInputs.images];
-  const files: string[] = [];
-  for (const [index, field] of fields.images.entries()) {
-    if (images[index] !== undefined) continue;
-    const file = await askForImage(ctx, field, { at: index, of: fields.images.length });
-    images[index] = await openImage(ctx, file);
-    files.push(field.name === undefined ? file : `${field.name}=${file}`);
-  }
+  const text = fields.known ? await askForTexts(ctx, fields, suppliedInputs) : await askFreely(ctx);
+  const { images, files } = await askForImages(ctx, fields, suppliedInputs);
   return {
     inputs: { text: new Map([...suppliedInputs.text, ...text]), images },
     answers: { text, images: files },
   };
 }
 
+async function askForTexts(
+  ctx: Context,
+  fields: InputFields,
+  suppliedInputs: PlacedInputs,
+): Promise<[key: string, value: string][]> {
+  const prompter = await ctx.prompter();
+  const text: [string, string][] = [];
+  for (const field of fields.text.filter(({ key }) => !suppliedInputs.text.has(key))) {
+    const { key: message, description, required } = field;
+    const ask = ASK[questionKind(field)];
+    const answer = await ask(prompter, field, { message, description, required }, ctx.signal);
+    if (answer !== undefined) text.push([field.key, answer]);
+  }
+  return text;
+}
+
+/** Returns all images in the prompt's order, and those that were asked for as `--image` takes them. */
+async function askForImages(
+  ctx: Context,
+  fields: InputFields,
+  suppliedInputs: PlacedInputs,
+): Promise<{ images: PlacedInputs['images']; files: readonly string[] }> {
+  const images = [...suppliedInputs.images];
+  const files: string[] = [];
+  for (const [index, field] of fields.images.entries()) {
+    if (images[index] !== undefined) continue;
+    const label = fields.images.length === 1 ? 'image' : `image ${index + 1} of ${fields.images.length}`;
+    const file = await askForImage(ctx, field, label);
+    images[index] = await openImage(ctx, file);
+    files.push(field.name === undefined ? file : `${field.name}=${file}`);
+  }
+  return { images, files };
+}
+
+interface InputQuestion {
+  readonly message: string;
+  readonly description: string | undefined;
+  readonly required: boolean;
+}
+
 /** Asks for one input; undefined if an optional one is left out. */
 type Ask = (
   prompter: Prompter,
   field: TextField,
-  question: {
-    readonly message: string;
-    readonly description: string | undefined;
-    readonly required: boolean;
-  },
+  question: InputQuestion,
   signal: AbortSignal,
 ) => Promise<string | undefined>;
 
@@ -74,22 +90,30 @@ function questionKind({ choices, multiple, type }: TextField): QuestionKind {
 }
 
 const ASK: Readonly<Record<QuestionKind, Ask>> = {
-  text: (prompter, { default: standard }, question, signal) =>
-    unlessEmpty(prompter.text({ ...question, default: standard }, signal), standard),
-  object: (prompter, { default: standard }, question, signal) =>
-    unlessEmpty(prompter.text({ ...question, default: standard, check: jsonProblem }, signal), standard),
-  async number(prompter, { type, default: standard = '' }, question, signal) {
-    const isNumber = standard.trim() !== '' && !Number.isNaN(Number(standard));
-    const numeric = { integer: type === 'integer', default: isNumber ? Number(standard) : undefined };
-    const answer = await prompter.number({ ...question, ...numeric }, signal);
+  text: (prompter, { default: defaultText }, question, signal) =>
+    unlessEmpty(prompter.text({ ...question, default: defaultText }, signal), defaultText),
+  object: (prompter, { default: defaultText }, question, signal) =>
+    unlessEmpty(
+      prompter.text({ ...question, default: defaultText, check: jsonProblem }, signal),
+      defaultText,
+    ),
+  async number(prompter, { type, default: defaultText = '' }, question, signal) {
+    const isNumber = defaultText.trim() !== '' && !Number.isNaN(Number(defaultText));
+    const defaultNumber = isNumber ? Number(defaultText) : undefined;
+    const answer = await prompter.number(
+      { ...question, integer: type === 'integer', default: defaultNumber },
+      signal,
+    );
     return answer === undefined ? undefined : String(answer);
   },
-  boolean: async (prompter, { default: standard }, question, signal) =>
-    String(await prompter.confirm({ ...question, default: standard === 'true' }, signal)),
-  async array(prompter, { default: standard = '', items }, question, signal) {
-    const parsed = parseJson(standard);
-    const offered = Array.isArray(parsed) ? parsed.map(item => inputText(item) ?? '') : undefined;
-    const answers = await prompter.list({ ...question, default: offered }, signal);
+  boolean: async (prompter, { default: defaultText }, question, signal) =>
+    String(await prompter.confirm({ ...question, default: defaultText === 'true' }, signal)),
+  async array(prompter, { default: defaultText = '', items }, question, signal) {
+    const defaultList = parseJson(defaultText);
+    const defaultItems = Array.isArray(defaultList)
+      ? defaultList.map(item => inputText(item) ?? '')
+      : undefined;
+    const answers = await prompter.list({ ...question, default: defaultItems }, signal);
     if (answers.length === 0 && !question.required) return undefined;
     // Items of a list of numbers or booleans become JSON values.
     return JSON.stringify(answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))));
@@ -133,8 +157,8 @@ async function unlessEmpty(
 }
 
 function jsonProblem(answer: string): string | undefined {
-  const isRight = answer === '' || isJsonObject(parseJson(answer));
-  return isRight ? undefined : 'This takes a JSON object: {"key": "value"}.';
+  const isValid = answer === '' || isJsonObject(parseJson(answer));
+  return isValid ? undefined : 'This takes a JSON object: {"key": "value"}.';
 }
 
 function namedChoices({ choices = [], labels }: TextField): Choice<string>[] {
@@ -154,10 +178,10 @@ const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$
 async function askForImage(
   ctx: Context,
   { name, description = 'a file or an https URL' }: ImageField,
-  { at, of }: { readonly at: number; readonly of: number },
+  label: string,
 ): Promise<string> {
   const prompter = await ctx.prompter();
-  const message = name ?? (of === 1 ? 'image' : `image ${at + 1} of ${of}`);
+  const message = name ?? label;
   const proposes = (file: string): boolean => IMAGE_NAME.test(file);
   const check = (answer: string): string | Promise<string | undefined> =>
     answer === '-'

@@ -11,7 +11,7 @@ interface Inputs<Value = string> {
 /** The hint of commands that can leave out the check. */
 export const UNCHECKED: readonly string[] = ['To send it anyway, add --no-validate.'];
 
-/** Texts that complete `Give it …` in a hint. */
+/** The flags or fields that take inputs, as texts that complete `Give it …` in a hint. */
 export interface InputWay {
   text(key: string): string;
   image(name: string): string;
@@ -22,16 +22,16 @@ const BY_FLAG: InputWay = { text: key => `with -i ${key}=…`, image: name => `w
 /**
  * Returns the first fault of inputs by the prompt's config; undefined if there is none or the config is unknown.
  *
- * @param unchecked the hint for what can be sent anyway; none for a command without `--no-validate`
+ * @param uncheckedHints how to send it anyway; none for a command without `--no-validate`
  */
 export function inputFault(
   fields: InputFields,
   inputs: Inputs,
-  unchecked: readonly string[] = UNCHECKED,
+  uncheckedHints: readonly string[] = UNCHECKED,
   way: InputWay = BY_FLAG,
 ): CliError | undefined {
   return (
-    suppliedInputFault(fields, inputs, unchecked) ??
+    suppliedInputFault(fields, inputs, uncheckedHints) ??
     (fields.known ? missingInput(fields, inputs, way) : undefined)
   );
 }
@@ -40,12 +40,12 @@ export function inputFault(
 export function suppliedInputFault(
   fields: InputFields,
   inputs: Inputs,
-  unchecked: readonly string[] = UNCHECKED,
+  uncheckedHints: readonly string[] = UNCHECKED,
 ): CliError | undefined {
   if (!fields.known) return undefined;
   return (
-    unknownInput(fields, inputs.text, unchecked) ??
-    wrongChoice(fields, inputs.text, unchecked) ??
+    unknownInput(fields, inputs.text, uncheckedHints) ??
+    wrongChoice(fields, inputs.text, uncheckedHints) ??
     tooManyImages(fields, inputs)
   );
 }
@@ -54,39 +54,39 @@ export function suppliedInputFault(
 export function refuseInputFault(
   fields: InputFields,
   inputs: Inputs,
-  unchecked: readonly string[] = UNCHECKED,
+  uncheckedHints: readonly string[] = UNCHECKED,
   way?: InputWay,
 ): void {
-  const fault = inputFault(fields, inputs, unchecked, way);
+  const fault = inputFault(fields, inputs, uncheckedHints, way);
   if (fault !== undefined) throw fault;
 }
 
 /** Returns the name of an image input for messages. */
-function imageLabel({ name, description }: ImageField, at: number): string {
-  const called = name ?? `image ${at + 1}`;
-  return description === undefined ? called : `${called} (${description})`;
+function imageLabel({ name, description, index }: ImageField & { readonly index: number }): string {
+  const label = name ?? `image ${index + 1}`;
+  return description === undefined ? label : `${label} (${description})`;
 }
 
 function unknownInput(
   fields: InputFields,
   text: ReadonlyMap<string, string>,
-  unchecked: readonly string[],
+  uncheckedHints: readonly string[],
 ): CliError | undefined {
   const keys = fields.text.map(field => field.key);
-  const strange = [...text.keys()].find(key => !keys.includes(key));
-  if (strange === undefined) return undefined;
+  const unknownKey = [...text.keys()].find(key => !keys.includes(key));
+  if (unknownKey === undefined) return undefined;
   const names = [...keys, ...fields.images.flatMap(({ name }) => name ?? [])];
   return usageError(
-    `the prompt has no input ${JSON.stringify(strange)}${didYouMean(strange, names)}`,
+    `the prompt has no input ${JSON.stringify(unknownKey)}${didYouMean(unknownKey, names)}`,
     names.length === 0 ? 'It takes no text inputs.' : `Its inputs: ${names.join(', ')}`,
-    ...unchecked,
+    ...uncheckedHints,
   );
 }
 
 function wrongChoice(
   fields: InputFields,
   text: ReadonlyMap<string, string>,
-  unchecked: readonly string[],
+  uncheckedHints: readonly string[],
 ): CliError | undefined {
   for (const { key, choices, multiple } of fields.text) {
     const value = text.get(key);
@@ -98,7 +98,7 @@ function wrongChoice(
     return usageError(
       `the input ${key} can't be ${JSON.stringify(invalidValue)}${didYouMean(invalidValue, choices)}`,
       `Its choices: ${choices.join(', ')}`,
-      ...unchecked,
+      ...uncheckedHints,
     );
   }
   return undefined;
@@ -110,32 +110,33 @@ export function missingInput(
   { text, images }: Inputs<unknown>,
   way: InputWay = BY_FLAG,
 ): CliError | undefined {
-  const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
-  const pictures = fields.images.flatMap((field, index) =>
-    images[index] === undefined ? [{ field, at: index }] : [],
-  );
-  const names = [...texts.map(({ key }) => key), ...pictures.map(({ field, at }) => imageLabel(field, at))];
-  if (names.length === 0) return undefined;
-  const byName = pictures.flatMap(({ field: { name } }) =>
+  const missingTexts = fields.text.filter(({ key, required }) => required && !text.has(key));
+  const missingImages = fields.images
+    .map((field, index) => ({ ...field, index }))
+    .filter(({ index }) => images[index] === undefined);
+  const labels = [...missingTexts.map(({ key }) => key), ...missingImages.map(imageLabel)];
+  if (labels.length === 0) return undefined;
+  const textHints = missingTexts.map(({ key, description }) => {
+    const hint = `Give it ${way.text(key)}`;
+    return description === undefined ? hint : `${hint}: ${description}`;
+  });
+  const imageHints = missingImages.flatMap(({ name }) =>
     name === undefined ? [] : [`Give it ${way.image(name)}`],
   );
+  const unnamedHint = `The prompt takes ${countText(fields.images.length)}: --image <file>`;
   return usageError(
-    `missing input${names.length === 1 ? '' : 's'}: ${names.join(', ')}`,
-    ...texts.map(({ key, description }) =>
-      [`Give it ${way.text(key)}`, ...(description === undefined ? [] : [description])].join(': '),
-    ),
-    ...byName,
-    ...(pictures.length > byName.length
-      ? [`The prompt takes ${countText(fields.images.length)}: --image <file>`]
-      : []),
+    `missing input${labels.length === 1 ? '' : 's'}: ${labels.join(', ')}`,
+    ...textHints,
+    ...imageHints,
+    ...(missingImages.length > imageHints.length ? [unnamedHint] : []),
   );
 }
 
 function tooManyImages(fields: InputFields, { images }: Inputs): CliError | undefined {
-  const wanted = fields.images.length;
+  const maxImages = fields.images.length;
   // A config without images may only omit them, so the service decides.
-  if (wanted === 0 || images.length <= wanted) return undefined;
-  return usageError(`the prompt takes ${countText(wanted)}, not ${images.length}`);
+  if (maxImages === 0 || images.length <= maxImages) return undefined;
+  return usageError(`the prompt takes ${countText(maxImages)}, not ${images.length}`);
 }
 
 function countText(images: number): string {

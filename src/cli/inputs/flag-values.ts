@@ -60,7 +60,7 @@ export function parseOptions(pairs: readonly string[]): Map<string, string> {
  * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the prompt's model; for
  * others, an option that any model lists is accepted, after one refresh of the cache.
  *
- * @param unchecked the hint for what can be sent anyway; none for a command without `--no-validate`
+ * @param uncheckedHints how to send it anyway; none for a command without `--no-validate`
  * @throws {CliError} USAGE_ERROR that names the accepted options
  */
 export async function checkOptions(
@@ -68,7 +68,7 @@ export async function checkOptions(
   connection: Connection,
   promptVersionId: string,
   options: ReadonlyMap<string, string>,
-  unchecked: readonly string[] = [],
+  uncheckedHints: readonly string[] = [],
 ): Promise<void> {
   const { signal } = ctx;
   if (options.size === 0 || connection.recorder?.mode === 'replay') return;
@@ -77,11 +77,11 @@ export async function checkOptions(
   }
   const wereCached = connection.resources.cached() !== undefined;
   const models = await connection.resources.models({ signal });
-  if (optionError(models, options, unchecked) === undefined) return;
+  if (optionError(models, options, uncheckedHints) === undefined) return;
   const fault = optionError(
     wereCached ? await connection.resources.models({ refresh: true, signal }) : models,
     options,
-    unchecked,
+    uncheckedHints,
   );
   if (fault !== undefined) throw fault;
 }
@@ -90,13 +90,13 @@ export async function checkOptions(
 function optionError(
   models: readonly Model[],
   options: ReadonlyMap<string, string>,
-  unchecked: readonly string[],
+  uncheckedHints: readonly string[],
 ): CliError | undefined {
   const accepted = acceptedOptions(models);
   for (const [key, value] of options) {
     const values = accepted.get(key);
-    if (values === undefined) return unknownOption(key, [...accepted.keys()], unchecked);
-    if (!values.has(value)) return unknownValue(key, { value, values: [...values] }, unchecked);
+    if (values === undefined) return unknownOption(key, [...accepted.keys()], uncheckedHints);
+    if (!values.has(value)) return unknownValue(key, { value, values: [...values] }, uncheckedHints);
   }
   return undefined;
 }
@@ -110,20 +110,20 @@ export function acceptedOptions(models: readonly Model[]): Map<string, Set<strin
   return acceptedValues;
 }
 
-function unknownOption(key: string, keys: readonly string[], unchecked: readonly string[]): CliError {
+function unknownOption(key: string, keys: readonly string[], uncheckedHints: readonly string[]): CliError {
   const accepted = keys.toSorted();
   const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
   const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
-  return optionRefusal(message, [listed, ...unchecked], accepted);
+  return optionRefusal(message, [listed, ...uncheckedHints], accepted);
 }
 
 function unknownValue(
   key: string,
   { value, values }: { readonly value: string; readonly values: readonly string[] },
-  unchecked: readonly string[],
+  uncheckedHints: readonly string[],
 ): CliError {
   const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
-  return optionRefusal(message, [`Accepted values: ${values.join(', ')}`, ...unchecked], values);
+  return optionRefusal(message, [`Accepted values: ${values.join(', ')}`, ...uncheckedHints], values);
 }
 
 // The JSON form of an error has no hints, so the accepted values are its data too.

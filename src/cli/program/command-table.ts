@@ -72,7 +72,7 @@ import { command, type ProgramCommand, type ProgramTable } from './program-comma
 
 const RUNNING_HEADING = 'Run prompts:';
 
-const EXPLORING = 'Explore:';
+const EXPLORING_HEADING = 'Explore:';
 
 /** The commands under the headings of the root's help, in its order. Loads the code of each when it is called. */
 const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
@@ -95,7 +95,7 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     command(RUNS_SAVE, () => import('../commands/runs/print-runs.ts').then(file => file.runsSave)),
     command(RUNS_JOURNAL, () => import('../commands/runs/journal.ts').then(file => file.runsJournal)),
   ],
-  [EXPLORING]: [
+  [EXPLORING_HEADING]: [
     command(PROMPTS, () => import('../commands/prompts/prompts.ts').then(file => file.prompts)),
     command(PROMPTS_LIST, () => import('../commands/prompts/prompts.ts').then(file => file.promptsList)),
     command(PROMPTS_GET, () => import('../commands/prompts/prompts.ts').then(file => file.promptsGet)),
@@ -191,7 +191,7 @@ const COMPLETE = {
 } as const satisfies CommandSpec;
 
 /** The headings whose commands send requests to a service. */
-export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING_HEADING, EXPLORING];
+export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING_HEADING, EXPLORING_HEADING];
 
 /** Every command, and the flags of all of them. */
 export const COMMAND_TABLE: ProgramTable = {

@@ -132,13 +132,16 @@ function declare(command: Command, spec: ProgramCommand, options: TreeOptions): 
 /** Returns the flags of a command, with those that commander assigned to its parent because both declare them. */
 function parsedFlags(command: Command & { unknownOption?: (flag: string) => void }): object {
   const { parent } = command;
+  // The flags of the root are global.
+  if (!parent?.parent) return command.opts();
   const names = command.options.map(option => option.attributeName());
-  const above = Object.entries(parent?.parent ? parent.opts() : {});
-  const typedOptions = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');
-  const [stray] = typedOptions.find(([name]) => !names.includes(name)) ?? [];
-  const flag = parent?.options.find(option => option.attributeName() === stray);
-  if (flag) command.unknownOption?.(flag.long ?? flag.flags);
-  return { ...command.opts(), ...Object.fromEntries(typedOptions) };
+  const typedAbove = Object.entries(parent.opts()).filter(
+    ([name]) => parent.getOptionValueSource(name) === 'cli',
+  );
+  const [foreignName] = typedAbove.find(([name]) => !names.includes(name)) ?? [];
+  const foreignFlag = parent.options.find(option => option.attributeName() === foreignName);
+  if (foreignFlag) command.unknownOption?.(foreignFlag.long ?? foreignFlag.flags);
+  return { ...command.opts(), ...Object.fromEntries(typedAbove) };
 }
 
 function formatHelp({ examples, notes, heading }: CommandSpec, columns: number): string {
@@ -169,20 +172,20 @@ function createOption([flags, description, traits = {}]: FlagSpec): Option {
   const option = new Option(flags, description).makeOptionMandatory(required);
   if (conflicts !== undefined) option.conflicts(conflicts);
   if (choices !== undefined) option.choices(choices);
-  const named = /<(file|dir)\b/u.exec(flags)?.[1];
-  if (named !== undefined) option.argParser(named === 'dir' ? directoryName : fileName);
+  const [, valueName] = /<(file|dir)\b/u.exec(flags) ?? [];
+  if (valueName !== undefined) option.argParser(valueName === 'dir' ? requireDirectoryName : requireFileName);
   if (repeats) option.default([]).argParser(createCollector(option));
   if (traits.default !== undefined) option.default(traits.default);
   return option;
 }
 
-function fileName(value: string): string {
+function requireFileName(value: string): string {
   if (value === '') throw new InvalidArgumentError('Name a file.');
   return value;
 }
 
 // An unset variable in a script must not turn a replay into runs that cost money.
-function directoryName(value: string): string {
+function requireDirectoryName(value: string): string {
   if (value === '') throw new InvalidArgumentError('Name a directory.');
   return value;
 }

@@ -39,21 +39,27 @@ export function withHelpLast(argv: readonly string[]): readonly string[] {
 
 /** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */
 export function globalOptions(command: Command): GlobalOptions {
-  const { timeout, ...flags } = { ...SWITCHES, ...rootCommand(command).opts<Parsed>() };
-  const { models, modelsFrom = models } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
+  const { timeout, ...flags } = { ...SWITCH_DEFAULTS, ...rootCommand(command).opts<ParsedFlags>() };
+  const models = modelsFile(command);
   return {
     ...flags,
-    ...(typeof modelsFrom === 'string' && { models: modelsFrom }),
+    ...(models !== undefined && { models }),
     json: flags.json || flags.query !== undefined,
     debug: flags.debug || flags.debugBody,
     ...(timeout !== undefined && { timeoutMs: parseDuration(timeout, '--timeout') }),
   };
 }
 
-type Parsed = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: string };
+/** Returns the file of `--models`; of `prompts check`, whose `--models` is a switch, that of `--models-from`. */
+function modelsFile(command: Command): string | undefined {
+  const { models, modelsFrom } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
+  return [modelsFrom, models].find(file => typeof file === 'string');
+}
+
+type ParsedFlags = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: string };
 
 /** The defaults of switches; commander itself sets the flags that begin with `--no-`. */
-const SWITCHES = {
+const SWITCH_DEFAULTS = {
   insecureHttp: false,
   allowOutside: false,
   allowPrivate: false,

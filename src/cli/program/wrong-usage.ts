@@ -25,29 +25,39 @@ export function usageLine(command: Command): string {
   return `${commandPath(command)} ${command.usage()}`;
 }
 
-function wrongUsage(command: Command, { code, message }: CommanderError): CliError {
-  const [first = ''] = command.args;
-  const hasExcess = code === EXCESS_ARGUMENTS;
-  const isUnknownVerb = hasExcess && isGroup(command);
-  // The value of an unknown flag may be a secret.
-  const shown = message.replace(/^error: /, '').replace(/^(unknown option '[^=]+)=[^]*/, "$1'");
-  let [what = ''] = shown.split('\n');
-  if (isUnknownVerb) what = `unknown command '${first}'`;
-  else if (hasExcess) what = `too many arguments: ${oneLine(excessArguments(command).join(' '))}`;
-  const word = /'(.*)'/.exec(what)?.[1] ?? '';
-  const candidates = correctNames(isUnknownVerb ? UNKNOWN_COMMAND : code, command);
+function wrongUsage(command: Command, error: CommanderError): CliError {
+  const code = errorKind(command, error);
+  const message = usageMessage(command, code, error.message);
+  const word = /'(.*)'/.exec(message)?.[1] ?? '';
+  const candidates = correctNames(code, command);
   const suggestion = suggestionFor(word, candidates);
-  const isUnknownCommand = code === UNKNOWN_COMMAND && command.parent === null;
+  const promptHint = `If ${shellWord(word)} is a prompt: promptrun run ${shellWord(word)}`;
   return usageError(
-    candidates.includes(word) ? `${word} takes no value` : what.replace(/\.$/, '') + suggestion,
-    ...flagHints(code, command),
+    candidates.includes(word) ? `${word} takes no value` : message + suggestion,
+    ...(code === EXCESS_ARGUMENTS ? excessHints(command) : []),
     ...(code === UNKNOWN_OPTION && suggestion === '' ? inputHints(word, command) : []),
     `Usage: ${usageLine(command)}`,
     `See: ${commandPath(command)} --help`,
-    ...(isUnknownCommand && suggestion === ''
-      ? [`If ${shellWord(word)} is a prompt: promptrun run ${shellWord(word)}`]
-      : []),
+    ...(code === UNKNOWN_COMMAND && command.parent === null && suggestion === '' ? [promptHint] : []),
   );
+}
+
+/** Returns the code of an error; for commander, an unknown subcommand is an argument too many of its parent. */
+function errorKind(command: Command, { code }: CommanderError): string {
+  return code === EXCESS_ARGUMENTS && isGroup(command) ? UNKNOWN_COMMAND : code;
+}
+
+function usageMessage(command: Command, code: string, commanderMessage: string): string {
+  if (code === EXCESS_ARGUMENTS) {
+    return `too many arguments: ${oneLine(excessArguments(command).join(' '))}`;
+  }
+  if (code === UNKNOWN_COMMAND && isGroup(command)) return `unknown command '${command.args[0] ?? ''}'`;
+  const [firstLine = ''] = commanderMessage
+    .replace(/^error: /, '')
+    // The value of an unknown flag may be a secret.
+    .replace(/^(unknown option '[^=]+)=[^]*/, "$1'")
+    .split('\n');
+  return firstLine.replace(/\.$/, '');
 }
 
 /** Returns true if a command has subcommands and takes no arguments itself. */
@@ -55,11 +65,11 @@ function isGroup(command: Command): boolean {
   return command.commands.length > 0 && command.registeredArguments.length === 0;
 }
 
-/** Returns the most similar command or flag; ignores the dashes of a flag. */
+/** Suggests the most similar command or flag; ignores the dashes of a flag. */
 function suggestionFor(word: string, candidates: readonly string[]): string {
-  const bare = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
-  const meant = nearest(word.replace(/^-+/, ''), [...bare.keys()]);
-  return suggest(meant && (bare.get(meant) ?? meant));
+  const byBareName = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
+  const bareName = nearest(word.replace(/^-+/, ''), [...byBareName.keys()]);
+  return suggest(bareName && byBareName.get(bareName));
 }
 
 /** Returns the names that an unknown command or flag may be a typo of. */
@@ -79,39 +89,41 @@ function excessArguments(command: Command): string[] {
   return command.args.slice(command.registeredArguments.length);
 }
 
-/** Returns a hint for inputs, rows and users that were written as arguments: `run hello name=Ada`, `keys create ada`. */
-function flagHints(code: string, command: Command): string[] {
-  if (code !== EXCESS_ARGUMENTS) return [];
-  const extraArguments = excessArguments(command);
-  if (command.options.some(({ long }) => long === '--user')) {
-    return [
-      `Give the user with --user: ${commandPath(command)} --user ${shellWord(extraArguments[0] ?? '')}`,
-    ];
+/** Returns a hint for a user, rows or inputs that were written as arguments: `keys create ada`, `run hello name=Ada`. */
+function excessHints(command: Command): string[] {
+  const extraWords = excessArguments(command);
+  const [firstExtra = ''] = extraWords;
+  if (hasFlag(command, '--user')) {
+    return [`Give the user with --user: ${commandPath(command)} --user ${shellWord(firstExtra)}`];
   }
-  if (command.parent?.parent !== null) return [];
-  if (!command.options.some(({ long }) => long === '--input') || command.name() === 'api') return [];
-  const [firstExtra = ''] = extraArguments;
-  if (firstExtra.startsWith('-')) return [];
+  const isTopLevel = command.parent?.parent === null;
+  if (!isTopLevel || !takesInputs(command) || firstExtra.startsWith('-')) return [];
   const start = `promptrun ${command.name()} ${shellWord(command.args[0] ?? '')}`;
-  if (!firstExtra.includes('=') && command.options.some(({ long }) => long === '--from')) {
-    return [`Give the rows with --from: ${start} --from ${shellWord(firstExtra)}`];
+  if (firstExtra.includes('=')) {
+    const pairs = extraWords.map(word => (word.includes('=') ? word : `<input>=${word}`));
+    return [`Give inputs with -i: ${[start, ...pairs.map(pair => `-i ${shellWord(pair)}`)].join(' ')}`];
   }
-  const inputs = extraArguments.map(
-    word => ` -i ${shellWord(word.includes('=') ? word : `<input>=${word}`)}`,
-  );
   return [
-    firstExtra.includes('=')
-      ? `Give inputs with -i: ${start}${inputs.join('')}`
+    hasFlag(command, '--from')
+      ? `Give the rows with --from: ${start} --from ${shellWord(firstExtra)}`
       : `Give the input with its name: ${start} -i <input>=${shellWord(firstExtra)}`,
   ];
 }
 
 /** Returns a hint for an input that was written as a flag, `run hello --topic tea`, without its value, which may be a secret. */
 function inputHints(flag: string, command: Command): string[] {
-  if (command.name() === 'api' || !command.options.some(({ long }) => long === '--input')) return [];
   const [, name] = /^--([\p{L}\p{N}_-]+)$/u.exec(flag) ?? [];
-  const isHint = name !== undefined && !/key|token|secret|password/iu.test(name);
-  return isHint ? [`If ${name} is an input of the prompt, give it with -i: -i ${name}=<value>`] : [];
+  if (!takesInputs(command) || name === undefined || /key|token|secret|password/iu.test(name)) return [];
+  return [`If ${name} is an input of the prompt, give it with -i: -i ${name}=<value>`];
+}
+
+function hasFlag(command: Command, flag: string): boolean {
+  return command.options.some(({ long }) => long === flag);
+}
+
+/** Returns true if `--input` is an input of a prompt; that of `api` is a file. */
+function takesInputs(command: Command): boolean {
+  return hasFlag(command, '--input') && command.name() !== 'api';
 }
 
 function commandPath(command: Command): string {

@@ -19,6 +19,31 @@ interface StoredItemSources {
   readonly env: Env;
 }
 
+/** A folder that promptrun keeps things in. */
+export interface StoredFolder {
+  readonly name: 'config' | 'state' | 'data' | 'cache';
+  readonly path: string;
+  readonly holds: string;
+}
+
+/** Returns every folder, even if nothing is in it yet. */
+export function storedFolders({ settings, stateDir, dataDir, env }: StoredItemSources): StoredFolder[] {
+  return [
+    { name: 'config', path: settings.directory, holds: 'settings, keys and caches' },
+    {
+      name: 'state',
+      path: stateDir,
+      holds: 'the list of runs started on this machine, and how far tests and comparisons have come',
+    },
+    { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media' },
+    ...placesToUnpack(env).map(
+      (folder): StoredFolder => ({ name: 'cache', path: folder, holds: UNPACKED_PARTS }),
+    ),
+  ];
+}
+
+const UNPACKED_PARTS = 'unpacked parts of the program';
+
 /** Returns every place, even if nothing is in it yet. */
 export function storedItems({ settings, stateDir, dataDir, env }: StoredItemSources): readonly StoredItem[] {
   const { file, credentials, directory } = settings;
@@ -29,6 +54,6 @@ export function storedItems({ settings, stateDir, dataDir, env }: StoredItemSour
     { name: 'prompts', path: path.join(directory, PROMPTS_FILE), holds: 'cache: prompts that were read' },
     { name: 'journal', path: path.join(stateDir, 'journal.jsonl'), holds: 'runs started on this machine' },
     { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media, models.yaml' },
-    { name: 'cache', path: placesToUnpack(env)[0] ?? '', holds: 'unpacked parts of the program' },
+    { name: 'cache', path: placesToUnpack(env)[0] ?? '', holds: UNPACKED_PARTS },
   ];
 }

@@ -16,33 +16,43 @@ export async function withLikelyFile(
   error: unknown,
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
-  const { status, exitCode, data, message, hints } = error;
   const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
   const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
   const promptPath = path.resolve(ctx.cwd, file);
+  const isTyped = source === 'command line';
   if (!isFile(promptPath)) {
-    const meant = source === 'command line' && !message.includes('did you mean') && similarFile(promptPath);
-    if (typeof meant !== 'string') return error;
-    const hint = `Did you mean the file ${oneLine(path.join(path.dirname(file), meant))}?`;
-    return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
+    const isSuggested = error.message.includes('did you mean');
+    const similarName = isTyped && !isSuggested ? findSimilarFile(promptPath) : undefined;
+    if (similarName === undefined) return error;
+    return withSuggestion(error, `the file ${oneLine(path.join(path.dirname(file), similarName))}`);
   }
-  const isCommitted =
-    source === 'command line' &&
-    revision !== undefined &&
-    (await (await import('./git/revision.ts')).isRevision(ctx, promptPath, revision));
-  const hint = `Did you mean ${isCommitted ? `${file}${REVISION_MARK}${revision}` : `the file ${file}`}?`;
-  // The file exists, but the name continues after it.
-  const what = file === name ? `the prompt "${oneLine(target)}" does not exist` : message;
-  return new CliError(what, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
+  const suggestion =
+    isTyped && revision !== undefined && (await isCommitted(ctx, promptPath, revision))
+      ? `${file}${REVISION_MARK}${revision}`
+      : `the file ${file}`;
+  // The name may be that of the file, followed by something other than a revision.
+  const message = file === name ? `the prompt "${oneLine(target)}" does not exist` : error.message;
+  return withSuggestion(error, suggestion, message);
+}
+
+function withSuggestion(error: CliError, suggestion: string, message = error.message): CliError {
+  const { status, exitCode, data, hints } = error;
+  const suggestionHint = `Did you mean ${suggestion}?`;
+  return new CliError(message, { status, exitCode, data, cause: error, hints: [suggestionHint, ...hints] });
+}
+
+async function isCommitted(ctx: Context, file: string, revision: string): Promise<boolean> {
+  const { isRevision } = await import('./git/revision.ts');
+  return isRevision(ctx, file, revision);
 }
 
 /** Returns the name of the prompt file in the same directory whose name is nearest; undefined if none is near. */
-function similarFile(file: string): string | undefined {
+function findSimilarFile(file: string): string | undefined {
   try {
     const names = readdirSync(path.dirname(file)).filter(name => name.endsWith(PROMPT_EXTENSION));
     const stems = names.map(name => path.basename(name, PROMPT_EXTENSION));
-    const meant = nearest(path.basename(file, PROMPT_EXTENSION), stems);
-    return meant && meant + PROMPT_EXTENSION;
+    const nearestStem = nearest(path.basename(file, PROMPT_EXTENSION), stems);
+    return nearestStem && nearestStem + PROMPT_EXTENSION;
   } catch {
     return undefined;
   }

@@ -69,34 +69,43 @@ export async function askOfPrompt<T>(
   }
 }
 
-/** Returns the prompt of a slug with its latest config, or the version of `slug@…`. @throws {CliError} exit 4 if there is none */
+/** A prompt that was found by its slug. */
+interface FoundPrompt extends NamedPrompt {
+  /** The id of the latest version. */
+  readonly latest: string;
+  /** The config of the latest version. */
+  readonly config: unknown;
+  readonly estimatedCredits: unknown;
+}
+
+/** Finds the prompt of a slug, or the version of `slug@…`. @throws {CliError} exit 4 if there is none */
 export async function findByName(
   connection: Connection,
   name: string,
   signal: AbortSignal,
-): Promise<
-  NamedPrompt & { readonly latest: string; readonly config: unknown; readonly estimatedCredits: unknown }
-> {
+): Promise<FoundPrompt> {
   const atIndex = name.lastIndexOf('@');
   const slug = atIndex > 0 ? name.slice(0, atIndex) : name;
   const row = await findSlug(connection, slug, signal);
-  const { promptId, promptVersionId: latestVersionId, configs: config, estimatedCredits } = row;
-  if (atIndex <= 0) return { promptId, latest: latestVersionId, config, estimatedCredits };
-  const versionName = name.slice(atIndex + 1);
+  const { promptId, promptVersionId: latest, configs: config, estimatedCredits } = row;
+  const latestPrompt = { promptId, latest, config, estimatedCredits };
+  if (atIndex <= 0) return latestPrompt;
+  const promptVersionId = await findNamedVersion(connection, { slug, row }, name.slice(atIndex + 1), signal);
+  return { ...latestPrompt, promptVersionId };
+}
+
+/** Returns the id of the version that a label, or the beginning of an id, names. */
+async function findNamedVersion(
+  connection: Connection,
+  { slug, row }: { readonly slug: string; readonly row: PromptSearchRow },
+  versionName: string,
+  signal: AbortSignal,
+): Promise<string> {
   const labels = listAt(row.labels).filter(isLabel);
-  const labelledVersionId = labels.find(({ label }) => label === versionName)?.promptVersionId;
-  if (labelledVersionId !== undefined) {
-    return {
-      promptId,
-      promptVersionId: labelledVersionId,
-      latest: latestVersionId,
-      config,
-      estimatedCredits,
-    };
-  }
+  const labelledVersion = labels.find(({ label }) => label === versionName);
+  if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
   if (labelFault(versionName) === undefined) throw noSuchLabel(connection, slug, versionName, labels);
-  const version = await versionByBeginning(connection, { slug, promptId }, versionName, signal);
-  return { promptId, promptVersionId: version, latest: latestVersionId, config, estimatedCredits };
+  return versionByBeginning(connection, { slug, promptId: row.promptId }, versionName, signal);
 }
 
 /** Returns the search result with exactly this slug. */
@@ -104,7 +113,8 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const words = slug.trim();
   if (words === '' || words.length > MAX_QUERY_LENGTH) throw unknownPromptError(connection, slug, []);
   const { rows } = await connection.client.prompts.search(words, { signal });
-  const candidates = rows.some(row => row.slug === words) ? rows : await videoPrompts(connection, signal);
+  const isFound = rows.some(row => row.slug === words);
+  const candidates = isFound ? rows : await listVideoPrompts(connection, signal);
   const matchingRows = candidates.filter(row => row.slug === words);
   const versions = [...new Set(matchingRows.map(row => row.promptVersionId))];
   const [match] = matchingRows;
@@ -116,12 +126,12 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
   }
   // Prompts of the embedded service need no cache.
-  if (!connection.embedded) noteUse(connection, match);
+  if (!connection.embedded) cacheRow(connection, match);
   return match;
 }
 
 /** Caches the slug and the latest version of a prompt. An empty config says nothing, so a later request may still read it. */
-function noteUse({ prompts }: Connection, row: PromptSearchRow): void {
+function cacheRow({ prompts }: Connection, row: PromptSearchRow): void {
   const { promptVersionId, promptId, title, publishedAt, configs: config, slug, model } = row;
   prompts.noteSlug(promptId, slug);
   if (!isJsonObject(config) || Object.keys(config).length === 0) return;
@@ -132,7 +142,7 @@ function noteUse({ prompts }: Connection, row: PromptSearchRow): void {
 }
 
 /** Lists prompts that make videos, which the search omits; only a local service lists every prompt. */
-async function videoPrompts(
+async function listVideoPrompts(
   { client, embedded }: Connection,
   signal: AbortSignal,
 ): Promise<PromptSearchRow[]> {
@@ -151,7 +161,7 @@ export async function readNamed(
 ): Promise<PromptVersion> {
   const named = await resolvePrompt(ctx, connection, name);
   const prompt = versionId === undefined ? named : { ...named, promptVersionId: versionId };
-  return askOfPrompt(connection, prompt, ctx.signal, of => readPrompt(connection, of, ctx.signal));
+  return askOfPrompt(connection, prompt, ctx.signal, found => readPrompt(connection, found, ctx.signal));
 }
 
 /** Returns the version in a prompt's name, else the latest, and caches it, because versions never change. */

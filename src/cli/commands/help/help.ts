@@ -13,6 +13,29 @@ export interface HelpTerminal {
   readonly env: Env;
 }
 
+/** Prints a topic, a guide, or the help of a command, at any depth. */
+export async function help(
+  words: readonly string[],
+  command: Command,
+  terminal: HelpTerminal,
+): Promise<void> {
+  const print = (text: string): void => command.configureOutput().writeOut?.(text);
+  const topicName = words.length === 1 ? words[0] : undefined;
+  const topic = topicName === undefined ? undefined : await readTopic(topicName, command, terminal);
+  if (topicName !== undefined && !isCommand(command, topicName)) {
+    if (topic === undefined) throw unknownTopic(command, topicName);
+    return print(topic);
+  }
+  // Parsing again forgets the flags of this line.
+  const flags = command.optsWithGlobals<{ pager: boolean }>().pager ? [] : ['--no-pager'];
+  try {
+    await command.parent?.parseAsync([...words, '--help', ...flags], { from: 'user' });
+  } finally {
+    // Commander throws after it has shown help.
+    if (topic !== undefined) print(`\n${topic}`);
+  }
+}
+
 /** Returns the global flags, as `help flags` prints them. */
 function flagsTopic(root: Command): string {
   const rows = [
@@ -41,22 +64,25 @@ export const GUIDES: Readonly<Record<string, string>> = {
   scale: 'scale.md',
 };
 
-/** Reads a topic or a guide; undefined if none has this name. @throws {Error} if its file is missing */
+/** Returns a topic or a guide; undefined if none has this name. @throws {Error} if its file is missing */
 async function readTopic(
   name: string,
   command: Command,
   terminal: HelpTerminal,
 ): Promise<string | undefined> {
+  if (name === 'flags' && command.parent !== null) {
+    return wrapLines(flagsTopic(command.parent), Math.min(terminal.stream.columns ?? 80, 80));
+  }
   const files = new Map(Object.entries({ ...TOPIC_FILES, ...GUIDES }));
   // Links in the guides lead to `tests-and-recordings`, whose short name is `tests`.
   const file = files.get(name) ?? [...files.values()].find(fileName => fileName === `${name}.md`);
   if (file === undefined) return undefined;
   const text = installedText(`docs/${file}`);
-  return file.endsWith('.md') ? forTerminal(text, command, terminal) : linesFor(text, terminal.stream);
+  return file.endsWith('.md') ? formatGuide(text, command, terminal) : fitTopic(text, terminal.stream);
 }
 
 /** Lays out a guide for a terminal, or if colours are forced; programs get the Markdown. */
-async function forTerminal(text: string, command: Command, { stream, env }: HelpTerminal): Promise<string> {
+async function formatGuide(text: string, command: Command, { stream, env }: HelpTerminal): Promise<string> {
   const level = colourLevel(stream, env, {
     isAllowed: command.optsWithGlobals<{ color: boolean }>().color,
   });
@@ -68,54 +94,26 @@ async function forTerminal(text: string, command: Command, { stream, env }: Help
 }
 
 /** Lays out a topic, which is written for 80 columns, for a narrower terminal. */
-function linesFor(text: string, { isTTY, columns = 80 }: Sink): string {
-  return isTTY === true && columns < 80 ? wrapLines(withoutLayout(text), columns) : text;
+function fitTopic(text: string, { isTTY, columns = 80 }: Sink): string {
+  return isTTY === true && columns < 80 ? wrapLines(joinWrappedLines(text), columns) : text;
 }
 
 /** Joins the lines of paragraphs, of lists with commas, and of indented continuations. */
-function withoutLayout(text: string): string {
+function joinWrappedLines(text: string): string {
   const lines: string[] = [];
   for (const line of text.split('\n')) {
     const above = lines.at(-1) ?? '';
     const isTerm = /^ {2}\S+(?:, \S+)*$/u.test(above) && !above.endsWith(',');
-    if (!isContinued(above, line)) lines.push(line);
+    if (!continuesLine(above, line)) lines.push(line);
     else lines[lines.length - 1] = `${above}${isTerm ? '  ' : ' '}${line.trimStart()}`;
   }
   return lines.join('\n');
 }
 
-function isContinued(lineAbove: string, line: string): boolean {
+function continuesLine(lineAbove: string, line: string): boolean {
   if (lineAbove === '' || line === '') return false;
   const isProse = /^\S/u.test(lineAbove) && !lineAbove.endsWith(':') && /^\S/u.test(line);
   return isProse || lineAbove.endsWith(',') || /^ {4}/u.test(line);
-}
-
-/** Prints a topic, a guide, or the help of a command, at any depth. */
-export async function help(
-  words: readonly string[],
-  command: Command,
-  terminal: HelpTerminal,
-): Promise<void> {
-  const [name = ''] = words;
-  const print = (text: string): void => command.configureOutput().writeOut?.(text);
-  const isAlone = words.length === 1;
-  const { columns = 80 } = terminal.stream;
-  if (isAlone && name === 'flags' && command.parent !== null) {
-    return print(wrapLines(flagsTopic(command.parent), Math.min(columns, 80)));
-  }
-  const guide = isAlone ? await readTopic(name, command, terminal) : undefined;
-  if (isAlone && !isCommand(command, name)) {
-    if (guide === undefined) throw unknownTopic(command, name);
-    return print(guide);
-  }
-  // Parsing again forgets the flags of this line.
-  const flags = command.optsWithGlobals<{ pager: boolean }>().pager ? [] : ['--no-pager'];
-  try {
-    await command.parent?.parseAsync([...words, '--help', ...flags], { from: 'user' });
-  } finally {
-    // Commander throws after it has shown help.
-    if (guide !== undefined) print(`\n${guide}`);
-  }
 }
 
 function unknownTopic({ parent }: Command, name: string): Error {

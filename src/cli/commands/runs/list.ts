@@ -14,8 +14,8 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { ageText } from '../../core/durations.ts';
 import { usageError } from '../../core/errors.ts';
 import type { Advise } from '../../core/failure.ts';
+import { parsePeriod } from '../../core/period.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
-import { parsePeriod } from '../../inputs/period.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
@@ -24,6 +24,31 @@ import { type Cell, runStatusCell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 
 export type RunsListFlags = FlagsOf<typeof RUNS_LIST.flags>;
+
+/** Lists your runs, newest first. */
+export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void> {
+  const request = runsListRequest(ctx, flags);
+  const connection = await ctx.connection();
+  const promptVersions =
+    flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
+  const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !ctx.globals.json;
+  const query = {
+    ...request,
+    query: { ...request.query, ...(showsCost && { usage: 'true' as const }) },
+    ...(promptVersions && { promptVersions }),
+  };
+  const pages = runPages(connection.client.runs, query, ctx.signal);
+  const remainingRuns = await presentPages(ctx, pages, {
+    noun: 'runs',
+    ndjson: flags.ndjson,
+    columns: runColumns(ctx),
+    cells: row => plainRunCells(ctx, row),
+    nothing: 'no runs',
+  });
+  if (remainingRuns !== undefined) {
+    ctx.io.note(`more runs: ${remainingRuns.flag} ${shellWord(remainingRuns.cursor, detectShell(ctx.env))}`);
+  }
+}
 
 interface RunsListRequest {
   /** The number of runs; Infinity for all. */
@@ -83,8 +108,9 @@ async function* runPages(
   signal: AbortSignal,
 ): Pages<RunRow, RemainingRuns | undefined> {
   const goesBack = query.endingBefore !== undefined;
+  const flag = goesBack ? '--ending-before' : '--starting-after';
   const isLimited = Number.isFinite(limit) && promptVersions === undefined;
-  const newer = rowBuffer<readonly RunRow[]>('runs', '--ending-before');
+  const newerPages = rowBuffer<readonly RunRow[]>('runs', '--ending-before');
   let remainingLimit = limit;
   let remainingRuns: RemainingRuns | undefined;
   for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
@@ -94,42 +120,16 @@ async function* runPages(
       : matchingRows.slice(0, remainingLimit);
     remainingLimit -= pageRows.length;
     const edge = goesBack ? pageRows[0] : pageRows.at(-1);
-    const flag = goesBack ? '--ending-before' : '--starting-after';
     remainingRuns =
       edge !== undefined && (hasMore || pageRows.length < matchingRows.length)
         ? { flag, cursor: edge.runId }
         : undefined;
-    if (goesBack) newer.add([pageRows]);
+    if (goesBack) newerPages.add([pageRows]);
     else yield pageRows;
     if (remainingLimit === 0) break;
   }
-  if (goesBack) yield newer.rows.toReversed().flat();
+  if (goesBack) yield newerPages.rows.toReversed().flat();
   return remainingRuns;
-}
-
-/** Lists your runs, newest first. */
-export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void> {
-  const request = runsListRequest(ctx, flags);
-  const connection = await ctx.connection();
-  const promptVersions =
-    flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
-  const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !ctx.globals.json;
-  const query = {
-    ...request,
-    query: { ...request.query, ...(showsCost && { usage: 'true' as const }) },
-    ...(promptVersions && { promptVersions }),
-  };
-  const pages = runPages(connection.client.runs, query, ctx.signal);
-  const remainingRuns = await presentPages(ctx, pages, {
-    noun: 'runs',
-    ndjson: flags.ndjson,
-    columns: runColumns(ctx),
-    cells: row => plainRunCells(ctx, row),
-    nothing: 'no runs',
-  });
-  if (remainingRuns !== undefined) {
-    ctx.io.note(`more runs: ${remainingRuns.flag} ${shellWord(remainingRuns.cursor, detectShell(ctx.env))}`);
-  }
 }
 
 /** Returns all versions of a prompt, or the one that the name refers to. @throws {CliError} exit 4 if the prompt doesn't exist */
@@ -147,7 +147,7 @@ async function findVersions(
   });
 }
 
-// Ages omit "ago" on narrow terminals.
+/** Minimum width of a terminal for ages with "ago". */
 const MIN_COLUMNS_FOR_DETAILS = 80;
 
 function runColumns(ctx: Context): ListColumn<RunRow>[] {

@@ -30,8 +30,9 @@ export async function namedRun(
 }
 
 /**
- * Fetches a run.
+ * Waits for the answer to a request about a run.
  *
+ * @param verb the command of `runs` that sends the request, for the hint
  * @throws {CliError} exit 4 for an unknown run; names the command that asks the service where it was started
  */
 export async function askOfRun<T>(

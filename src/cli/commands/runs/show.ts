@@ -117,14 +117,14 @@ function detailRows(facts: ShownRun): string[][] {
 }
 
 /** Maximum length of a shown text, in characters. */
-const MAX_SHOWN_INPUT_LENGTH = 60;
+const MAX_SHOWN_OUTPUT_LENGTH = 60;
 
 function outputSummary({ type, data }: OutputItem): string {
   const text = dataText(data);
   if (type !== 'text') return `${textOrNothing(type)}: ${text}`;
   const characters = Array.from(text.trim());
-  const beginning = characters.slice(0, MAX_SHOWN_INPUT_LENGTH).join('');
-  return characters.length <= MAX_SHOWN_INPUT_LENGTH
+  const beginning = characters.slice(0, MAX_SHOWN_OUTPUT_LENGTH).join('');
+  return characters.length <= MAX_SHOWN_OUTPUT_LENGTH
     ? `text: ${beginning}`
     : `text of ${characters.length} characters: ${beginning}…`;
 }

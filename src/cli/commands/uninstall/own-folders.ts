@@ -1,12 +1,13 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { ResumableKind } from '../../jobs/resume-journal.ts';
+import type { StoredFolder } from '../../settings/stored-items.ts';
 
-/** The names of promptrun's own files and folders in a folder, recursively. */
+/** The names of the files and folders that promptrun writes into a folder, recursively. */
 export interface OwnFolder {
   readonly files: RegExp;
   readonly folders?: Readonly<Record<string, OwnFolder>>;
-  /** Folders with these names are its own, with all content. */
+  /** Folders with these names are its own, with everything in them. */
   readonly whole?: RegExp;
 }
 
@@ -18,11 +19,12 @@ export interface FolderContent {
   readonly others: readonly string[];
 }
 
+/** The name of a file that is still being written. */
 const PART = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
 const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 /** The folder of settings and caches. */
-export const CONFIG_FOLDER: OwnFolder = {
+const CONFIG_FOLDER: OwnFolder = {
   files: new RegExp(String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART})$`, 'u'),
 };
 
@@ -31,7 +33,7 @@ const RESUMABLE: OwnFolder = {
   files: new RegExp(String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART})$`, 'u'),
 };
 
-export const STATE_FOLDER: OwnFolder = {
+const STATE_FOLDER: OwnFolder = {
   files: new RegExp(
     String.raw`^(?:journal(?:-[\w-]+)?\.jsonl(?:\.lock)?|batch-[\w-]+\.jsonl\.journal(?:\.lock)?|${PART})$`,
     'u',
@@ -43,7 +45,7 @@ export const STATE_FOLDER: OwnFolder = {
 };
 
 /** The folder of the local service. */
-export const DATA_FOLDER: OwnFolder = {
+const DATA_FOLDER: OwnFolder = {
   files: new RegExp(String.raw`^(?:promptrun(?:-aside-[\w-]+)?\.db(?:[.-][\w.-]+)?|${PART})$`, 'u'),
   folders: {
     media: { files: new RegExp(String.raw`^(?:${UUID_PATTERN}(?:-\d+)?\.\w+|${PART})$`, 'u') },
@@ -55,9 +57,16 @@ export const DATA_FOLDER: OwnFolder = {
 };
 
 /** The folder that the single executable unpacks into, named by the digest of its content. */
-export const CACHE_FOLDER: OwnFolder = {
+const CACHE_FOLDER: OwnFolder = {
   files: new RegExp(`^${PART}$`, 'u'),
   whole: /^\.?[0-9a-f]{16,128}(?:[.-][\w.-]+)?$/u,
+};
+
+export const OWN_FOLDERS: Readonly<Record<StoredFolder['name'], OwnFolder>> = {
+  config: CONFIG_FOLDER,
+  state: STATE_FOLDER,
+  data: DATA_FOLDER,
+  cache: CACHE_FOLDER,
 };
 
 /** Lists a folder without following links; empty if it is missing or itself a link. */

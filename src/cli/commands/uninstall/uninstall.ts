@@ -2,7 +2,6 @@ import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import path from 'node:path';
 import { installedFile, installedText } from '../../../files/installed/installed-file.ts';
 import { executablePath, isSingleFile } from '../../../files/installed/single-file.ts';
-import { placesToUnpack } from '../../../files/installed/unpacked-file.ts';
 import { homeDirectory } from '../../../files/user-folders.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
@@ -11,17 +10,11 @@ import { counted } from '../../core/counted.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { storedFolders } from '../../settings/stored-items.ts';
 import { detectShell, type Shell, shellWord } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
-import {
-  CACHE_FOLDER,
-  CONFIG_FOLDER,
-  DATA_FOLDER,
-  type FolderContent,
-  listOwnFolder,
-  STATE_FOLDER,
-} from './kept-files.ts';
+import { type FolderContent, listOwnFolder, OWN_FOLDERS } from './own-folders.ts';
 import type { UNINSTALL } from './spec.ts';
 import { removeOwnLines, startupFiles } from './startup-files.ts';
 
@@ -107,28 +100,19 @@ async function removeAll(items: readonly Item[]): Promise<void> {
 }
 
 function removalPlan(ctx: Context): RemovalPlan {
-  const { settings, dataDir, stateDir, env } = ctx;
+  const { env } = ctx;
   const startup = startupFiles(env);
-  const folders = [
-    { folder: settings.directory, own: CONFIG_FOLDER, holds: 'settings, keys and caches' },
-    {
-      folder: stateDir,
-      own: STATE_FOLDER,
-      holds: 'the list of runs started on this machine, and how far tests and comparisons have come',
-    },
-    { folder: dataDir, own: DATA_FOLDER, holds: 'the local service: prompts, runs, media' },
-    ...placesToUnpack(env).map(folder => ({
-      folder,
-      own: CACHE_FOLDER,
-      holds: 'unpacked parts of the program',
-    })),
-  ].map(place => ({ ...place, content: listOwnFolder(place.folder, place.own) }));
+  const folders = storedFolders(ctx).map(({ name, path: folder, holds }) => ({
+    folder,
+    holds,
+    content: listOwnFolder(folder, OWN_FOLDERS[name]),
+  }));
   return {
     items: [
       ...keychainItems(ctx),
       ...startup.filter(({ own }) => own.length > 0).map(lineItem),
       ...fishItems(env),
-      ...folders.flatMap(({ folder, content, holds }) => folderItems(ctx, { folder, content, holds })),
+      ...folders.flatMap(folder => folderItems(ctx, folder)),
     ],
     left: [
       ...folders.flatMap(({ folder, content }) => remainingIn(folder, content)),
@@ -187,30 +171,28 @@ function isFishScript(file: string): boolean {
   return [script, script.replace(' -k', '')].includes(readFileSync(file, 'utf8'));
 }
 
+interface ListedFolder {
+  readonly folder: string;
+  readonly content: FolderContent;
+  readonly holds: string;
+}
+
 /** Returns the items of a folder: its files, then its folders. The folder itself stays if the user named it. */
-function folderItems(
-  { env }: Context,
-  {
-    folder,
-    content,
-    holds,
-  }: { readonly folder: string; readonly content: FolderContent; readonly holds: string },
-): Item[] {
-  const isNamed = [env['PROMPTRUN_CONFIG_DIR'], env['PROMPTRUN_STATE_DIR'], env['PROMPTRUN_DATA_DIR']].some(
-    name => name !== undefined && name !== '' && path.resolve(name) === folder,
-  );
-  const groups = new Map<string, string[]>();
+function folderItems({ env }: Context, { folder, content, holds }: ListedFolder): Item[] {
+  const namedFolders = [env['PROMPTRUN_CONFIG_DIR'], env['PROMPTRUN_STATE_DIR'], env['PROMPTRUN_DATA_DIR']];
+  const isNamed = namedFolders.some(name => name && path.resolve(name) === folder);
+  const filesByEntry = new Map<string, string[]>();
   for (const file of content.own) {
-    const [first = ''] = path.relative(folder, file).split(path.sep);
-    const place = path.join(folder, first);
-    groups.set(place, [...(groups.get(place) ?? []), file]);
+    const [entry = ''] = path.relative(folder, file).split(path.sep);
+    const place = path.join(folder, entry);
+    filesByEntry.set(place, [...(filesByEntry.get(place) ?? []), file]);
   }
   const removeFolders = (): void => {
     for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);
     // On Windows, the program's folders are inside one more folder.
     if (process.platform === 'win32' && !isNamed) removeIfEmpty(path.dirname(folder));
   };
-  const items = [...groups].map(([place, files]) => ({
+  const items = [...filesByEntry].map(([place, files]) => ({
     place,
     holds: files.length === 1 && files[0] === place ? holds : `${holds} (${counted(files.length, 'file')})`,
     remove: () => {

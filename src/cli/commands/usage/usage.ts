@@ -6,7 +6,7 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../core/errors.ts';
-import { type Period, parsePeriod } from '../../inputs/period.ts';
+import { type Period, parsePeriod } from '../../core/period.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
 import type { KnownVersion } from '../../settings/caches/prompt-cache.ts';

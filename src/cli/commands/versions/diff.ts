@@ -6,42 +6,38 @@ import type { Connection, Context } from '../../context.ts';
 import { ageText } from '../../core/durations.ts';
 import { usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
+import type { InputFields } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { unlessNotFound } from '../../targets/not-found.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
-import { askOfPrompt, type NamedPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { askOfPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { versionListedOrOlder } from '../../targets/version-name.ts';
 import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
 
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
 export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
-  if (versions.length > (findPromptFile(ctx, prompt, 'command line') === undefined ? 2 : 1)) {
+  const isFile = findPromptFile(ctx, prompt, 'command line') !== undefined;
+  if (versions.length > (isFile ? 1 : 2)) {
     throw usageError('at most two versions can be compared, and a file counts as one');
   }
   const connection = await connectionFor(ctx, prompt);
-  const named = await resolvePrompt(ctx, connection, prompt);
-  const isFile = findPromptFile(ctx, prompt, 'command line') !== undefined;
-  const { promptId, entries, pair } = await chosenVersions(ctx, connection, named, {
-    name: prompt,
-    versions,
-    isFile,
-  });
+  const { promptId, entries, pair } = await chooseVersions(ctx, connection, { prompt, versions, isFile });
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });
     ctx.io.note(nothingToCompare(entries.length));
     return;
   }
-  const read = await Promise.all(
-    pair.map(promptVersionId => readPrompt(connection, { promptId, promptVersionId }, ctx.signal)),
+  const [one, other] = await Promise.all([
+    readPrompt(connection, { promptId, promptVersionId: pair[0] }, ctx.signal),
+    readPrompt(connection, { promptId, promptVersionId: pair[1] }, ctx.signal),
+  ]);
+  const isInOrder = isFile || compareAges(entries, one, other) <= 0;
+  const [older, newer] = isInOrder ? [one, other] : [other, one];
+  const changes = await versionChanges(
+    { ...older, text: await versionSource(ctx, connection, older) },
+    { ...newer, text: await versionSource(ctx, connection, newer) },
   );
-  const [older, newer] = isFile ? read : read.toSorted((one, other) => compareAges(entries, one, other));
-  if (older === undefined || newer === undefined) throw new Error('two versions were chosen');
-  const [before, after] = [
-    await versionSource(ctx, connection, older),
-    await versionSource(ctx, connection, newer),
-  ];
-  const changes = await versionChanges({ ...older, text: before }, { ...newer, text: after });
   const text = (): string => differencesText(ctx, { older, newer }, changes);
   await present(ctx, { older, newer, changes }, { terminal: text, plain: text, paged: true });
 }
@@ -72,47 +68,43 @@ interface ChosenVersions {
   readonly pair: readonly [string, string] | undefined;
 }
 
-async function chosenVersions(
+async function chooseVersions(
   ctx: Context,
   connection: Connection,
-  prompt: NamedPrompt,
-  {
-    name,
-    versions,
-    isFile,
-  }: { readonly name: string; readonly versions: readonly string[]; readonly isFile: boolean },
+  { prompt, versions, isFile }: { prompt: string; versions: readonly string[]; isFile: boolean },
 ): Promise<ChosenVersions> {
-  let namedPrompt = prompt;
-  const listing = askOfPrompt(connection, prompt, ctx.signal, of => {
-    namedPrompt = of;
-    return connection.client.versions.list(of.promptId, { signal: ctx.signal });
+  const named = await resolvePrompt(ctx, connection, prompt);
+  const listing = askOfPrompt(connection, named, ctx.signal, async ({ promptId, promptVersionId }) => {
+    const list = await connection.client.versions.list(promptId, { signal: ctx.signal });
+    return { ...list, namedId: promptVersionId };
   });
   // A file may have no published version yet.
-  const unpublished = { promptId: prompt.promptId, versions: [] };
-  const { promptId, versions: entries } = isFile
-    ? ((await unlessNotFound(listing)) ?? unpublished)
-    : await listing;
+  const unpublished = { promptId: named.promptId, versions: [], namedId: named.promptVersionId };
+  const {
+    promptId,
+    versions: entries,
+    namedId,
+  } = isFile ? ((await unlessNotFound(listing)) ?? unpublished) : await listing;
+  const listedPrompt = { slug: prompt, promptId, versions: entries };
   const requestedIds: string[] = [];
   for (const version of versions) {
-    const of = { slug: name, promptId, versions: entries };
-    requestedIds.push(await versionListedOrOlder(connection, of, version, ctx.signal));
+    requestedIds.push(await versionListedOrOlder(connection, listedPrompt, version, ctx.signal));
   }
-  const ownVersionId = namedPrompt.promptVersionId;
   const pair =
-    isFile && ownVersionId !== undefined
-      ? pairWithFile(entries, requestedIds, ownVersionId)
-      : publishedPair(entries, requestedIds, ownVersionId);
+    isFile && namedId !== undefined
+      ? pairWithFile(entries, requestedIds, namedId)
+      : publishedPair(entries, requestedIds, namedId);
   return { promptId, entries, pair };
 }
 
 /** Returns the file's version with the requested version, or else with the latest. */
 function pairWithFile(
   entries: readonly PromptVersionEntry[],
-  [asked]: readonly string[],
-  ofFile: string,
+  [requestedId]: readonly string[],
+  fileVersionId: string,
 ): ChosenVersions['pair'] {
-  const older = asked ?? entries[0]?.promptVersionId;
-  return older === undefined ? undefined : [older, ofFile];
+  const older = requestedId ?? entries[0]?.promptVersionId;
+  return older === undefined ? undefined : [older, fileVersionId];
 }
 
 /**
@@ -123,10 +115,11 @@ function publishedPair(
   [first, second]: readonly string[],
   namedId: string | undefined,
 ): ChosenVersions['pair'] {
-  const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
-  const other = namedId === latest ? before : (namedId ?? before);
-  const [one, two] = first === undefined ? [other, latest] : [first, second ?? namedId ?? latest];
-  return one === undefined || two === undefined || one === two ? undefined : [one, two];
+  const [latest, secondLatest] = entries.map(({ promptVersionId }) => promptVersionId);
+  const namedOlderId = namedId === latest ? undefined : namedId;
+  const [one, other] =
+    first === undefined ? [namedOlderId ?? secondLatest, latest] : [first, second ?? namedId ?? latest];
+  return one === undefined || other === undefined || one === other ? undefined : [one, other];
 }
 
 /** Compares by the order of the list, with versions that are not listed first, by their time. */
@@ -135,11 +128,14 @@ function compareAges(
   version: PromptVersion,
   otherVersion: PromptVersion,
 ): number {
-  const [place, otherPlace] = [version, otherVersion].map(({ promptVersionId }) => {
+  const listIndex = ({ promptVersionId }: PromptVersion): number => {
     const index = entries.findIndex(entry => entry.promptVersionId === promptVersionId);
     return index === -1 ? entries.length : index;
-  }) as [number, number];
-  return otherPlace - place || Date.parse(version.publishedAt) - Date.parse(otherVersion.publishedAt);
+  };
+  return (
+    listIndex(otherVersion) - listIndex(version) ||
+    Date.parse(version.publishedAt) - Date.parse(otherVersion.publishedAt)
+  );
 }
 
 function differencesText(
@@ -189,8 +185,8 @@ type Version = PromptVersion & { readonly text: string | undefined };
 /** Returns the changes of the title, each input, other fields of the config, and the prompt's text if it is known. */
 async function versionChanges(older: Version, newer: Version): Promise<VersionChange[]> {
   const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
-  const inputs = (fields: typeof before) => new Map(fields.text.map(({ key, ...field }) => [key, field]));
-  const images = (fields: typeof before) =>
+  const inputs = ({ text }: InputFields) => new Map(text.map(({ key, ...field }) => [key, field]));
+  const images = (fields: InputFields) =>
     new Map(fields.images.map((image, index) => [String(index + 1), image]));
   return [
     ...changedKeys('title', new Map([['', older.title]]), new Map([['', newer.title]])),

@@ -15,7 +15,7 @@ export interface Repository {
 }
 
 /** Maximum size of a `.git` file, which holds one path, in bytes. */
-const MAX_GIT_OUTPUT_BYTES = 64 * 1024;
+const MAX_GIT_FILE_BYTES = 64 * 1024;
 
 /**
  * Finds the repository of a file, which need not exist any more. Refuses what a stranger may have planted on the way,
@@ -88,7 +88,7 @@ function commonDirectory(directory: string): string {
 
 function readSmallFile(file: string): string {
   const stats = statSync(file);
-  if (!stats.isFile() || stats.size > MAX_GIT_OUTPUT_BYTES) {
+  if (!stats.isFile() || stats.size > MAX_GIT_FILE_BYTES) {
     throw danglingError(file);
   }
   return readFileSync(file, 'utf8');

@@ -48,22 +48,21 @@ function globalFiles(env: Env): string[] {
 
 function valuesOfEnvironment(env: Env): string[] {
   const count = Math.min(Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0, 1000);
-  return Array.from({ length: count }, (_, index) => index).flatMap(at =>
-    env[`GIT_CONFIG_KEY_${at}`]?.toLowerCase() === 'safe.directory'
-      ? [env[`GIT_CONFIG_VALUE_${at}`] ?? '']
-      : [],
-  );
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  return numbers
+    .filter(number => env[`GIT_CONFIG_KEY_${number}`]?.toLowerCase() === 'safe.directory')
+    .map(number => env[`GIT_CONFIG_VALUE_${number}`] ?? '');
 }
 
 /** Returns the values of `safe.directory` in a git configuration file, without its includes. */
 function valuesIn(file: string): string[] {
   const values: string[] = [];
-  let isSafe = false;
+  let isInSection = false;
   for (const line of (readIfReadable(file) ?? '').split(/\r?\n/u)) {
     const [, section, rest = line] = /^\s*\[([^\]]*)\](.*)$/u.exec(line) ?? [];
-    if (section !== undefined) isSafe = section.trim().toLowerCase() === 'safe';
+    if (section !== undefined) isInSection = section.trim().toLowerCase() === 'safe';
     const [, value] = /^directory\s*=(.*)$/iu.exec(rest.trim()) ?? [];
-    if (isSafe && value !== undefined) values.push(unquotedSetting(value.trim()));
+    if (isInSection && value !== undefined) values.push(unquotedSetting(value.trim()));
   }
   return values;
 }
