@@ -164,12 +164,20 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(BUILT_IN_MODELS.map((
 
 const SOON_MS = 90 * 24 * 60 * 60_000;
 
-/** Returns the shutdown of a model if it is known and at most 90 days away. */
-export function nearShutdown({ model, shutdownDate: date }: ModelEntry, nowMs: number) {
-  const left = date === undefined ? Number.NaN : Date.parse(date) - nowMs;
-  return date !== undefined && left <= SOON_MS ? { model, date, isPast: left <= 0 } : undefined;
+export interface Shutdown {
+  readonly model: string;
+  /** The day, such as 2026-11-30. */
+  readonly date: string;
+  readonly isPast: boolean;
 }
 
-export function shutdownNote({ model, date, isPast }: NonNullable<ReturnType<typeof nearShutdown>>): string {
+/** Returns the shutdown of a model if it is known and at most 90 days away. */
+export function nearShutdown({ model, shutdownDate: date }: ModelEntry, nowMs: number): Shutdown | undefined {
+  if (date === undefined) return undefined;
+  const leftMs = Date.parse(date) - nowMs;
+  return leftMs <= SOON_MS ? { model, date, isPast: leftMs <= 0 } : undefined;
+}
+
+export function shutdownNote({ model, date, isPast }: Shutdown): string {
   return `the model ${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`;
 }

@@ -1,4 +1,4 @@
-import { proxyFor as proxyIn, readProxyVariables } from '../../net/proxy.ts';
+import { proxyFor, readProxyVariables } from '../../net/proxy.ts';
 import type { Env } from '../../utils/env.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
@@ -8,5 +8,5 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
  * @throws {ProxySettingError} if that proxy can't be used
  */
 export function outgoingProxy(url: URL, env: Env): URL | undefined {
-  return isLoopbackHost(url.hostname) ? undefined : proxyIn(url, readProxyVariables(env));
+  return isLoopbackHost(url.hostname) ? undefined : proxyFor(url, readProxyVariables(env));
 }

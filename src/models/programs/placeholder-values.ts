@@ -37,6 +37,7 @@ export function placeholderValues(
         return model.model;
       case 'input':
         return ownEntry(inputs.texts, placeholder.key) ?? '';
+      case 'env':
       default:
         return env[placeholder.key]?.trim() ?? '';
     }

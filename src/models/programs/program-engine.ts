@@ -18,8 +18,8 @@ export function programEngine(options: ProgramOptions): Engine {
       if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
         return refusedWith(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
       }
-      const asked = { job, declared };
-      const result = declared.isKept ? askKept(asked, kept, options) : runOnce(asked, options);
+      const askedProgram = { job, declared };
+      const result = declared.isKept ? askKept(askedProgram, kept, options) : runOnce(askedProgram, options);
       return maskSecrets(await result, secretsIn(options.env));
     },
     endKept: () => kept.endIdle(),

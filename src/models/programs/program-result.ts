@@ -4,7 +4,7 @@ import { OutputCollector, type ProgramOutput } from '../../processes/program-out
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
 import { type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import { readFailed, readResult } from './read-answer.ts';
+import { readFailure, readResult } from './read-answer.ts';
 
 /** A program that is asked for the answer of a run. */
 export interface AskedProgram {
@@ -24,12 +24,12 @@ export async function programResult(
   if (end === 'answered') return await readReply({ job, declared }, answer);
   // A program that stays answers by its line alone.
   if (end?.code === 0 && !declared.isKept) return await readResult(job, declared, answer);
-  const { reason, ...facts } = await readFailed(job, declared, { answer, complaint });
+  const { reason, ...costFacts } = await readFailure(job, declared, { answer, complaint });
   const failure =
     end === undefined
       ? `took longer than ${timeText(declared.timeoutMs)}${reasonSuffix(complaint)}`
       : `${programEndText(end)}${reasonSuffix(reason)}`;
-  return { ...failedWith(`${model} ${failure}`), ...facts };
+  return { ...failedWith(`${model} ${failure}`), ...costFacts };
 }
 
 /** Maximum number of characters of a reason. */
@@ -37,13 +37,12 @@ const MAX_REASON_LENGTH = 2000;
 
 /** Reads the line of a kept program: `answer`, or `fault` with the reason as a JSON string. */
 async function readReply({ job, declared }: AskedProgram, line: string): Promise<EngineResult> {
-  const [word = ''] = line.split(' ', 1);
-  const rest = line.slice(word.length + 1);
-  if (word === 'answer') return await readResult(job, declared, rest);
-  const reason = parseJson(rest);
-  return failedWith(
-    `${job.model.model} failed${reasonSuffix(typeof reason === 'string' ? reason.slice(0, MAX_REASON_LENGTH) : '')}`,
-  );
+  const [keyword = ''] = line.split(' ', 1);
+  const rest = line.slice(keyword.length + 1);
+  if (keyword === 'answer') return await readResult(job, declared, rest);
+  const value = parseJson(rest);
+  const reason = typeof value === 'string' ? value.slice(0, MAX_REASON_LENGTH) : '';
+  return failedWith(`${job.model.model} failed${reasonSuffix(reason)}`);
 }
 
 function reasonSuffix(reason: string): string {
@@ -51,14 +50,14 @@ function reasonSuffix(reason: string): string {
 }
 
 /** Error codes of an operating system for a command line that is too long. */
-const TOO_LONG: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
+const TOO_LONG_CODES: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
 
 /** Returns the result of a run whose program could not be started. */
 export function notStarted({ job, declared }: AskedProgram, error: unknown): EngineResult {
   const { model } = job.model;
   const code = errorCode(error);
   if (code === 'UNSAFE_ARGUMENT') return refusedWith(`${model}: ${errorMessage(error)}`, 'unfit');
-  if (TOO_LONG.has(code)) {
+  if (TOO_LONG_CODES.has(code)) {
     const advice = 'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
     return refusedWith(`${model}: the prompt is too long for an argument: ${advice}`, 'not-started');
   }

@@ -40,15 +40,15 @@ export async function readResult(
  *
  * @param complaint the beginning of standard error
  */
-export async function readFailed(
+export async function readFailure(
   job: EngineJob,
   fields: AnswerFields,
   { answer, complaint }: { readonly answer: string; readonly complaint: string },
 ): Promise<AnswerCost & { readonly reason: string }> {
   const { usage, dollars, text = '' } = await evaluateAnswerFields(job, fields, answer);
-  const found = fields.output === undefined ? '' : answerBeginning(text);
-  const reason =
-    [complaint.trim(), found].filter(words => words !== '').join('; ') || answerBeginning(answer);
+  const output = fields.output === undefined ? '' : answerBeginning(text);
+  const reasons = [complaint.trim(), output].filter(reason => reason !== '');
+  const reason = reasons.length === 0 ? answerBeginning(answer) : reasons.join('; ');
   return withoutUndefined({ reason, usage, dollars });
 }
 
@@ -64,18 +64,16 @@ async function evaluateAnswerFields(
   const expressions = withoutUndefined({
     output,
     cost,
-    input: tokens?.input,
-    tokensOut: tokens?.output,
-    cached: tokens?.cached,
+    inputTokens: tokens?.input,
+    outputTokens: tokens?.output,
+    cachedTokens: tokens?.cached,
   });
   if (Object.keys(expressions).length === 0) return { text: answer };
-  const selectedFields = await selectFields(job, answer, expressions);
-  if ('fault' in selectedFields) {
-    return output === undefined
-      ? { text: answer }
-      : { fault: unreadableAnswer(selectedFields.fault, answer) };
+  const selected = await selectFields(job, answer, expressions);
+  if ('fault' in selected) {
+    return output === undefined ? { text: answer } : { fault: unreadableAnswer(selected.fault, answer) };
   }
-  const { found } = selectedFields;
+  const { found } = selected;
   const facts = { ...usageFromCounts(found), ...readDollars(found['cost']) };
   if (output === undefined) return { text: answer, ...facts };
   const value = found['output'] ?? null;
@@ -104,12 +102,13 @@ function answerBeginning(text: string): string {
   return shortened(text.trim(), MAX_SHOWN_OUTPUT);
 }
 
-function usageFromCounts({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): {
+function usageFromCounts({ inputTokens, outputTokens, cachedTokens }: Readonly<Record<string, JsonValue>>): {
   usage?: ProviderUsage;
 } {
-  const [read, written] = [asAmount(input), asAmount(tokensOut)];
-  if (read === undefined || written === undefined) return {};
-  return { usage: { input: read, output: written, cached: Math.min(asAmount(cached) ?? 0, read) } };
+  const input = asAmount(inputTokens);
+  const output = asAmount(outputTokens);
+  if (input === undefined || output === undefined) return {};
+  return { usage: { input, output, cached: Math.min(asAmount(cachedTokens) ?? 0, input) } };
 }
 
 function readDollars(cost: JsonValue | undefined): { dollars?: number } {

@@ -11,7 +11,7 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 /** The variable with the path of the run's file. Child processes inherit it, so that they can be found by it. */
 export const RUN_VARIABLE = 'PROMPTRUN_RUN';
 
-const PREFIX = 'promptrun-run-';
+const FOLDER_PREFIX = 'promptrun-run-';
 const RUN_FILE = 'run.json';
 
 /** The files of a program while it runs. */
@@ -21,7 +21,7 @@ export interface RunFolder {
   /** The folder for its pictures, also its working directory if its entry says so. */
   readonly folder: string;
   /** Replaces the facts in the file by those of another run. */
-  describe(about: object): Promise<void>;
+  describe(facts: object): Promise<void>;
   /** Records the started process, so that a later one can end what it leaves running. */
   recordStart(program: TreeRoot): Promise<void>;
   remove(): Promise<void>;
@@ -31,10 +31,11 @@ export interface RunFolder {
  * Creates the folder of a run. If this process is killed, a later one finds and removes it.
  *
  * @param records the folder that records running programs
+ * @param facts the facts about the run that its program may read
  */
-export async function makeRunFolder(records: string, about: object): Promise<RunFolder> {
+export async function makeRunFolder(records: string, facts: object): Promise<RunFolder> {
   const id = randomUUID();
-  const root = path.join(tmpdir(), `${PREFIX}${id}`);
+  const root = path.join(tmpdir(), `${FOLDER_PREFIX}${id}`);
   const name = `${id}.json`;
   // The record comes first, so that no folder is left of a process that is killed here.
   const release = await writeRecord(records, name, root);
@@ -45,10 +46,10 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
   };
   try {
     const [file, folder] = [path.join(root, RUN_FILE), path.join(root, 'folder')];
-    const describe = (facts: object): Promise<void> =>
-      writeFile(file, JSON.stringify(facts), { mode: 0o600 });
+    const describe = (currentFacts: object): Promise<void> =>
+      writeFile(file, JSON.stringify(currentFacts), { mode: 0o600 });
     await mkdir(root, { mode: 0o700 });
-    await describe(about);
+    await describe(facts);
     await mkdir(folder, { mode: 0o700 });
     // Appended, because a kill in the middle of a rewrite would lose the folder.
     const recordStart = async (program: TreeRoot): Promise<void> =>
@@ -80,20 +81,20 @@ export async function endRecordedPrograms(
 ): Promise<void> {
   const names = await readdir(records).catch(() => []);
   // A process that was killed before it wrote its record left only the lock.
-  const recorded = new Set(names.map(name => name.replace(/\.json\.lock$/u, '.json')));
-  for (const name of [...recorded].filter(name => name.endsWith('.json'))) {
+  const recordNames = new Set(names.map(name => name.replace(/\.json\.lock$/u, '.json')));
+  for (const name of [...recordNames].filter(name => name.endsWith('.json'))) {
     const killedTime = lastAlive({ folder: records, name });
     const release = lockFile({ folder: records, name });
     if (release === undefined) continue;
     try {
-      await endOrphaned(path.join(records, name), killedTime, env);
+      await endRecordedProgram(path.join(records, name), killedTime, env);
     } finally {
       release();
     }
   }
 }
 
-async function endOrphaned(
+async function endRecordedProgram(
   file: string,
   killedTime: number,
   env: Readonly<Record<string, string | undefined>>,
@@ -101,7 +102,7 @@ async function endOrphaned(
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map(line => parseJson(line));
   const record = Object.assign({}, ...lines.filter(isJsonObject)) as JsonObject;
   const [root, pid, began] = ['root', 'pid', 'began'].map(key => ownValue(record, key));
-  if (typeof root === 'string' && path.basename(root).startsWith(PREFIX)) {
+  if (typeof root === 'string' && path.basename(root).startsWith(FOLDER_PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
     const isKnown = typeof pid === 'number' && typeof began === 'number';
     await endOrphanedTree({ mark, root: isKnown ? { pid, began } : undefined, killed: killedTime }, env);

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { JsonValue } from '../../files/formats/json.ts';
 import type { StartedProgram } from '../../processes/kept-programs.ts';
 import { ProcessTree } from '../../processes/process-tree.ts';
 import { environmentWithoutKeys } from '../../processes/program-environment.ts';
 import type { ProgramStart } from '../../processes/program-line.ts';
 import { OutputCollector } from '../../processes/program-output.ts';
-import type { DeclaredProgram } from '../declared-model.ts';
+import type { DeclaredProgram, ProgramPlaceholder } from '../declared-model.ts';
 import type { EngineJob } from '../engine.ts';
 import { programRecords } from './orphaned-programs.ts';
 import { placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
@@ -63,12 +64,12 @@ function programStart(
   { traceparent }: EngineJob,
   { env, directory }: ProgramOptions,
 ): ProgramStart {
-  const { argv, filled } = filledWords(declared, values);
-  const [typed, ...args] = argv;
+  const { argv, filled } = fillWords(declared, values);
+  const [program, ...args] = argv;
   // A relative path is relative to the working directory, even if the program starts elsewhere.
-  const isPath = /[\\/]/u.test(typed) && declared.isTemporary;
+  const isPath = /[\\/]/u.test(program) && declared.isTemporary;
   return {
-    argv: [isPath ? path.resolve(directory, typed) : typed, ...args],
+    argv: [isPath ? path.resolve(directory, program) : program, ...args],
     filled,
     directory: declared.isTemporary ? folder.folder : directory,
     env: {
@@ -92,7 +93,7 @@ async function writePictures(job: EngineJob, folder: string): Promise<string[]> 
 }
 
 /** Fills in the words of a program: each value stays within its word, and one with `${images}` is repeated per picture. */
-function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramStart, 'argv' | 'filled'> {
+function fillWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramStart, 'argv' | 'filled'> {
   const words: string[] = [];
   const filledIndexes = new Set<number>();
   for (const word of argv) {
@@ -102,9 +103,9 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
       if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
         filledIndexes.add(words.length);
       }
-      words.push(
-        fillText(word, placeholder => (placeholder.name === 'images' ? picture : values.inText(placeholder))),
-      );
+      const toValue = (placeholder: ProgramPlaceholder): JsonValue =>
+        placeholder.name === 'images' ? picture : values.inText(placeholder);
+      words.push(fillText(word, toValue));
     }
   }
   const [program = '', ...args] = words;

@@ -43,7 +43,7 @@ export async function listModels(provider: Provider, env: Env, signal: AbortSign
   const fault = accessFault(provider, env);
   if (fault) throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
   const url = listUrl(provider);
-  const limit = AbortSignal.timeout(ENDPOINT_TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(ENDPOINT_TIMEOUT_MS);
   try {
     const answer = await openDecoded({
       url,
@@ -53,15 +53,15 @@ export async function listModels(provider: Provider, env: Env, signal: AbortSign
         ...authorization(provider, env),
         ...provider.headers,
       },
-      signal: AbortSignal.any([signal, limit]),
+      signal: AbortSignal.any([signal, timeout]),
       proxy: outgoingProxy(url, env),
     });
     if (answer.status !== 200) answer.discard();
     checkStatus(answer.status, answer.headers.location, provider);
-    return offerIn((await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES)).toString('utf8'), provider);
+    return parseModelList((await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES)).toString('utf8'), provider);
   } catch (error) {
     signal.throwIfAborted();
-    throw limit.aborted ? new Error('no answer in 10 s', { cause: error }) : error;
+    throw timeout.aborted ? new Error('no answer in 10 s', { cause: error }) : error;
   }
 }
 
@@ -113,16 +113,16 @@ export function addressWithEnding({ addressName = 'its baseUrl', engine }: Provi
 
 const WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set(['anthropic', 'bedrock', 'vertexai']);
 
-function offerIn(text: string, provider: Provider): EndpointModels {
-  const items = itemsIn(text, provider);
-  const offers = items.filter(answersPrompts).flatMap(offered);
+function parseModelList(text: string, provider: Provider): EndpointModels {
+  const items = parseItems(text, provider);
+  const offers = items.filter(answersPrompts).flatMap(item => parseItem(item) ?? []);
   // An endpoint that gathers the lists of others may list a model twice.
   const models = [...new Map(offers.map(model => [model.id, model])).values()];
   return { models, others: items.length - offers.length };
 }
 
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
-function itemsIn(text: string, provider: Provider): Record<string, unknown>[] {
+function parseItems(text: string, provider: Provider): Record<string, unknown>[] {
   const value = parseJson(text);
   const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
   if (list === undefined) {
@@ -143,25 +143,26 @@ function answersPrompts(item: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes('generateContent') || methods.includes('predict');
 }
 
-function offered(item: Record<string, unknown>): OfferedModel[] {
+/** Returns the model of an item; undefined if it can't be used. */
+function parseItem(item: Record<string, unknown>): OfferedModel | undefined {
   const nameValue = item['id'] ?? item['name'];
   // Refuses names that are unsafe to write to files and terminals.
-  if (typeof nameValue !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(nameValue)) return [];
+  if (typeof nameValue !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(nameValue)) return undefined;
   // Google lists names as resource paths, and takes them without the prefix.
   const id = nameValue.replace(/^models\//, '');
   const modality = readModality(id, item);
-  if (modality === undefined) return [];
+  if (modality === undefined) return undefined;
   const price = readListedPrice(item);
-  return [withoutUndefined({ id, modality, price, shutdownDate: readShutdownDate(item) })];
+  return withoutUndefined({ id, modality, price, shutdownDate: readShutdownDate(item) });
 }
 
 /** Returns the modality of a model: as listed, else guessed from its name. */
 function readModality(id: string, item: object): OfferedModel['modality'] | undefined {
-  const makes = valueAt(item, 'architecture', 'output_modalities');
-  if (!Array.isArray(makes)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
-  if (!makes.includes('image')) return makes.includes('text') ? 'text' : undefined;
+  const modalities = valueAt(item, 'architecture', 'output_modalities');
+  if (!Array.isArray(modalities)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
+  if (!modalities.includes('image')) return modalities.includes('text') ? 'text' : undefined;
   // Models that chat and models that draw both list text and pictures.
-  return makes.includes('text') ? guessedModality(id) : 'image';
+  return modalities.includes('text') ? guessedModality(id) : 'image';
 }
 
 /** Returns the listed price. OpenRouter lists dollars per token, as text; a negative price means a variable one. */
@@ -170,13 +171,13 @@ function readListedPrice(item: object): Price | undefined {
     const price = Number.parseFloat(String(valueAt(item, 'pricing', key)));
     return price >= 0 && Number.isFinite(price) ? price : undefined;
   };
-  const aMillion = (key: string): number | undefined => {
+  const perMillion = (key: string): number | undefined => {
     const price = dollars(key);
     return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
   };
-  const [input, output] = [aMillion('prompt'), aMillion('completion')];
+  const [input, output] = [perMillion('prompt'), perMillion('completion')];
   if (input === undefined || output === undefined) return undefined;
-  const cachedInput = aMillion('input_cache_read');
+  const cachedInput = perMillion('input_cache_read');
   return withoutUndefined({ input, output, cachedInput, image: dollars('image_output') || undefined });
 }
 

@@ -4,15 +4,17 @@ import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { Provider } from '../model-entry.ts';
 import { type Advice, ProviderFault } from './answers/provider-fault.ts';
 
-const CLOSED = 'try again later';
+/** Codes of a connection that the other side closed, perhaps after the request was sent. */
+const CLOSED_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'UND_ERR_SOCKET']);
 
+/** Advice by error code. */
 const ADVICE: Readonly<Record<string, Advice>> = {
   ECONNREFUSED: address => `is its server running, and is ${address} right?`,
   ENOTFOUND: address => `the host does not exist: check ${address}`,
   EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
-  ECONNRESET: CLOSED,
+  ECONNRESET: 'try again later',
   EMFILE: 'lower --concurrency, or raise the limit of open files, as `ulimit -n 1024` does',
-  UND_ERR_SOCKET: CLOSED,
+  UND_ERR_SOCKET: 'try again later',
   UND_ERR_CONNECT_TIMEOUT: address => `the connection timed out: check the network and ${address}`,
   ERR_TLS_CERT_ALTNAME_INVALID: address => `its certificate is for another host: check ${address}`,
   SELF_SIGNED_CERT_IN_CHAIN:
@@ -23,6 +25,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   EPROTO: address => `does it speak https? Check ${address}`,
 };
 
+/** Returns the fault of a request that failed without a response. */
 export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
   const error = innermostCause(thrown);
   if (error instanceof ProxyFault) {
@@ -54,7 +57,7 @@ export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider
 
 /** Returns true if the fault came before the request: at the lookup of the host, the connection or the certificate. */
 function wasNotSent(error: unknown, code: string | undefined): boolean {
-  if (code !== undefined && code in ADVICE) return ADVICE[code] !== CLOSED;
+  if (code !== undefined && code in ADVICE) return !CLOSED_CODES.has(code);
   const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
   return syscall === 'connect' || syscall === 'getaddrinfo' || isAboutCertificate(error);
 }

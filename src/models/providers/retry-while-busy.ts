@@ -6,8 +6,6 @@ import { providerFaultIn } from './answers/provider-fault.ts';
  * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says that it is overloaded
  * and did nothing. Gives up if it asks for more than 60 s, or the quota is used up. After any other fault the answer may
  * have been paid for, so the request is not repeated.
- *
- * @param effect `none` if the request creates nothing; then network faults and server errors are retried too
  */
 export async function retryWhileBusy<T>(
   { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
@@ -28,13 +26,17 @@ export async function retryWhileBusy<T>(
   }
 }
 
-/** The effect of a request that a repetition would have twice. */
-export type RequestEffect = 'creates' | 'none';
+/**
+ * The effect of a request that a repetition would have twice: `creates` an answer or a batch; `none`, so that network
+ * faults and server errors are retried too; or `unknown`, so that only a 429 is retried.
+ */
+export type RequestEffect = 'creates' | 'none' | 'unknown';
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {
   const fault = providerFaultIn(error);
   const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.details ?? {};
-  const isBusy = status === 429 || status === 529 || isOverloaded === true;
-  const isPassing = isBusy || (effect === 'none' && status >= 500);
-  return isPassing && quotaUsedUp !== true;
+  if (quotaUsedUp) return false;
+  if (status === 429) return true;
+  if (effect === 'none' && status >= 500) return true;
+  return effect !== 'unknown' && (status === 529 || isOverloaded === true);
 }

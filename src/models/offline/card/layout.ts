@@ -21,7 +21,9 @@ export interface Box {
 
 const CARD_FONT_SIZES = [38, 34, 31, 28, 25, 22, 20, 18, 16];
 const MIN_SIZE = 16;
-const HEADING = 1.5;
+/** The size of a heading, as a factor of the text's. */
+const HEADING_SCALE = 1.5;
+/** The height of a line, as a factor of the text's size. */
 const LEADING = 1.4;
 /** The height of a blank line, as a share of a line's. */
 const CARD_LINE_GAP = 0.55;
@@ -42,8 +44,8 @@ export function layOut(text: string, box: Box): CardText {
     .trim()
     .split('\n');
   for (const size of CARD_FONT_SIZES) {
-    const laid = layOutAt(paragraphs, size, box.width);
-    if (laid.height <= box.height && isWhole) return laid;
+    const cardText = layOutAt(paragraphs, size, box.width);
+    if (cardText.height <= box.height && isWhole) return cardText;
   }
   return cutToBox(layOutAt(paragraphs, MIN_SIZE, box.width), box);
 }
@@ -67,7 +69,7 @@ function layOutAt(paragraphs: readonly string[], body: number, width: number): C
 /** Returns the size of a heading: larger than the text, and on one line if possible. */
 function headingSize(text: string, body: number, width: number): number {
   const onOneLine = width / (Math.max(stringWidth(text), 1) * ADVANCE);
-  return onOneLine < body ? body * HEADING : Math.min(body * HEADING, onOneLine);
+  return onOneLine < body ? body * HEADING_SCALE : Math.min(body * HEADING_SCALE, onOneLine);
 }
 
 function columnsIn(width: number, size: number): number {
@@ -78,9 +80,8 @@ function cutToBox({ lines }: CardText, box: Box): CardText {
   const fittingLines = lines.filter(({ baseline, size }) => baseline + size * (LEADING - 1) <= box.height);
   const lastLine = fittingLines.at(-1);
   if (!lastLine) return { lines: [], height: 0 };
-  const [text = ''] = wrapAnsi(lastLine.text, columnsIn(box.width, lastLine.size) - 1, { hard: true }).split(
-    '\n',
-  );
+  const columns = columnsIn(box.width, lastLine.size) - 1;
+  const [text = ''] = wrapAnsi(lastLine.text, columns, { hard: true }).split('\n');
   return {
     lines: [...fittingLines.slice(0, -1), { ...lastLine, text: `${text}…` }],
     height: lastLine.baseline + lastLine.size * (LEADING - 1),

@@ -29,14 +29,13 @@ export async function buildChat(
 ): Promise<BuiltRequest & { lacksFormat: boolean }> {
   const { api, modelId, sortedOptions } = chat;
   const { model } = job;
-  const capturedRequest = await captureChat(job, access, chat);
-  const { request, warnings } = capturedRequest;
+  const { request, warnings, hasEffort } = await captureChat(job, access, chat);
   const clientBody = jsonBody(request);
   const { notes, leftOut } = clientNotes(warnings, model, sortedOptions);
-  const asFields = api.configField === undefined ? snakeCased : geminiFields;
-  const body = mergeFields({ ...api.defaultFields, ...clientBody }, asFields(chatFields(chat)));
+  const toFields = api.configField === undefined ? snakeCased : geminiFields;
+  const body = mergeFields({ ...api.defaultFields, ...clientBody }, toFields(chatFields(chat)));
   const omittedSettings = [
-    ...(!capturedRequest.hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
+    ...(!hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
     ...(sortedOptions.standard.has('n') && api.countField === undefined ? ['n'] : []),
     ...droppedKeywords(job.json?.schema, clientBody).map(keyword => `the schema's ${keyword}`),
   ];
@@ -46,7 +45,11 @@ export async function buildChat(
     hasJsonTool: clientBody['tools'] !== undefined || clientBody['toolConfig'] !== undefined,
     keepsCalls: hasOwnTools(sortedOptions),
     refusableOptions: new Set([...sortedOptions.standard.keys()].filter(key => !leftOut.has(key))),
-    warnings: [...sortedOptions.warnings, ...notes, ...omittedSettings.map(what => leftOutNote(model, what))],
+    warnings: [
+      ...sortedOptions.warnings,
+      ...notes,
+      ...omittedSettings.map(setting => leftOutNote(model, setting)),
+    ],
     lacksFormat: warnings.some(isLackOfFormat),
   };
 }
@@ -65,29 +68,33 @@ async function captureChat(
     strict: json.strict,
     isReasoning: target && isReasoningModel(target),
   };
-  const call = chatCall(job, chat);
-  const count = sortedOptions.standard.get('n');
-  const isWhole = (typeof count === 'number' && count > 1) || hasOwnTools(sortedOptions);
-  const streams = job.onText !== undefined && !isWhole;
-  const answer = streams ? '' : JSON.stringify(api.answerFormat(modelId).empty);
-  return await captureWithEffort(api, extras, options =>
-    captureRequest(access, answer, async settings => {
+  const isStreamed = job.onText !== undefined && canStream(sortedOptions);
+  const dummyAnswer = isStreamed ? '' : JSON.stringify(api.answerFormat(modelId).empty);
+  return await captureWithEffort(api, extras, clientOptions =>
+    captureRequest(access, dummyAnswer, async settings => {
       const client = await api.languageModel(settings, modelId);
-      const whole = { ...call, ...options };
-      return streams ? await streamWarnings(client, whole) : (await client.doGenerate(whole)).warnings;
+      const call = { ...chatCall(job, chat), ...clientOptions };
+      return isStreamed ? await streamWarnings(client, call) : (await client.doGenerate(call)).warnings;
     }),
   );
 }
 
+/** Returns true for an answer that can be shown piece by piece: one text, without tool calls. */
+function canStream(options: SortedOptions): boolean {
+  const count = options.standard.get('n');
+  return !(typeof count === 'number' && count > 1) && !hasOwnTools(options);
+}
+
 /** Returns the arguments of the client for a prompt with its options. */
 function chatCall({ prompt }: PromptJob, { api, sortedOptions, json }: Chat): LanguageModelV4CallOptions {
+  const { instruction, responseFormat } = json;
   const { topK, ...options } = callOptions(sortedOptions);
   return {
     ...options,
     ...(api.topKField === undefined && topK !== undefined && { topK }),
-    prompt: clientMessages(prompt.messages, { instruction: json.instruction, systemFirst: api.systemFirst }),
+    prompt: clientMessages(prompt.messages, { instruction, systemFirst: api.systemFirst }),
     headers: { 'user-agent': USER_AGENT },
-    ...(json.responseFormat && { responseFormat: json.responseFormat }),
+    ...(responseFormat && { responseFormat }),
   };
 }
 
@@ -118,18 +125,18 @@ function isLackOfFormat(warning: SharedV4Warning): boolean {
 async function captureWithEffort(
   api: ProviderInterface,
   extras: ClientExtras,
-  ask: (options: ReturnType<ProviderInterface['clientOptions']>) => Promise<CapturedCall>,
+  capture: (options: ReturnType<ProviderInterface['clientOptions']>) => Promise<CapturedCall>,
 ): Promise<CapturedCall & { hasEffort: boolean }> {
   const { effort } = extras;
-  const without = api.clientOptions({ ...extras, effort: undefined });
-  if (effort === undefined) return { ...(await ask(without)), hasEffort: true };
-  for (const options of [api.clientOptions(extras), { ...without, ...sharedEffort(effort) }]) {
-    if (isDeepStrictEqual(options, without)) continue;
+  const withoutEffort = api.clientOptions({ ...extras, effort: undefined });
+  if (effort === undefined) return { ...(await capture(withoutEffort)), hasEffort: true };
+  for (const options of [api.clientOptions(extras), { ...withoutEffort, ...sharedEffort(effort) }]) {
+    if (isDeepStrictEqual(options, withoutEffort)) continue;
     try {
-      return { ...(await ask(options)), hasEffort: true };
+      return { ...(await capture(options)), hasEffort: true };
     } catch (error) {
       if (!(error instanceof ProviderFault)) throw error;
     }
   }
-  return { ...(await ask(without)), hasEffort: false };
+  return { ...(await capture(withoutEffort)), hasEffort: false };
 }

@@ -1,4 +1,5 @@
 import type { ImageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { withoutUndefined } from '../../../files/formats/json.ts';
 import { textOrJson } from '../../../files/formats/json-fields.ts';
 import type { UncheckedObject } from '../../../utils/bounded-json.ts';
 import { messageText, type PromptJob } from '../../engine.ts';
@@ -36,18 +37,17 @@ export async function buildDrawing(
     return (await client.doGenerate(call)).warnings;
   });
   const { notes, leftOut } = clientNotes(warnings, job.model, sortedOptions);
-  const takenKeys = [...sortedOptions.standard.keys()].filter(key => !leftOut.has(key));
-  const omittedKeys = takenKeys.filter(key => !DRAWING_OPTIONS.has(key));
+  const optionNames = [...sortedOptions.standard.keys()].filter(key => !leftOut.has(key));
   return {
     ...(await withFields(request, snakeCased(others))),
     answerFormat: IMAGES,
     hasJsonTool: false,
     keepsCalls: false,
-    refusableOptions: new Set(takenKeys.filter(key => DRAWING_OPTIONS.has(key))),
+    refusableOptions: new Set(optionNames.filter(name => DRAWING_OPTIONS.has(name))),
     warnings: [
       ...sortedOptions.warnings,
       ...notes,
-      ...omittedKeys.map(key => leftOutNote(job.model, key)),
+      ...optionNames.filter(name => !DRAWING_OPTIONS.has(name)).map(name => leftOutNote(job.model, name)),
       ...drawingNotes(warnings, job.model, call),
     ],
     ...(api.drawsAsynchronously?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
@@ -68,32 +68,40 @@ const DRAWING_SIZES: Readonly<Record<string, string>> = {
 /** Returns the call of an image model, and the options that its client has no place for. */
 function drawingCall(
   { prompt }: Pick<PromptJob, 'prompt'>,
-  ratioAs: 'size' | 'ratio',
+  ratioField: 'size' | 'ratio',
   { standard, others }: Pick<SortedOptions, 'standard' | 'others'>,
-): { call: ImageModelV4CallOptions; others: Readonly<Record<string, unknown>> } {
+): { call: ImageModelV4CallOptions; others: UncheckedObject } {
   const texts = prompt.messages.map(({ parts }) => messageText(parts)).filter(text => text !== '');
-  const { aspectRatio, size: wantedSize, ...rest } = others;
-  const ratio = typeof aspectRatio === 'string' ? aspectRatio : undefined;
-  const size = wantedSize ?? (ratioAs === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined);
   const [n, seed] = [standard.get('n'), standard.get('seed')];
+  const { size, aspectRatio, ...otherOptions } = others;
+  const shape = pictureShape(size, aspectRatio, ratioField);
   const call: ImageModelV4CallOptions = {
     prompt: texts.join('\n\n'),
     n: typeof n === 'number' ? n : 1,
-    size: isSize(size) ? size : undefined,
-    aspectRatio: isRatio(ratio) && (size === undefined || ratioAs !== 'size') ? ratio : undefined,
+    size: shape.size,
+    aspectRatio: shape.aspectRatio,
     seed: typeof seed === 'number' ? seed : undefined,
     files: pictureFiles(prompt),
     mask: undefined,
     providerOptions: {},
     headers: { 'user-agent': USER_AGENT },
   };
+  return { call, others: { ...otherOptions, ...shape.fields } };
+}
+
+/** Returns size and aspect ratio as a client takes them, and as fields if they have forms that it doesn't take. */
+function pictureShape(wantedSize: unknown, aspectRatio: unknown, ratioField: 'size' | 'ratio') {
+  const ratio = isRatio(aspectRatio) ? aspectRatio : undefined;
+  const nearestSize = ratioField === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined;
+  const size = wantedSize ?? nearestSize;
+  const isSizeInstead = ratioField === 'size' && size !== undefined;
   return {
-    call,
-    others: {
-      ...rest,
-      ...(size !== undefined && !isSize(size) && { size }),
-      ...(aspectRatio !== undefined && !isRatio(ratio) && { aspectRatio }),
-    },
+    size: isSize(size) ? size : undefined,
+    aspectRatio: isSizeInstead ? undefined : ratio,
+    fields: withoutUndefined({
+      size: isSize(size) ? undefined : size,
+      aspectRatio: ratio === undefined ? aspectRatio : undefined,
+    }),
   };
 }
 

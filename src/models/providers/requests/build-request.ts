@@ -28,11 +28,12 @@ export async function buildRequest(
     modelId: { provider: access.provider.name, id: model.id ?? model.model },
     sortedOptions: sortedOptions,
   };
-  return await (model.modality === 'image' ? requestPicture : requestText)(job, access, target);
+  if (model.modality === 'image') return await buildPictureRequest(job, access, target);
+  return await buildTextRequest(job, access, target);
 }
 
-/** Asks for a text; if the client can't send the format of the answer, asks for it in words. */
-async function requestText(
+/** Builds the request for a text. If the client can't send the format of the answer, the prompt asks for it in words. */
+async function buildTextRequest(
   job: PromptJob,
   access: ProviderAccess,
   target: RequestTarget,
@@ -43,8 +44,8 @@ async function requestText(
   return await buildChat(job, access, { ...target, json: chooseJsonForm(job, api, 'words') });
 }
 
-/** Asks for a picture by chat or, if the model doesn't draw there, at the interface for pictures. */
-async function requestPicture(
+/** Builds the request for a picture: by chat or, if the model doesn't draw there, at the interface for pictures. */
+async function buildPictureRequest(
   job: PromptJob,
   access: ProviderAccess,
   target: RequestTarget,

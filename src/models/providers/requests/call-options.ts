@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { withoutUndefined } from '../../../files/formats/json.ts';
 import { textOrJson } from '../../../files/formats/json-fields.ts';
 import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../../model-entry.ts';
 import { modelTarget, optionsLeftOut, providerMaximum } from './unsupported-options.ts';
@@ -8,7 +9,7 @@ export interface SortedOptions {
   /** Options that some models don't take. */
   readonly standard: ReadonlyMap<OptionName, unknown>;
   readonly maxOutputTokens: number | undefined;
-  /** The other options, passed on unchanged. */
+  /** All other options, passed on unchanged. */
   readonly others: Readonly<Record<string, unknown>>;
   /** Notes on what was left out or changed, one sentence each. */
   readonly warnings: readonly string[];
@@ -22,44 +23,32 @@ export interface OptionNote {
   readonly note: string;
 }
 
-function isOptionName(key: string): key is OptionName {
-  return OPTION_NAMES.some(name => name === key);
-}
-
-function isRefused(key: string, refused: ReadonlySet<OptionName>): boolean {
-  return isOptionName(key) && refused.has(key);
-}
-
 /** Sorts the options of a run, and leaves out those that the model does not take. */
 export function sortOptions(
   settings: Readonly<Record<string, unknown>>,
   model: ModelEntry,
   refusedOptions: ReadonlySet<OptionName>,
 ): SortedOptions {
-  const offered = Object.fromEntries(
-    Object.entries(settings).filter(([key]) => !isRefused(key, refusedOptions)),
-  );
-  const leftOut = new Set([...optionsLeftOut(model, offered), ...refusedOptions]);
-  const knownOptions = new Map<OptionName, unknown>();
-  const otherOptions: Record<string, unknown> = {};
+  const offered = Object.entries(settings).filter(([key]) => !(isOptionName(key) && refusedOptions.has(key)));
+  const leftOut = new Set([...optionsLeftOut(model, Object.fromEntries(offered)), ...refusedOptions]);
+  const standard = new Map<OptionName, unknown>();
+  const others: Record<string, unknown> = {};
   const notes: OptionNote[] = [];
   let maxOutputTokens: number | undefined;
   for (const [key, value] of Object.entries(settings)) {
     if (value === null || value === undefined || value === '') continue;
     if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
-    else if (!isOptionName(key)) otherOptions[key] = value;
+    else if (!isOptionName(key)) others[key] = value;
     else if (leftOut.has(key)) notes.push({ option: key, note: leftOutNote(model, key) });
-    else knownOptions.set(key, withinMaximum(model, key, typedOption(key, value), notes));
+    else standard.set(key, limitToMaximum(model, key, typedOption(key, value), notes));
   }
   // Every model gives one answer by default.
-  if (knownOptions.get('n') === 1) knownOptions.delete('n');
-  return {
-    standard: knownOptions,
-    maxOutputTokens,
-    others: otherOptions,
-    warnings: notes.map(({ note }) => note),
-    notes,
-  };
+  if (standard.get('n') === 1) standard.delete('n');
+  return { standard, maxOutputTokens, others, warnings: notes.map(({ note }) => note), notes };
+}
+
+function isOptionName(key: string): key is OptionName {
+  return OPTION_NAMES.some(name => name === key);
 }
 
 /** Returns an option in its type: those of a run arrive as text, those of a prompt have their type already. */
@@ -70,7 +59,8 @@ function typedOption(key: OptionName, value: unknown): unknown {
   return Number.isFinite(number) ? number : value;
 }
 
-function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
+/** Returns an option, lowered to the provider's maximum. Adds a note if it is lowered. */
+function limitToMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
   const target = modelTarget(model);
   const maximum = target && providerMaximum(target, key);
   if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
@@ -86,11 +76,7 @@ function maximumNote({ model, id = model }: ModelEntry, option: string, maximum:
   return `${id} takes a ${option} of at most ${maximum}: ${maximum} is sent`;
 }
 
-/** Returns the options in the clients' format. */
-export function callOptions({
-  standard,
-  maxOutputTokens,
-}: SortedOptions): Pick<
+type CallOptions = Pick<
   LanguageModelV4CallOptions,
   | 'temperature'
   | 'topP'
@@ -100,22 +86,25 @@ export function callOptions({
   | 'presencePenalty'
   | 'stopSequences'
   | 'maxOutputTokens'
-> {
-  const number = <K extends OptionName>(key: K): { [key in K]?: number } => {
+>;
+
+/** Returns the options in the clients' format. */
+export function callOptions({ standard, maxOutputTokens }: SortedOptions): CallOptions {
+  const numberAt = (key: OptionName): number | undefined => {
     const value = standard.get(key);
-    return typeof value === 'number' ? ({ [key]: value } as { [key in K]: number }) : {};
+    return typeof value === 'number' ? value : undefined;
   };
   const stopSequences = standard.get('stopSequences');
-  return {
-    ...number('temperature'),
-    ...number('topP'),
-    ...number('topK'),
-    ...number('seed'),
-    ...number('frequencyPenalty'),
-    ...number('presencePenalty'),
-    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.map(String) }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-  };
+  return withoutUndefined({
+    temperature: numberAt('temperature'),
+    topP: numberAt('topP'),
+    topK: numberAt('topK'),
+    seed: numberAt('seed'),
+    frequencyPenalty: numberAt('frequencyPenalty'),
+    presencePenalty: numberAt('presencePenalty'),
+    stopSequences: Array.isArray(stopSequences) ? stopSequences.map(String) : undefined,
+    maxOutputTokens,
+  });
 }
 
 /** Returns notes on the options that a client left out of a request or changed. */
@@ -150,18 +139,18 @@ export function clientNotes(
 function unsupportedOption(
   warning: SharedV4Warning,
 ): { readonly option: string; readonly maximum: number | undefined } | undefined {
-  if (warning.type === 'deprecated') return { option: optionNamed(warning.setting), maximum: undefined };
+  if (warning.type === 'deprecated') return { option: optionOfFeature(warning.setting), maximum: undefined };
   if (warning.type !== 'unsupported') return undefined;
   const [, clamped, limited] =
     /clamped to (\d+(?:\.\d+)?)|limited to (\d+)/.exec(warning.details ?? '') ?? [];
   const maximum = clamped ?? limited;
   return {
-    option: optionNamed(warning.feature),
+    option: optionOfFeature(warning.feature),
     maximum: maximum === undefined ? undefined : Number(maximum),
   };
 }
 
 /** Returns our name of a client's feature. */
-function optionNamed(feature: string): string {
+function optionOfFeature(feature: string): string {
   return feature === 'reasoning' ? 'reasoningEffort' : feature;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
 
 /** Keywords that strict mode does not support. */
 const UNSUPPORTED_KEYWORDS = [
@@ -23,25 +23,20 @@ export function isStrict(schema: unknown): boolean {
 
 function isStrictPart(schema: unknown): boolean {
   if (!isJsonObject(schema) || UNSUPPORTED_KEYWORDS.some(keyword => keyword in schema)) return false;
-  const {
-    type,
-    properties,
-    required,
-    additionalProperties,
-    items,
-    anyOf,
-    enum: values,
-    $ref,
-    $defs,
-  } = schema;
-  const parts = [anyOf, isJsonObject($defs) ? Object.values($defs) : []].flatMap(list => list ?? []);
-  if (!parts.every(isStrictPart)) return false;
-  if ((Array.isArray(type) ? type : [type]).includes('object')) {
-    if (additionalProperties !== false || !isJsonObject(properties)) return false;
-    const names = Array.isArray(required) ? (required as unknown[]) : [];
-    if (!Object.keys(properties).every(name => names.includes(name))) return false;
-    return Object.values(properties).every(isStrictPart);
-  }
+  const { type, items, anyOf, enum: values, $ref, $defs } = schema;
+  const alternatives: unknown[] = Array.isArray(anyOf) ? anyOf : [];
+  const definitions = isJsonObject($defs) ? Object.values($defs) : [];
+  if (![...alternatives, ...definitions].every(isStrictPart)) return false;
+  const isObject = Array.isArray(type) ? type.includes('object') : type === 'object';
+  if (isObject) return isStrictObject(schema);
   if (type === 'array') return isStrictPart(items);
   return type !== undefined || anyOf !== undefined || values !== undefined || $ref !== undefined;
+}
+
+function isStrictObject({ properties, required, additionalProperties }: UncheckedObject): boolean {
+  if (additionalProperties !== false || !isJsonObject(properties)) return false;
+  const requiredNames: unknown[] = Array.isArray(required) ? required : [];
+  return Object.entries(properties).every(
+    ([name, property]) => requiredNames.includes(name) && isStrictPart(property),
+  );
 }
