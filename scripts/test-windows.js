@@ -68,7 +68,7 @@ const TESTS = [
   'test/models/providers/provider-faults.test.ts',
   'test/net',
   'test/processes',
-  'test/prompts/foreign/promptfoo.test.ts',
+  'test/prompts/foreign/promptfoo',
   'test/prompts/parse',
   'test/prompts/render',
   'test/prompts/schemas',
