@@ -1,35 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { startJsonServer } from '../../../../support/json-server.ts';
 import { Project } from '../../../../support/project.ts';
-
-interface AskedRequest {
-  readonly url: string | undefined;
-  readonly headers: NodeJS.Dict<string | string[]>;
-  readonly body: unknown;
-}
-
-/** Returns the address of a server that answers with this JSON, and the requests that come. */
-async function server(answer: unknown) {
-  const asked: AskedRequest[] = [];
-  const http = createServer((request, response) => {
-    const reply = async () => {
-      const body = await text(request);
-      asked.push({ url: request.url, headers: request.headers, body: JSON.parse(body) as unknown });
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
-    };
-    void reply();
-  });
-  await new Promise<void>(resolve => {
-    http.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  return { asked, host: `127.0.0.1:${(http.address() as AddressInfo).port}` };
-}
 
 async function tested(config: string) {
   const argv = ['test', '--allow-commands', '--json', '--concurrency', '1', '--rate', '0'];
@@ -43,7 +14,7 @@ const TESTS = `tests:
 `;
 
 it('promptfoo asks an HTTP provider with a request as it is sent, and so does test', async () => {
-  const { asked, host } = await server({ said: 'yes!' });
+  const { requests, host } = await startJsonServer({ said: 'yes!' });
   const { exitCode } = await tested(`prompts: ['Say {{q}}']
 providers:
   - id: http://${host}
@@ -59,16 +30,17 @@ providers:
         {"messages": [{"role": "user", "content": "{{prompt}}"}], "n": 1}
 ${TESTS}`);
   expect(exitCode).toBe(0);
-  const [{ url, headers, body } = { url: '', headers: {}, body: {} }] = asked;
-  expect([url, headers['x-team'], body]).toEqual([
-    '/chat?u=one%20%22two%22',
-    'docs',
-    { messages: [{ role: 'user', content: 'Say one "two"' }], n: 1 },
+  expect(requests).toMatchObject([
+    {
+      url: '/chat?u=one%20%22two%22',
+      headers: { 'x-team': 'docs' },
+      body: { messages: [{ role: 'user', content: 'Say one "two"' }], n: 1 },
+    },
   ]);
 });
 
 it('a request with variables in a body that is not JSON is refused with its line', async () => {
-  const { asked, host } = await server({});
+  const { requests, host } = await startJsonServer({});
   const { exitCode, stderr } = await tested(`prompts: ['Say {{q}}']
 providers:
   - id: http
@@ -79,11 +51,11 @@ ${TESTS}`);
     2,
     expect.stringContaining(':5: the provider `http` has no equivalent'),
   ]);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 it('a body may dump a prompt with variables, and the transform of a response sees no `output`', async () => {
-  const { asked, host } = await server({ said: 'yes!' });
+  const { requests, host } = await startJsonServer({ said: 'yes!' });
   const provider = (transform: string) => `
   - id: http
     label: ${transform}
@@ -97,11 +69,11 @@ it('a body may dump a prompt with variables, and the transform of a response see
     `prompts: ['Say {{q}}, "now"']\nproviders:${provider('json.said')}${provider('output.said')}\n${TESTS}`,
   );
   expect(statuses).toEqual(['passed', 'failed']);
-  expect(asked[0]?.body).toEqual({ p: 'Say one "two", "now"', q: 'one "two"' });
+  expect(requests[0]?.body).toEqual({ p: 'Say one "two", "now"', q: 'one "two"' });
 });
 
 it('a chat is sent to an address as JSON, and as a list where it is a whole value, as in promptfoo', async () => {
-  const { asked, host } = await server({ ok: true });
+  const { requests, host } = await startJsonServer({ ok: true });
   const chat = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'Ask {{q}}' },
@@ -119,7 +91,7 @@ tests: [{ vars: { q: 'one "two"' } }]
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'Ask one "two"' },
   ];
-  expect(asked.map(({ body }) => body)).toEqual([
+  expect(requests.map(({ body }) => body)).toEqual([
     { messages: sent, text: `go ${JSON.stringify(sent, undefined, 2)}` },
     { messages: 'Say one "two"', text: 'go Say one "two"' },
   ]);

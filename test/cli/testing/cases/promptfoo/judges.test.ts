@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { startJsonServer } from '../../../../support/json-server.ts';
+import { Project } from '../../../../support/project.ts';
+import { tested } from './tested-configuration.ts';
+
+describe('judges of a configuration of promptfoo', () => {
+  it('are refused if code reads their answer', async () => {
+    const text = `prompts: [x]
+providers: [echo]
+defaultTest:
+  options:
+    provider: { id: http, config: { url: 'http://127.0.0.1:9', transformResponse: 'json.a + 1' } }
+tests: [{ assert: [{ type: llm-rubric, value: good }] }]
+`;
+    const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': text }, '--allow-commands');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('code reads its answer')]);
+  });
+
+  it('judge with the config of the place that names them', async () => {
+    const answer = { choices: [{ message: { content: 'Yes.' } }] };
+    const { address, requests } = await startJsonServer(answer);
+    const judge = (settings: string): string =>
+      `{ id: openai:m, config: { apiBaseUrl: '${address}', ${settings} } }`;
+    const text = `prompts: ['Say {{a}}']
+providers: [echo]
+defaultTest: { options: { provider: ${judge('temperature: 0.3')} } }
+tests:
+  - vars: { a: x }
+    assert:
+      - { type: llm-rubric, value: is short }
+      - { type: llm-rubric, value: is short, provider: ${judge('max_tokens: 7')} }
+`;
+    const project = new Project({ 'promptfooconfig.yaml': text });
+    expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
+    const sent = requests.map(({ body }) => {
+      const { temperature, max_tokens } = body as Record<string, unknown>;
+      return { temperature, max_tokens };
+    });
+    expect(sent).toEqual([
+      { temperature: 0.3, max_tokens: 1024 },
+      { temperature: 0, max_tokens: 7 },
+    ]);
+  });
+
+  it.each(['openai:m', 'grader'])(
+    'judge with the config of the provider that they refer to: %s',
+    async judge => {
+      const answer = { choices: [{ message: { content: 'Yes.' } }] };
+      const { address, requests } = await startJsonServer(answer);
+      const text = `prompts: ['Say {{a}}']
+providers:
+  - { id: openai:m, label: grader, config: { apiBaseUrl: '${address}', temperature: 0.7 } }
+  - { id: openai:m, config: { apiBaseUrl: '${address}', temperature: 0.3 } }
+defaultTest: { options: { provider: ${judge} } }
+tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }], providers: [grader] }]
+`;
+      const project = new Project({ 'promptfooconfig.yaml': text });
+      expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
+      const sent = requests.map(({ body }) => (body as { readonly temperature: number }).temperature);
+      expect(sent).toEqual([0.7, judge === 'grader' ? 0.7 : 0.3]);
+    },
+  );
+
+  it('are asked again by --resume if their address has changed', async () => {
+    const answer = { choices: [{ message: { content: 'Yes.' } }] };
+    const { address, requests } = await startJsonServer(answer);
+    const config = (path: string): string => `prompts: ['Say {{a}}']
+providers: [echo]
+defaultTest: { options: { provider: { id: openai:m, config: { apiBaseUrl: '${address}${path}' } } } }
+tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }] }]
+`;
+    const project = new Project({ 'promptfooconfig.yaml': config('') });
+    const resume = ['test', '--allow-commands', '--resume'];
+    expect((await project.run(resume)).exitCode).toBe(0);
+    expect((await project.run(resume)).exitCode).toBe(0);
+    project.write('promptfooconfig.yaml', config('/other'));
+    expect((await project.run(resume)).exitCode).toBe(0);
+    expect(requests.map(({ url }) => url?.startsWith('/other'))).toEqual([false, true]);
+  });
+});
