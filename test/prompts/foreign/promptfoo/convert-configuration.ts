@@ -43,7 +43,7 @@ interface ConvertedCase {
 }
 
 /** Returns the cases of the test file that the configuration becomes. */
-export function casesOf({ test }: Converted): ConvertedCase[] {
+export function parseCases({ test }: Converted): ConvertedCase[] {
   return ((test ?? { cases: [] }) as unknown as { cases: ConvertedCase[] }).cases;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { casesOf, convert, PROVIDERS } from './convert-configuration.ts';
+import { convert, PROVIDERS, parseCases } from './convert-configuration.ts';
 
 describe('limits of a configuration of promptfoo', () => {
   const list = (count: number): string =>
@@ -13,7 +13,7 @@ describe('limits of a configuration of promptfoo', () => {
   });
 
   it('makes a case of each combination of two lists', async () => {
-    const cases = casesOf(await convert(lists(101, 100)));
+    const cases = parseCases(await convert(lists(101, 100)));
     expect(cases).toHaveLength(10_100);
     expect(cases.at(-1)).toEqual({ name: 'case 1 (10100)', inputs: { a: '100', b: '99' } });
   });
@@ -32,7 +32,7 @@ describe('limits of a configuration of promptfoo', () => {
         .slice(0, count)
         .map(name => `  - vars: { a: file://${name} }\n`)
         .join('')}`;
-    expect(casesOf(await convert(config(1000), { files }))).toHaveLength(1000);
+    expect(parseCases(await convert(config(1000), { files }))).toHaveLength(1000);
     await expect(convert(config(1001), { files })).rejects.toThrow(
       'a configuration may name 1,000 different ones',
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parsePromptFile } from '../../../../src/prompts/parse/parse-prompt.ts';
-import { casesOf, convert, faultMessages, noteLines } from './convert-configuration.ts';
+import { convert, faultMessages, noteLines, parseCases } from './convert-configuration.ts';
 
 describe('providers of promptfoo', () => {
   it('of GitHub Models become models of their publishers, OpenAI by default', async () => {
@@ -87,7 +87,7 @@ tests: one.yaml
       { files: { 'one.yaml': 'vars: {}\ndescription: one' }, isForTest: true, allowCommands: true },
     );
     const { models } = converted.test as unknown as { models: { model: string; config: unknown }[] };
-    expect(casesOf(converted)).toEqual([{ name: 'one' }]);
+    expect(parseCases(converted)).toEqual([{ name: 'one' }]);
     expect(models.at(-1)?.model).toBe('deepseek/deepseek-chat');
     expect(models.slice(0, 6)).toEqual([
       { model: 'huggingface/org/m:novita', config: { temperature: 0, maxOutputTokens: 5 } },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { casesOf, convert, noteLines, PROVIDERS } from './convert-configuration.ts';
+import { convert, noteLines, PROVIDERS, parseCases } from './convert-configuration.ts';
 
 /** Expected beside a schema: promptfoo takes no JSON in a code fence. */
 const UNFENCED = { not: { matches: '^\\s*```' } };
@@ -21,7 +21,7 @@ tests:
 `,
       { files: { 't.txt': '\n text \n', 'y.yaml': 'k: [1]\n' } },
     );
-    expect(casesOf(converted)).toEqual([
+    expect(parseCases(converted)).toEqual([
       { name: 'first 1.5', inputs: { a: '1.5', b: 'B of 1.5' }, expect: [{ contains: 'yes!' }] },
       { name: 'case 2', inputs: { a: 'text', b: '{"k":[1]}' }, expect: [{ contains: '!' }] },
       { name: 'case 3 (1)', inputs: { a: 'x', b: '[1,2]' }, expect: [{ contains: '!' }] },
@@ -52,7 +52,7 @@ scenarios:
 `,
       { files },
     );
-    expect(casesOf(converted)).toEqual([
+    expect(parseCases(converted)).toEqual([
       {
         name: 'row',
         inputs: { a: '1', b: 'x, 1' },
@@ -85,7 +85,7 @@ scenarios:
     const tests = JSON.stringify([{ vars: { a, b: 'B', c: '{{ b | upper }}', d: { e: '{% if b %}' } } }]);
     const files = { 'cut.txt': '{{ b | upper\n}}' };
     const converted = await convert(`${head}tests: ${tests}\n`, { files, isForTest: true });
-    expect(casesOf(converted)[0]?.inputs).toMatchObject({ a: expected });
+    expect(parseCases(converted)[0]?.inputs).toMatchObject({ a: expected });
     expect(converted.notes.filter(({ isHarmless }) => isHarmless !== true)).toEqual([]);
   });
 
@@ -93,12 +93,12 @@ scenarios:
     const text = (value: string): string =>
       `prompts: ['[{"role": "user", "content": "{{a}}"}]']\n${PROVIDERS}tests:\n  - vars: { a: "${value}", b: B }\n`;
     const left = await convert(text('{{ b | upper }}'), { isForTest: true });
-    expect([noteLines(left), casesOf(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
+    expect([noteLines(left), parseCases(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
     const named = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
     expect(noteLines(named)).toEqual([
       'in/promptfooconfig.yaml:4: a variable with `{{env.…}}` has no equivalent',
     ]);
-    expect(casesOf(named)).toEqual([]);
+    expect(parseCases(named)).toEqual([]);
   });
 
   it('are left out, with their line, if an unused variable has Nunjucks that promptfoo cannot read', async () => {
@@ -112,7 +112,7 @@ tests:
   - vars: { a: d, other: "{% if a %}{{&a}}{% endif %} {{^a}}" }
 `;
     const converted = await convert(text, { isForTest: true });
-    expect(casesOf(converted).map(({ inputs }) => inputs)).toEqual([{ a: 'x null' }, { a: 'd' }]);
+    expect(parseCases(converted).map(({ inputs }) => inputs)).toEqual([{ a: 'x null' }, { a: 'd' }]);
     expect(
       converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ line, message }) => [line, message]),
     ).toEqual([
@@ -124,7 +124,7 @@ tests:
 
   it('make no case of `defaultTest` alone if all of them are left out', async () => {
     const alone = `${head}defaultTest: { assert: [{ type: contains, value: x }] }\n`;
-    expect(casesOf(await convert(alone, { isForTest: true }))).toHaveLength(1);
+    expect(parseCases(await convert(alone, { isForTest: true }))).toHaveLength(1);
     const left = await convert(`${alone}tests: file://t.js\n`, { files: { 't.js': '' }, isForTest: true });
     expect(left.test).toBeUndefined();
   });
@@ -153,7 +153,7 @@ tests:
     const converted = await convert(`${head}tests: [{ vars: { a: A }, assert: [${assertion}] }]\n`, {
       files,
     });
-    expect(casesOf(converted)[0]?.expect).toEqual(expected);
+    expect(parseCases(converted)[0]?.expect).toEqual(expected);
   });
 
   it.each(['{}', '{ description: d }', '{ file: tests/a.yaml }', '{ vars: }'])(
@@ -201,7 +201,7 @@ describe('variables in files', () => {
     const text = `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests: [sub/t.yaml, { vars: file://v_1.yaml }]\n`;
     const converted = await convert(text, { files, isForTest: true });
     // promptfoo asks with the same variables.
-    expect(casesOf(converted).map(({ inputs }) => Object.values(inputs ?? {}).join(' '))).toEqual([
+    expect(parseCases(converted).map(({ inputs }) => Object.values(inputs ?? {}).join(' '))).toEqual([
       'one two',
       'one lost',
       ' ',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { casesOf, convert, noteLines, PROVIDERS, renderMessages } from './convert-configuration.ts';
+import { convert, noteLines, PROVIDERS, parseCases, renderMessages } from './convert-configuration.ts';
 
 describe('conversion of values from promptfoo', () => {
   const PROMPT = `prompts: ["{{a}}"]\n${PROVIDERS}tests:\n`;
@@ -12,7 +12,7 @@ describe('conversion of values from promptfoo', () => {
     ['|\n        one\n        two\n', 'one\ntwo'],
   ])('reads %j as %j', async (written, value) => {
     const converted = await convert(`${PROMPT}  - vars:\n      a: ${written}\n`);
-    expect(casesOf(converted)[0]?.inputs).toEqual({ a: value });
+    expect(parseCases(converted)[0]?.inputs).toEqual({ a: value });
   });
 
   it.each([
@@ -21,7 +21,7 @@ describe('conversion of values from promptfoo', () => {
   ])('reads the value of %s', async (type, value, expectation) => {
     const given = value === undefined ? '' : `, value: ${value}`;
     const converted = await convert(`${PROMPT}  - assert: [{ type: ${type}${given} }]\n`);
-    expect(casesOf(converted)[0]?.expect).toEqual([expectation]);
+    expect(parseCases(converted)[0]?.expect).toEqual([expectation]);
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe('conversion of values from promptfoo', () => {
     expect(noteLines(refused)).toEqual([
       'in/promptfooconfig.yaml:1: the assertion `javascript` runs a program, which runs only with --allow-commands',
     ]);
-    expect(casesOf(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
+    expect(parseCases(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
       { name: 'case 1', expect: [{ javascript: value }] },
     ]);
     expect(noteLines(await convert(text))).toEqual([
@@ -65,7 +65,7 @@ tests:
 
   it('leaves out an empty `contains`, with a note', async () => {
     const converted = await convert(`${PROMPT}  - assert: [{ type: contains, value: "" }]\n`);
-    expect([casesOf(converted)[0]?.expect, noteLines(converted)]).toEqual([
+    expect([parseCases(converted)[0]?.expect, noteLines(converted)]).toEqual([
       undefined,
       [expect.stringMatching(/:4: the assertion `contains` has nothing to check/u)],
     ]);
