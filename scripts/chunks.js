@@ -38,7 +38,7 @@ const FILES = {
     'src/prompts/tasks/perform-task.ts',
   ],
   embedded: ['src/service/embedded.ts'],
-  expressions: ['src/files/formats/jmespath.ts'],
+  expressions: ['src/utils/jmespath.ts'],
   'reference-loop': ['src/prompts/schemas/reference-loop.ts'],
   language: ['src/prompts/foreign/parse-any.ts'],
   store: ['src/service/local-store.ts'],

@@ -14,7 +14,7 @@ const DIRECTORY_SETTLE_MS = 100;
 
 export interface Watching {
   /** Calls `onChange` now, after any running call. */
-  readonly settle: () => Promise<void>;
+  readonly changeNow: () => Promise<void>;
   readonly close: () => void;
 }
 
@@ -22,14 +22,14 @@ export interface Watching {
 export function watchDirectory(directory: string, { concerns, onChange, onError }: DirectoryWatch): Watching {
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
-  const settle = (): Promise<void> => {
+  const changeNow = (): Promise<void> => {
     last = last.then(onChange).catch((error: unknown) => onError(toError(error)));
     return last;
   };
   const onEvent = (_: string, name: string | null): void => {
     if (name !== null && !concerns(name)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => void settle(), DIRECTORY_SETTLE_MS);
+    timer = setTimeout(() => void changeNow(), DIRECTORY_SETTLE_MS);
     timer.unref();
   };
   const watcher = openWatcher(directory, onEvent, onError);
@@ -37,7 +37,7 @@ export function watchDirectory(directory: string, { concerns, onChange, onError 
     clearTimeout(timer);
     watcher?.close();
   };
-  return { settle, close };
+  return { changeNow, close };
 }
 
 function openWatcher(

@@ -67,7 +67,7 @@ export class OutputCollector {
   }
 
   /** Returns what was printed since the last call. */
-  take(): Omit<ProgramOutput, 'end'> {
+  takeOutput(): Omit<ProgramOutput, 'end'> {
     const answer = this.#text().replace(/\r?\n$/u, '');
     const taken = { answer, complaint: this.#complaint, isTooLong: this.tooLong.aborted };
     this.#chunks = [];
@@ -104,13 +104,15 @@ export async function collectOutput(
   }
   try {
     const end = await Promise.race([tree.ended, stopped, ...(answered ? [answered] : [])]);
-    if (typeof end === 'string') return { ...printed.take(), answer: end, end: 'answered' };
+    if (typeof end === 'string') return { ...printed.takeOutput(), answer: end, end: 'answered' };
     await tree.end();
     signal.throwIfAborted();
     await waitForOutput(tree);
     // It may have answered just before it ended by itself.
     const answer = end && (await Promise.race([answered ?? NO_ANSWER, NO_ANSWER]));
-    return answer === undefined ? { ...printed.take(), end } : { ...printed.take(), answer, end: 'answered' };
+    return answer === undefined
+      ? { ...printed.takeOutput(), end }
+      : { ...printed.takeOutput(), answer, end: 'answered' };
   } finally {
     clearTimeout(timer);
     for (const one of signals) one.removeEventListener('abort', stop);

@@ -10,7 +10,7 @@ import type { Meter } from './core/meter.ts';
 import { onceAMinute } from './core/once-a-minute.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { type Api, createApi } from './http/api.ts';
-import { type AuthOptions, keyUseNotes, RecentCallers } from './http/auth.ts';
+import { type AuthOptions, keyUseRecorder, RecentCallers } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread/work-thread.ts';
 import { keyHash, localUser, newKeyText } from './keys/keys.ts';
@@ -21,12 +21,12 @@ import type { AnyRoute, Services } from './routes/services.ts';
 import { createCosts } from './runs/costs.ts';
 import { createExecutor, type Executor, type ExecutorOptions } from './runs/executor.ts';
 import { HeldResults } from './runs/held-results.ts';
-import { inputFiles } from './runs/input-files.ts';
+import { createInputFiles } from './runs/input-files.ts';
 import { loadImageInputs } from './runs/load-images.ts';
 import type { ProviderBatches } from './runs/provider-batches.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
-import { unstoredRuns } from './runs/unstored-runs.ts';
+import { openUnstoredRuns } from './runs/unstored-runs.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
 import { storeFaultText } from './store/store-errors.ts';
@@ -154,11 +154,11 @@ async function openParts(
     tasks,
     definitions: createDefinitions(store, tasks),
     media: openMedia(dataDir, store, clock),
-    inputs: inputFiles(store.blobs, store.runs, clock),
+    inputs: createInputFiles(store.blobs, store.runs, clock),
     batchAnswers: new Map<string, BatchAnswer>(),
     programs: new Set<string>(),
     results: new HeldResults({ clock, onFault }),
-    unstored: unstoredRuns(dataDir),
+    unstored: openUnstoredRuns(dataDir),
     defaultModel,
     onFault,
     onHeld,
@@ -214,7 +214,7 @@ function buildApi(
       callers: new RecentCallers(),
       ratePolicy,
       resourcesHash: () => services.resources.hash(),
-      noteUse: keyUseNotes(store, clock, onFault),
+      recordUse: keyUseRecorder(store, clock, onFault),
     },
     closing,
     parse: thread?.parseBody ?? (bytes => Promise.resolve(parseBodyHere(bytes))),

@@ -72,7 +72,7 @@ export async function openStore({
     /** Returns the definition of a published or unlisted version; undefined if there is none. */
     async definition(promptVersionId: string) {
       const version = await store.prompts.version(promptVersionId.toLowerCase());
-      return version && (await definitions.of(version));
+      return version && (await definitions.forVersion(version));
     },
     /** Creates a key, and its user if necessary. */
     async createKey(options: NewKey) {
@@ -83,7 +83,7 @@ export async function openStore({
     /** Returns false if the key doesn't exist. */
     revokeKey: (id: string) => store.accounts.removeKey(id),
     /** Returns all users, or the one with this name. */
-    users: (name?: string) => store.accounts.accounts(name),
+    users: (name?: string) => store.accounts.userSummaries(name),
     /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {KeyError} */
     changeUser: (name: string, changes: UserChanges) => updateUser(store, name, changes),
     /** Publishes a prompt file. @throws {InvalidPromptFile} whose message names file and line */

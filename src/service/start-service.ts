@@ -11,7 +11,7 @@ import type { Metrics } from './http/metrics.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { WorkThread } from './http/work-thread/work-thread.ts';
 import { createKey } from './keys/keys.ts';
-import { openSignedUrls } from './media/signed-urls.ts';
+import { createSignedUrls } from './media/signed-urls.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { healthRoutes } from './routes/health.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
@@ -21,7 +21,7 @@ import { pageRoutes } from './routes/page.ts';
 import { runHousekeeping } from './runs/housekeeping.ts';
 import { QueueRunner } from './runs/queue-runner.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
-import { checkMediaPlace, openDatabase } from './store/open-database.ts';
+import { checkMediaLocation, openDatabase } from './store/open-database.ts';
 import type { Store } from './store/store.ts';
 import { storeFault } from './store/store-errors.ts';
 
@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     await endOrphanedPrograms(options.dataDir, options.env ?? {});
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
-    await checkMediaPlace(store, { ...options, clock });
+    await checkMediaLocation(store, { ...options, clock });
     return await serveFrom(store, { ...options, clock }, metrics);
   } catch (error) {
     await store.close();
@@ -89,7 +89,7 @@ async function serveFrom(
   });
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
-    queued: () => store.queue.queued(store.shared ? parts.models.capabilities() : undefined),
+    queued: () => store.queue.countClaimable(store.shared ? parts.models.capabilities() : undefined),
   });
   const watchedPrompts =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
@@ -144,7 +144,7 @@ async function composeOptions(
   { metrics, thread, stops }: ServedParts,
 ): Promise<ComposeOptions<QueueRunner>> {
   const { onNotice = () => {}, clock, rateLimit, parallel, rerun } = options;
-  const urls = await openSignedUrls(store, clock);
+  const urls = await createSignedUrls(store, clock);
   const documentedRoutes = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
   return {
     ...options,
@@ -162,7 +162,7 @@ async function composeOptions(
     watchModels: true,
     forgetsUnasked: true,
     allowsPrograms: async () =>
-      options.allowPrograms === true || (await store.accounts.accounts()).length <= 1,
+      options.allowPrograms === true || (await store.accounts.userSummaries()).length <= 1,
     isForOneUser: false,
     meter: metrics,
     thread,
@@ -226,8 +226,8 @@ async function stopServing(
 
 /** Creates a key on the first start only; never again, even if it is revoked later. */
 async function firstKey(store: Store, clock: Clock): Promise<string | undefined> {
-  const { made } = await store.settings.once('firstKeyMade', () => 'yes');
-  return made ? (await createKey(store, clock, { author: true })).key : undefined;
+  const { isNew } = await store.settings.getOrCreate('firstKeyMade', () => 'yes');
+  return isNew ? (await createKey(store, clock, { author: true })).key : undefined;
 }
 
 function warnIfUnencrypted({ host = '127.0.0.1', publicUrl, onNotice }: ServeOptions): void {

@@ -13,7 +13,8 @@ import { documentText, shellLines, splitCommand } from '../support/documents.ts'
 // `database` a server of the tests' own, and the address that of the process.
 
 const GUIDE =
-  documentText('docs/serve.md').split("\n## Set up a team's server in ten minutes\n")[1]?.split('\n## ')[0] ?? '';
+  documentText('docs/serve.md').split("\n## Set up a team's server in ten minutes\n")[1]?.split('\n## ')[0] ??
+  '';
 const COMPOSE = 'docker compose -f deploy/compose.yaml ';
 const IN_CONTAINER = `${COMPOSE}exec one `;
 const IN_DATABASE = `${COMPOSE}exec -T database `;

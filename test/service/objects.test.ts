@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { serviceClock } from '../../src/service/core/clock.ts';
 import type { ServiceOptions } from '../../src/service/index.ts';
-import { readMediaUrl } from '../../src/service/store/blobs/object-place.ts';
+import { parseMediaUrl } from '../../src/service/store/blobs/bucket-location.ts';
 import { ObjectStore } from '../../src/service/store/blobs/object-store.ts';
 import type { Run, RunPage } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
@@ -224,7 +224,7 @@ describe('media in an object store', () => {
 
   test('that are large go in parts, and come back whole or in part', async () => {
     const store = new ObjectStore({
-      place: readMediaUrl(MEDIA, objects.env),
+      location: parseMediaUrl(MEDIA, objects.env),
       space: 'x',
       clock: serviceClock,
     });

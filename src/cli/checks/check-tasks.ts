@@ -1,9 +1,9 @@
 import type { Options, ValidateFunction } from 'ajv';
-import type { ExpressionFault, Selection } from '../../files/formats/jmespath.ts';
 import type { JsonObject } from '../../files/formats/json.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import { MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
+import type { ExpressionFault, Selection } from '../../utils/jmespath.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from './load-javascript.ts';
 
 /** The reason that a schema can't be used. */
@@ -120,8 +120,8 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
-  expressionFault: async () => (await import('../../files/formats/jmespath.ts')).expressionFault,
-  select: async () => (await import('../../files/formats/jmespath.ts')).select,
+  expressionFault: async () => (await import('../../utils/jmespath.ts')).expressionFault,
+  select: async () => (await import('../../utils/jmespath.ts')).evaluateExpression,
   javascript: async () => (await import('./load-javascript.ts')).loadJavaScript(),
   rendering: async () => (await import('./load-javascript.ts')).loadJavaScript(),
   differences: async () => {

@@ -122,7 +122,7 @@ export class Spending {
 
   async #readUncounted(): Promise<void> {
     for (const [{ costs }, runs] of byConnection(this.#uncounted)) {
-      const known = await costs?.of(runs.map(({ runId }) => runId));
+      const known = await costs?.forRuns(runs.map(({ runId }) => runId));
       for (const run of runs) {
         run.counted = known?.get(run.runId);
         if (run.counted === undefined) continue;

@@ -1,4 +1,4 @@
-import { asCount, scalarText, textUnder } from '../../files/formats/json-fields.ts';
+import { asCount, firstText, scalarText } from '../../files/formats/json-fields.ts';
 import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
 import {
@@ -77,10 +77,10 @@ function describeKeyed(key: string, input: UncheckedObject): TextField {
   return textField(key, {
     required: isRequired && valueAt(input, 'optional') !== true,
     listed: choices,
-    description: textUnder(input, 'description', 'title', 'label'),
+    description: firstText(input, 'description', 'title', 'label'),
     default: readOptional(valueAt(input, 'default'), defaultText),
     type: FIELD_TYPES[type ?? ''],
-    items: FIELD_TYPES[textUnder(valueAt(input, 'items'), 'type') ?? ''],
+    items: FIELD_TYPES[firstText(valueAt(input, 'items'), 'type') ?? ''],
     multiple: isMultiple ? {} : undefined,
   });
 }
@@ -92,11 +92,11 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
   const isMultiple = isJsonObject(several) || several === true;
   const defaults = scalarTexts(valueAt(variable, 'defaultValues')).filter(text => text !== '');
   // Such keys only number the variables; the names are inside.
-  const name = /^\d+$/u.test(key) || isUuid(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
+  const name = /^\d+$/u.test(key) || isUuid(key) ? (firstText(variable, 'name', 'key') ?? key) : key;
   return textField(name, {
     required: valueAt(variable, 'allowEmpty') !== true,
     listed: valueAt(variable, 'options'),
-    description: textUnder(variable, 'description', 'label', 'title'),
+    description: firstText(variable, 'description', 'label', 'title'),
     // A list of empty texts is a form to fill in, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
     multiple: isMultiple ? readBounds(several) : undefined,
@@ -162,10 +162,10 @@ function describeProperty(
   return textField(key, {
     required,
     listed: valueAt(elements ?? property, 'enum'),
-    description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(property, 'description'),
+    description: firstText(metadata, 'description', 'title', 'label') ?? firstText(property, 'description'),
     default: readOptional(valueAt(metadata, 'default'), defaultText),
     type: elements === undefined ? scalar : 'array',
-    items: FIELD_TYPES[textUnder(elements, 'type') ?? ''],
+    items: FIELD_TYPES[firstText(elements, 'type') ?? ''],
     multiple: elements !== undefined ? {} : undefined,
   });
 }
@@ -206,7 +206,7 @@ function unnamedImages(count: unknown): readonly UncheckedObject[] {
 }
 
 function imageField(image: unknown): ImageField {
-  const name = textUnder(requireObject(image), 'name', 'key');
-  const description = textUnder(image, 'description', 'title', 'label');
+  const name = firstText(requireObject(image), 'name', 'key');
+  const description = firstText(image, 'description', 'title', 'label');
   return { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
 }

@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { scalarText, textUnder } from '../../files/formats/json-fields.ts';
+import { firstText, scalarText } from '../../files/formats/json-fields.ts';
 import { isJsonObject, listAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 
 /** A text input of a prompt; on the wire every value is text. */
@@ -108,7 +108,7 @@ function readFieldChoices(choiceValues: unknown): Pick<TextField, 'choices' | 'l
         ([key, label]) => [key, scalarText(label) ?? optionLabel(label) ?? key] as const,
       )
     : listAt(choiceValues).map(option => {
-        const value = scalarText(option) ?? textUnder(option, 'value', 'key', 'name', 'label');
+        const value = scalarText(option) ?? firstText(option, 'value', 'key', 'name', 'label');
         if (value === undefined) throw new UnknownShape();
         return [value, optionLabel(option) ?? value] as const;
       });
@@ -119,7 +119,7 @@ function readFieldChoices(choiceValues: unknown): Pick<TextField, 'choices' | 'l
 }
 
 function optionLabel(option: unknown): string | undefined {
-  return textUnder(option, 'label', 'name', 'title');
+  return firstText(option, 'label', 'name', 'title');
 }
 
 export function defaultText(value: unknown): string | undefined {

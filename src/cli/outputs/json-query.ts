@@ -1,5 +1,5 @@
-import type { ExpressionFault, Selection } from '../../files/formats/jmespath.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
+import type { ExpressionFault, Selection } from '../../utils/jmespath.ts';
 import { PastBound } from '../../utils/past-bound.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-import { textOrNothing, textUnder } from '../../files/formats/json-fields.ts';
+import { firstText, textOrNothing } from '../../files/formats/json-fields.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { ageText } from '../core/durations.ts';
@@ -29,7 +29,7 @@ export function presentPromptVersion(
   target = textOrNothing(version.promptVersionId),
 ): Promise<void> {
   const fields = describeConfig(version.config);
-  const template = textUnder(version, 'template')?.trim() ?? '';
+  const template = firstText(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
     terminal: async () =>
       (await promptPage(ctx, version, exampleCommand(advise, target, fields), fields)) +

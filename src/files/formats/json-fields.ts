@@ -1,7 +1,7 @@
 import { textAt } from '../../utils/bounded-json.ts';
 
 /** Returns the non-empty string under the first key that has one. */
-export function textUnder(json: unknown, ...keys: readonly string[]): string | undefined {
+export function firstText(json: unknown, ...keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = textAt(json, key);
     if (text !== undefined && text !== '') return text;

@@ -9,7 +9,7 @@ export interface TextLine {
 export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<TextLine> {
   let pendingPieces: string[] = [];
   let line = 0;
-  const take = (last: string): TextLine => {
+  const completeLine = (last: string): TextLine => {
     const text = [...pendingPieces, last].join('');
     pendingPieces = [];
     line += 1;
@@ -19,10 +19,10 @@ export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<
     const [first = '', ...more] = chunk.split('\n');
     let lineStart = first;
     for (const next of more) {
-      yield take(lineStart);
+      yield completeLine(lineStart);
       lineStart = next;
     }
     pendingPieces.push(lineStart);
   }
-  if (pendingPieces.some(text => text !== '')) yield take('');
+  if (pendingPieces.some(text => text !== '')) yield completeLine('');
 }

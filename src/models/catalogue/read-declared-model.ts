@@ -1,9 +1,9 @@
 import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
-import { expressionFault } from '../../files/formats/jmespath.ts';
 import { withoutUndefined } from '../../files/formats/json.ts';
 import type { YamlValue } from '../../files/formats/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
 import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
+import { expressionFault } from '../../utils/jmespath.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type {
   AnswerFields,

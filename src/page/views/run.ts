@@ -11,7 +11,7 @@ import {
 import { costText } from '../../wire/money.ts';
 import { mediaAddress } from '../addresses.ts';
 import { type Child, el, facts, timeElement } from '../dom.ts';
-import { duration, runCreditsText, status } from '../run-facts.ts';
+import { durationText, runCreditsText, statusElement } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
 /** Shows a run with its inputs and outputs, and follows it until it has ended. */
@@ -28,7 +28,7 @@ export async function showRun(context: ViewContext): Promise<void> {
     const [row, created] = await Promise.all([findListRow(service, runId, signal), request]);
     signal.throwIfAborted();
     setTitle(row?.runName || 'Run');
-    main.replaceChildren(...(await sections(context, run, row, created)));
+    main.replaceChildren(...(await runSections(context, run, row, created)));
   };
   const first = await service.runs.get(runId, { signal });
   await draw(first);
@@ -49,7 +49,7 @@ async function findListRow(
   return rows.find(row => row.runId === runId);
 }
 
-async function sections(
+async function runSections(
   context: ViewContext,
   run: Run,
   row: RunRow | undefined,
@@ -64,17 +64,21 @@ async function sections(
     el('div', { class: 'actions' }, !isOver(run) && cancelButton(context, run.runId), rerun),
     runFactList(context, run, row, address ? el('a', { href: address }, prompt.title) : versionId),
     el('h2', {}, 'Outputs'),
-    ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None yet.')] : run.outputs.map(output)),
+    ...(run.outputs.length === 0
+      ? [el('p', { class: 'quiet' }, 'None yet.')]
+      : run.outputs.map(outputElement)),
     el('h2', {}, 'Inputs'),
-    ...createdInputs(request),
+    ...inputElements(request),
   ];
 }
 
 function runFactList({ signal }: ViewContext, run: Run, row: RunRow | undefined, prompt: Child): HTMLElement {
   const isEnded = isOver(run);
   return facts([
-    ['Status', el('span', {}, status(run), !isEnded && ' · this page updates by itself')],
-    isEnded ? ['Took', row && duration(row, { isOver: true })] : ['Elapsed', row && elapsedTime(row, signal)],
+    ['Status', el('span', {}, statusElement(run), !isEnded && ' · this page updates by itself')],
+    isEnded
+      ? ['Took', row && durationText(row, { isOver: true })]
+      : ['Elapsed', row && elapsedTime(row, signal)],
     ['Prompt', prompt],
     ['Model', row?.usage?.model],
     ['Created', row && timeElement(row.createdAt)],
@@ -95,10 +99,10 @@ function spendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly [str
 
 /** Shows the elapsed time of a run, updated every second. */
 function elapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
-  const timeText = el('span', {}, duration(row, { isOver: false }));
+  const timeText = el('span', {}, durationText(row, { isOver: false }));
   const timer = setInterval(() => {
     if (signal.aborted) clearInterval(timer);
-    else if (timeText.isConnected) timeText.textContent = duration(row, { isOver: false });
+    else if (timeText.isConnected) timeText.textContent = durationText(row, { isOver: false });
   }, 1000);
   return timeText;
 }
@@ -125,7 +129,7 @@ function tokensText({ input, output, cached }: NonNullable<RunUsage['tokens']>):
   return `${input} in (${cached} cached), ${output} out`;
 }
 
-function output({ type, data }: OutputItem, at: number): Node {
+function outputElement({ type, data }: OutputItem, at: number): Node {
   const address = type === 'image' || type === 'video' ? mediaAddress(data) : undefined;
   const name = `Output ${at + 1}`;
   if (type === 'image' && address !== undefined) {
@@ -138,7 +142,7 @@ function output({ type, data }: OutputItem, at: number): Node {
   return el('pre', { class: type === 'error' && 'fault' }, type === 'error' ? `error: ${text}` : text);
 }
 
-function createdInputs(request: CreateRunRequest | undefined): Node[] {
+function inputElements(request: CreateRunRequest | undefined): Node[] {
   if (request === undefined) return [el('p', { class: 'quiet' }, 'The inputs are no longer kept.')];
   const { textInputs = {}, imageInputs = [] } = request.inputs;
   const entries: (readonly [string, Child])[] = Object.entries(textInputs).map(([key, value]) => [

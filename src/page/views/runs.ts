@@ -1,6 +1,6 @@
 import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
 import { choice, el, filters, labelled, plainOptions, table, timeElement } from '../dom.ts';
-import { duration, firstWords, isCancelled, runCreditsText, status } from '../run-facts.ts';
+import { durationText, firstWords, isCancelled, runCreditsText, statusElement } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
 /** Number of rows that are loaded at a time. */
@@ -101,9 +101,9 @@ function runsTable(rows: readonly RunRow[]): HTMLElement {
           el('span', { class: 'below' }, isCancelled(row) ? '' : firstWords(outputs)),
           el('code', { class: 'quiet' }, runId.slice(0, 8)),
         ),
-        status(row),
+        statusElement(row),
         timeElement(createdAt),
-        duration(row, { isOver: isOver({ runStatus }) }),
+        durationText(row, { isOver: isOver({ runStatus }) }),
         runCreditsText(credits),
       ];
     }),

@@ -10,7 +10,7 @@ export async function selectFromAnswer(
   expressions: Readonly<Record<string, string>>,
   limitMs: number,
 ): Promise<{ readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string }> {
-  const { select } = await import('../../files/formats/jmespath.ts');
+  const { evaluateExpression } = await import('../../utils/jmespath.ts');
   return withinTime('reading the answer', limitMs, () => {
     // Windows PowerShell begins what it writes with a byte order mark.
     const value = jsonOrLines(text.replace(/^\uFEFF/u, ''));
@@ -18,7 +18,7 @@ export async function selectFromAnswer(
     const selectedValues: Record<string, JsonValue> = {};
     for (const [name, expression] of Object.entries(expressions)) {
       try {
-        selectedValues[name] = JSON.parse(select(expression, value, 0).json) as JsonValue;
+        selectedValues[name] = JSON.parse(evaluateExpression(expression, value, 0).json) as JsonValue;
       } catch (error) {
         return { fault: `\`${expression}\` does not fit it: ${errorMessage(error)}` };
       }

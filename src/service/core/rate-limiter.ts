@@ -5,7 +5,7 @@ export interface RateLimiter {
   /** Requests per second that a key may send. */
   readonly perSecond: number;
   /** Counts a request; returns 0 if it is within the limit, else the wait in milliseconds. */
-  take(key: string): number | Promise<number>;
+  request(key: string): number | Promise<number>;
 }
 
 /** Returns a limiter that allows bursts of `perSecond` requests and refills within a second. */
@@ -14,7 +14,7 @@ export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
   const burst = Math.max(1, perSecond);
   return {
     perSecond,
-    take(key) {
+    request(key) {
       const now = clock.now();
       const bucket = buckets.get(key) ?? { tokens: burst, at: now };
       const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000;

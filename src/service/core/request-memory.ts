@@ -1,12 +1,12 @@
 /** Counts the memory of a request and its answer against the limit for all requests. */
 export interface RequestMemory {
   /** Reserves bytes. @throws {Refusal} TOO_MANY if there is no room now, TOO_LARGE if there never is */
-  take(bytes: number): void;
+  reserve(bytes: number): void;
   /** Releases the request's bytes, at the latest when it is answered; further calls do nothing. */
-  free(): void;
+  release(): void;
   /** Reserves bytes for the answer until it is sent; throws like `take`. */
-  takeForAnswer(bytes: number): void;
+  reserveForAnswer(bytes: number): void;
 }
 
 /** Counts nothing, for processes that serve only one caller. */
-export const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
+export const UNCOUNTED: RequestMemory = { reserve: () => {}, release: () => {}, reserveForAnswer: () => {} };

@@ -20,7 +20,7 @@ export class ApiError extends Error {
   }
 }
 
-const STATUS_OF: Readonly<Record<RefusalCode, ErrorStatus>> = {
+const ERROR_STATUSES: Readonly<Record<RefusalCode, ErrorStatus>> = {
   INVALID_REQUEST: 'VALIDATION_ERROR',
   NOT_FOUND: 'NOT_FOUND_ERROR',
   GONE: 'GONE_ERROR',
@@ -66,7 +66,7 @@ export function answerError(error: unknown, onFault: (error: unknown) => void): 
 function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Refusal) {
-    return new ApiError(STATUS_OF[error.code], error.message, error.data, error.retryAfterSeconds);
+    return new ApiError(ERROR_STATUSES[error.code], error.message, error.data, error.retryAfterSeconds);
   }
   if (error instanceof TasksClosed) return new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
   onFault(error);

@@ -24,7 +24,7 @@ export interface AuthOptions {
   /** The `RateLimit-Policy` header of answers; undefined sends none. */
   ratePolicy?: string | undefined;
   resourcesHash: () => string;
-  noteUse: (keyId: string, lastUsedAt: number | null) => void;
+  recordUse: (keyId: string, lastUsedAt: number | null) => void;
 }
 
 /** The time for which a caller is cached, in milliseconds. */
@@ -79,7 +79,7 @@ export async function findSender(
 /** Refuses a caller without a plan or above the rate limit. */
 export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): Promise<void> {
   if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
-  const waitMs = (await limiter?.take(keyId)) ?? 0;
+  const waitMs = (await limiter?.request(keyId)) ?? 0;
   if (!limiter || waitMs === 0) return;
   const message = `too many requests for this API key (at most ${limiter.perSecond} a second)`;
   throw tooMany(message, waitMs / 1000);
@@ -112,7 +112,7 @@ async function findOwner(options: AuthOptions, hash: string): Promise<Caller | u
   }
   const owner = await store.accounts.keyOwner(hash);
   if (!owner) return undefined;
-  options.noteUse(owner.keyId, owner.lastUsedAt);
+  options.recordUse(owner.keyId, owner.lastUsedAt);
   return { ...owner, author: owner.author === 1 };
 }
 
@@ -124,17 +124,17 @@ function bearerToken(header: string | undefined): string | undefined {
 const LAST_USED_STEP_MS = 60_000;
 
 /** Records to the minute when a key was last used, without delaying the request. */
-export function keyUseNotes(
+export function keyUseRecorder(
   store: Store,
   clock: Clock,
   onFault: (error: unknown) => void,
 ): (keyId: string, lastUsedAt: number | null) => void {
-  const notedTimes = new Map<string, number>();
+  const recordedTimes = new Map<string, number>();
   return (keyId, lastUsedAt) => {
     const now = clock.now();
-    const last = Math.max(lastUsedAt ?? 0, notedTimes.get(keyId) ?? 0);
+    const last = Math.max(lastUsedAt ?? 0, recordedTimes.get(keyId) ?? 0);
     if (now - last < LAST_USED_STEP_MS) return;
-    notedTimes.set(keyId, now);
-    store.accounts.noteUse(keyId, now).catch(onFault);
+    recordedTimes.set(keyId, now);
+    store.accounts.recordKeyUse(keyId, now).catch(onFault);
   };
 }

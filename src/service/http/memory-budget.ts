@@ -18,64 +18,64 @@ export interface RequestReservation extends RequestMemory {
 
 /** Counts the memory of requests and answers over all connections. One user gets at most half of it. */
 export class MemoryBudget {
-  #taken = 0;
-  readonly #takenBy = new Map<number, number>();
+  #reserved = 0;
+  readonly #reservedByUser = new Map<number, number>();
 
-  constructor(private readonly most: number = DEFAULT_BODY_MEMORY_BYTES) {}
+  constructor(private readonly maxBytes: number = DEFAULT_BODY_MEMORY_BYTES) {}
 
   /** Returns the reservation of one request of a user. */
   reserveFor(userId: number): RequestReservation {
     const request = this.#share(userId);
     const answer = this.#share(userId);
     return {
-      take: request.take,
-      free: request.free,
-      takeForAnswer: bytes => {
-        if (bytes > COUNTED_ANSWER_BYTES) answer.take(bytes);
+      reserve: request.reserve,
+      release: request.release,
+      reserveForAnswer: bytes => {
+        if (bytes > COUNTED_ANSWER_BYTES) answer.reserve(bytes);
       },
       close: () => {
-        request.free();
-        answer.free();
+        request.release();
+        answer.release();
       },
     };
   }
 
-  #share(userId: number): Pick<RequestMemory, 'take' | 'free'> {
+  #share(userId: number): Pick<RequestMemory, 'reserve' | 'release'> {
     let reservedBytes = 0;
-    let isFreed = false;
+    let isReleased = false;
     return {
-      take: bytes => {
-        if (isFreed) return;
+      reserve: bytes => {
+        if (isReleased) return;
         this.#check(userId, bytes, reservedBytes + bytes);
         reservedBytes += bytes;
         this.#add(userId, bytes);
       },
-      free: () => {
-        if (isFreed) return;
-        isFreed = true;
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
         this.#add(userId, -reservedBytes);
       },
     };
   }
 
-  #check(userId: number, bytes: number, ofRequest: number): void {
-    const ofUser = (this.#takenBy.get(userId) ?? 0) + bytes;
-    if (ofRequest > this.most / 2) {
-      const message = `the request and the pictures it names are larger than ${mebibytes(this.most / 2)}`;
+  #check(userId: number, bytes: number, requestBytes: number): void {
+    const userBytes = (this.#reservedByUser.get(userId) ?? 0) + bytes;
+    if (requestBytes > this.maxBytes / 2) {
+      const message = `the request and the pictures it names are larger than ${mebibytes(this.maxBytes / 2)}`;
       throw new Refusal('TOO_LARGE', message);
     }
-    if (this.#taken + bytes > this.most || ofUser > this.most / 2) {
+    if (this.#reserved + bytes > this.maxBytes || userBytes > this.maxBytes / 2) {
       throw tooMany(
-        `too many large requests and answers at once (at most ${mebibytes(this.most / 2)} of one user, ${mebibytes(this.most)} in all); send them one after the other`,
+        `too many large requests and answers at once (at most ${mebibytes(this.maxBytes / 2)} of one user, ${mebibytes(this.maxBytes)} in all); send them one after the other`,
         RETRY_S,
       );
     }
   }
 
   #add(userId: number, bytes: number): void {
-    this.#taken += bytes;
-    const ofUser = (this.#takenBy.get(userId) ?? 0) + bytes;
-    if (ofUser === 0) this.#takenBy.delete(userId);
-    else this.#takenBy.set(userId, ofUser);
+    this.#reserved += bytes;
+    const userBytes = (this.#reservedByUser.get(userId) ?? 0) + bytes;
+    if (userBytes === 0) this.#reservedByUser.delete(userId);
+    else this.#reservedByUser.set(userId, userBytes);
   }
 }

@@ -11,20 +11,20 @@ export function readRequestBody(request: IncomingMessage, memory: RequestMemory)
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let length = 0;
-    const take = (piece: Buffer): void => {
+    const onPiece = (piece: Buffer): void => {
       try {
         length += piece.length;
         if (length > MAX_BODY_BYTES) throw tooLarge();
-        memory.take(piece.length);
+        memory.reserve(piece.length);
         pieces.push(piece);
       } catch (error) {
         pieces.length = 0;
-        memory.free();
-        request.off('data', take).resume();
+        memory.release();
+        request.off('data', onPiece).resume();
         reject(toError(error));
       }
     };
-    request.on('data', take);
+    request.on('data', onPiece);
     request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
     request.on('error', () => reject(badRequest('the request was cut short')));
   });

@@ -8,7 +8,7 @@ import { ApiError, answerError } from './api-error.ts';
 import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
 import { hostCheck, isWildcard } from './host-check.ts';
 import { serverOrigin } from './listen.ts';
-import { envelopeRefusals } from './malformed.ts';
+import { envelopeRefusals } from './malformed-requests.ts';
 import { MemoryBudget, type RequestReservation } from './memory-budget.ts';
 import { discardRest, readRequestBody } from './request-body.ts';
 import type { ApiAnswer } from './route.ts';
@@ -152,7 +152,7 @@ async function answer(
   const result = isMisdirected
     ? misdirected()
     : await api({ method, target, headers, origin, memoryFor, readBody });
-  reservation?.free();
+  reservation?.release();
   if (closing.aborted) {
     response.setHeader('connection', 'close');
     await discardRest(request);

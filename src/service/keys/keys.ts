@@ -51,7 +51,7 @@ export async function createKey(
 ): Promise<StoredKey & { key: string; isNewUser: boolean }> {
   checkUserName(name);
   checkCredits(credits);
-  const { user, made } = await store.accounts.ensureUser(name, {
+  const { user, isNew } = await store.accounts.ensureUser(name, {
     plan: plan ?? NEW_USER.plan,
     credits: credits ?? NEW_USER.credits,
   });
@@ -74,7 +74,7 @@ export async function createKey(
     credits: balance,
     lastUsedAt: null,
     key,
-    isNewUser: made,
+    isNewUser: isNew,
   };
 }
 
@@ -89,7 +89,7 @@ export async function updateUser(
   changes: UserChanges,
 ): Promise<UserSummary | undefined> {
   const changed = await store.accounts.changeUser(name, changes);
-  const [account] = await store.accounts.accounts(name);
+  const [account] = await store.accounts.userSummaries(name);
   if (changed || !account) return account;
   throw new KeyError(`the user ${name} has ${account.credits} credits: no more can be taken away`);
 }

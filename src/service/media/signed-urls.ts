@@ -8,11 +8,11 @@ import { type MediaOutput, mediaFileName } from './media.ts';
 export const MEDIA_PATH = '/media';
 
 /** Signed URLs of media, which need no key and are valid for 24 hours. */
-export type SignedUrls = Awaited<ReturnType<typeof openSignedUrls>>;
+export type SignedUrls = Awaited<ReturnType<typeof createSignedUrls>>;
 
 /** Returns a signer with the secret of the store, so that URLs stay valid in other processes and after a restart. */
-export async function openSignedUrls(store: Store, clock: Clock) {
-  const secret = await store.settings.once('mediaSecret', () => randomBytes(32).toString('base64url'));
+export async function createSignedUrls(store: Store, clock: Clock) {
+  const secret = await store.settings.getOrCreate('mediaSecret', () => randomBytes(32).toString('base64url'));
   const sign = (file: string, expires: string): string =>
     createHmac('sha256', secret.value).update(`${file}\n${expires}`).digest('base64url');
   return {

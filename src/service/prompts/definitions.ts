@@ -16,7 +16,7 @@ const MAX_CACHED_DEFINITIONS = 500;
 export function createDefinitions(store: Store, tasks: PromptTasks) {
   const parsedById = new Map<string, PromptDefinition>();
   const runnableById = new Map<string, RunnableVersion>();
-  const of = async (version: StoredPrompt): Promise<PromptDefinition> => {
+  const forVersion = async (version: StoredPrompt): Promise<PromptDefinition> => {
     const known = parsedById.get(version.id);
     if (known) return known;
     // An unlisted version may have another model than its file names.
@@ -26,7 +26,7 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
     return parsed;
   };
   return {
-    of,
+    forVersion,
     /**
      * Returns a version that can be run. A version that was withdrawn after it was first looked up is refused when a run of
      * it is created.
@@ -40,12 +40,12 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
     },
     forgetRunnable: (id: string): void => void runnableById.delete(id.toLowerCase()),
     /** Returns the version of a run, published or not. */
-    async ofRun(promptVersionId: string): Promise<PromptDefinition> {
+    async forVersionId(promptVersionId: string): Promise<PromptDefinition> {
       const known = parsedById.get(promptVersionId);
       if (known) return known;
       const version = await store.prompts.versionOfRun(promptVersionId);
       if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);
-      return await of(version);
+      return await forVersion(version);
     },
   };
 }

@@ -69,7 +69,7 @@ async function searchRows(
   prompts: readonly PublishedRow[],
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
-  const labels = await listing.store.labels.of(prompts.map(({ promptId }) => promptId));
+  const labels = await listing.store.labels.forPrompts(prompts.map(({ promptId }) => promptId));
   const promptLabels = (prompt: PublishedRow): PromptLabel[] =>
     labels
       .filter(({ promptId }) => promptId === prompt.promptId)
@@ -89,7 +89,7 @@ async function searchRow(
 ): Promise<PromptSearchRow & { template?: string }> {
   const { definitions, models, resources } = listing;
   const model = models.get(name);
-  const definition = await definitions.ofRun(id);
+  const definition = await definitions.forVersionId(id);
   return {
     ...prompt,
     promptVersionId: id,

@@ -114,8 +114,8 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   const onChange = async (): Promise<void> => {
     for (const file of await promptFilesIn(directory)) await visit(file);
   };
-  const { settle, close } = watchDirectory(directory, { concerns: isPromptText, onChange, onError });
-  return { ready: settle(), rescan: settle, close };
+  const { changeNow, close } = watchDirectory(directory, { concerns: isPromptText, onChange, onError });
+  return { ready: changeNow(), rescan: changeNow, close };
 }
 
 function isUnchanged(definition: PromptDefinition | undefined, text: string, file: string): boolean {

@@ -38,12 +38,14 @@ export async function publishSent(
 }
 
 function invalidFileRefusal({ message, line, what, findings }: InvalidPromptFile, name: string): Refusal {
-  const faults = findings.filter(({ severity }) => severity === 'fault').map(fault => placed(fault, name));
+  const faults = findings
+    .filter(({ severity }) => severity === 'fault')
+    .map(fault => withPosition(fault, name));
   const only = { line, column: 1, message: what };
   return new Refusal('INVALID_REQUEST', message, { faults: faults.length > 0 ? faults : [only] });
 }
 
-function placed({ file, line, column, message }: Finding, name: string): object {
+function withPosition({ file, line, column, message }: Finding, name: string): object {
   const partial =
     file === name ? {} : { partial: file.replace(/^_/, '').slice(0, -PROMPT_FILE_EXTENSION.length) };
   return { ...partial, line, column, message };

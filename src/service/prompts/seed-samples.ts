@@ -17,5 +17,5 @@ export async function seedSamples(store: Store, clock: Clock): Promise<void> {
     const definition = await readDefinition(builtInText(file), file, { partials: {} });
     await store.prompts.publish(toNewVersion(definition), clock.now());
   }
-  await store.settings.once(SEEDED, () => 'yes');
+  await store.settings.getOrCreate(SEEDED, () => 'yes');
 }

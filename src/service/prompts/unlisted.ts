@@ -63,20 +63,20 @@ export async function ensureUnlistedVersion(
   const { store, models, clock, tasks } = context;
   const { file, defaultModel } = request;
   checkModelExists(models, request.model);
-  const publishedVersion = file === undefined ? await storedVersion(store, request) : undefined;
+  const publishedVersion = file === undefined ? await findPublished(store, request) : undefined;
   const { config } = request;
   if (publishedVersion && !config && (request.model ?? publishedVersion.model) === publishedVersion.model) {
-    return unlistedVersion(publishedVersion);
+    return toUnlistedVersion(publishedVersion);
   }
   const { definition, notes } = publishedVersion
-    ? { definition: await createDefinitions(store, tasks).ofRun(publishedVersion.id), notes: [] }
+    ? { definition: await createDefinitions(store, tasks).forVersionId(publishedVersion.id), notes: [] }
     : await readRunnable(context, request);
   const ownModel = request.model ?? (definition.namesModel ? resolveModel(definition, models) : undefined);
   if (ownModel === undefined) checkModelExists(models, defaultModel, 'the setting `model`: ');
   const version = toNewVersion(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, ownModel ?? defaultModel ?? version.model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
-  return { ...unlistedVersion(unlisted), notes };
+  return { ...toUnlistedVersion(unlisted), notes };
 }
 
 /** @throws {UnlistedFault} for a model that does not exist, with a message that begins with where the model is named */
@@ -103,7 +103,7 @@ function withModel(version: NewVersion, model: string, config: JsonObject | unde
   return { ...version, model, id: hashUnlistedVersion(version.id, model, config) };
 }
 
-async function storedVersion(store: Store, request: UnlistedRequest): Promise<StoredVersion> {
+async function findPublished(store: Store, request: UnlistedRequest): Promise<StoredVersion> {
   const { slug, promptVersionId: id = '' } = request;
   const version =
     slug === undefined
@@ -113,6 +113,12 @@ async function storedVersion(store: Store, request: UnlistedRequest): Promise<St
   throw new UnlistedFault('UNKNOWN_PROMPT', `the prompt ${slug ?? id} is not published on this machine`);
 }
 
-function unlistedVersion({ id, promptId, slug, title, model }: NewVersion | StoredVersion): UnlistedVersion {
+function toUnlistedVersion({
+  id,
+  promptId,
+  slug,
+  title,
+  model,
+}: NewVersion | StoredVersion): UnlistedVersion {
   return { promptVersionId: id, promptId, slug, title, model };
 }

@@ -127,7 +127,10 @@ export const promptRoutes = [
  * to the former one.
  */
 async function labelledVersions(store: Store, promptId: string) {
-  const [labels, moves] = await Promise.all([store.labels.of([promptId]), store.labels.moves(promptId)]);
+  const [labels, moves] = await Promise.all([
+    store.labels.forPrompts([promptId]),
+    store.labels.moves(promptId),
+  ]);
   return (versionId: string) => ({
     labels: labels.filter(({ promptVersionId }) => promptVersionId === versionId).map(({ label }) => label),
     history: moves
@@ -148,7 +151,7 @@ async function versionView(
   services: Services,
   caller: Caller,
 ): Promise<PromptVersion & { template?: string }> {
-  const definition = await services.definitions.of(version);
+  const definition = await services.definitions.forVersion(version);
   return {
     promptVersionId: version.id,
     promptId: version.promptId,

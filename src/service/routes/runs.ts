@@ -46,7 +46,7 @@ export const runRoutes = [
       const rows = await runRows(services, ids, {
         origin,
         withTimes: query.times === 'true',
-        onBytes: memory.takeForAnswer,
+        onBytes: memory.reserveForAnswer,
       });
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
@@ -157,14 +157,14 @@ async function shownRun(
   runId: string,
 ): Promise<Run> {
   const run = await requireRun(services.store, caller.userId, runId);
-  memory.takeForAnswer(totalTextSize(run.outputs));
+  memory.reserveForAnswer(totalTextSize(run.outputs));
   return runView(run, services, origin);
 }
 
 /** Returns true if the answer fits into memory. Never throws for it, because the client would create the run again. */
 function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
-    memory.takeForAnswer(totalTextSize(outputs));
+    memory.reserveForAnswer(totalTextSize(outputs));
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;

@@ -8,11 +8,11 @@ import type { Executor } from './executor.ts';
 import {
   type AcceptedRun,
   CANCELLED_RUN,
-  type NewlyMade,
+  outcomeIfEnded,
   type Runner,
   RunWork,
   type RunWorkOptions,
-  storedOutcome,
+  type UnstartedRun,
 } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
@@ -25,7 +25,7 @@ export class CommandRunner implements Runner {
   readonly #work: RunWork;
   readonly #creating = new PendingWork();
   /** Keys of creations that must no longer make a run. */
-  readonly #barred = new Set<string>();
+  readonly #cancelledKeys = new Set<string>();
   readonly #closing = new AbortController();
   readonly #faults = new Map<string, EngineFault>();
   readonly #unanswered = new Set<string>();
@@ -63,20 +63,20 @@ export class CommandRunner implements Runner {
     });
   }
 
-  create(run: NewlyMade): Promise<AcceptedRun> {
+  create(run: UnstartedRun): Promise<AcceptedRun> {
     return this.#creating.track(this.#create(run));
   }
 
   /** Carries out a stored run that belongs to this worker. */
   async carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
     const ending = this.#work.carryOut(run);
-    void this.#watch();
+    void this.#watchCancellations();
     return await ending;
   }
 
   async cancel(runId: string): Promise<void> {
     await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now());
-    this.#work.drop(runId);
+    this.#work.abort(runId);
   }
 
   /**
@@ -91,20 +91,20 @@ export class CommandRunner implements Runner {
     by: string,
   ): Promise<{ runId: string; stopped: boolean } | undefined> {
     const { store, clock, onFault } = this.#options;
-    this.#barred.add(idempotencyKey);
+    this.#cancelledKeys.add(idempotencyKey);
     await this.#creating.ended();
     const created = await store.runs.createdWith(userId, idempotencyKey, clock.now());
     if (!created) return undefined;
     const { id: runId } = created.run;
     const fail = async (): Promise<boolean> => store.runs.fail(runId, stoppedRun(runId, by, 'command'));
     const stopped =
-      storedOutcome(created.run) === undefined &&
+      outcomeIfEnded(created.run) === undefined &&
       (await fail().catch((error: unknown) => {
         // The next command fails the run, because this one leaves it unfinished.
         onFault(error);
         return true;
       }));
-    this.#work.drop(runId);
+    this.#work.abort(runId);
     return { runId, stopped };
   }
 
@@ -121,15 +121,15 @@ export class CommandRunner implements Runner {
     await store.workers.release().catch(onFault);
   }
 
-  async #create(run: NewlyMade): Promise<AcceptedRun> {
-    this.#refuseBarred(run);
+  async #create(run: UnstartedRun): Promise<AcceptedRun> {
+    this.#refuseCancelled(run);
     const answered = await this.#createAnswered(run);
     if (answered) return answered;
     const detached = this.#detached ?? (await this.#startDetached?.());
     this.#detached = undefined;
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
-    this.#refuseBarred(run);
-    const kept = this.#work.keep({ ...run, status: 'running', worker });
+    this.#refuseCancelled(run);
+    const kept = this.#work.storeNew({ ...run, status: 'running', worker });
     const runId = await kept.catch((error: unknown) => {
       detached?.end();
       throw error;
@@ -144,16 +144,16 @@ export class CommandRunner implements Runner {
    * Stores a run together with its end if a provider batch has answered it, so that a kill leaves nothing in between, or
    * if its answer is free, which saves a transaction.
    */
-  async #createAnswered(run: NewlyMade): Promise<AcceptedRun | undefined> {
+  async #createAnswered(run: UnstartedRun): Promise<AcceptedRun | undefined> {
     const { batchAnswers, clock } = this.#options;
     const isBatched = run.idempotency !== undefined && batchAnswers.has(run.idempotency.key);
     if (!isBatched && (!run.isFree || this.#startDetached)) return undefined;
     const outcome = await this.#execute(run, this.#closing.signal);
     if (!outcome) return undefined;
-    if (!isBatched) this.#refuseBarred(run);
+    if (!isBatched) this.#refuseCancelled(run);
     const now = clock.now();
     const ended = isBatched ? outcome : { ...outcome, endedAt: now };
-    const runId = await this.#work.keep({ ...run, status: 'running', worker: null, outcome: ended }, now);
+    const runId = await this.#work.storeNew({ ...run, status: 'running', worker: null, outcome: ended }, now);
     return { runId, outcome: ended };
   }
 
@@ -165,19 +165,19 @@ export class CommandRunner implements Runner {
     return outcome;
   };
 
-  #refuseBarred({ idempotency }: NewlyMade): void {
-    if (this.#closing.signal.aborted || (idempotency && this.#barred.has(idempotency.key))) {
+  #refuseCancelled({ idempotency }: UnstartedRun): void {
+    if (this.#closing.signal.aborted || (idempotency && this.#cancelledKeys.has(idempotency.key))) {
       throw new Refusal('UNAVAILABLE', 'the command was stopped before the run was created');
     }
   }
 
-  async #watch(): Promise<void> {
+  async #watchCancellations(): Promise<void> {
     if (this.#watching) return;
     this.#watching = true;
     const { clock, onFault } = this.#options;
     while (this.#work.running.length > 0 && !this.#closing.signal.aborted) {
       await clock.sleep(WATCH_EVERY_MS, this.#closing.signal).catch(() => {});
-      await this.#work.dropEnded().catch(onFault);
+      await this.#work.abortEnded().catch(onFault);
     }
     this.#watching = false;
   }

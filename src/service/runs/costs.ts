@@ -3,7 +3,7 @@ import { findPricing, PRICE_TABLE_DATE } from '../../models/catalogue/prices.ts'
 import { BUILT_IN_MODELS } from '../../models/model-entry.ts';
 import type { AccessFault } from '../../models/providers/access-fault.ts';
 import { type Money, toDollars } from '../../wire/money.ts';
-import type { UsedRun } from '../store/runs/run-usage.ts';
+import type { RunWithUsage } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
 import type { CostEstimate, EstimatedCreation, EstimateSources } from './cost-estimate.ts';
 
@@ -42,11 +42,11 @@ export function createCosts(sources: EstimateSources) {
     /** Explains why a version's model can't be asked; undefined if it can, or if the creation reports the reason. */
     async accessFault(promptVersionId: string): Promise<AccessFault | undefined> {
       const version = await store.prompts.runnable(promptVersionId.toLowerCase());
-      const model = version && models.get((await definitions.ofRun(version.id)).model);
+      const model = version && models.get((await definitions.forVersionId(version.id)).model);
       return model && models.accessFault(model);
     },
     /** Returns costs by run id, without runs that have not ended. */
-    async of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
+    async forRuns(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += COSTS_PAGE_SIZE) {
         for (const run of await store.runs.usage(userId, runIds.slice(start, start + COSTS_PAGE_SIZE))) {
@@ -79,7 +79,7 @@ export async function listedUsage(store: Store, userId: number, runIds: readonly
 }
 
 /** Returns the cost of a run; undefined if it has not ended. */
-function runCost({ usage, promptModel, status, credits }: UsedRun): RunCost | undefined {
+function runCost({ usage, promptModel, status, credits }: RunWithUsage): RunCost | undefined {
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   if (!usage) {
     const cost = BUILT_IN_MODEL_NAMES.has(promptModel) ? 0 : null;

@@ -16,7 +16,7 @@ import { DatabaseUnavailableError } from '../store/store-errors.ts';
 import { findRun } from './current-runs.ts';
 import type { InputFiles } from './input-files.ts';
 import { checkRequestInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
-import { type NewlyMade, type Runner, storedOutcome } from './run-work.ts';
+import { outcomeIfEnded, type Runner, type UnstartedRun } from './run-work.ts';
 
 /** The services that creating a run needs. */
 export interface RunServices extends RunLookup {
@@ -76,14 +76,14 @@ export async function answerCreation(
   const { run, images } = checked;
   await inputs.save(run.id, images);
   const request = {
-    ...(await inputs.putApart(run.id, run.request)),
+    ...(await inputs.storeLargeTexts(run.id, run.request)),
     ...(traceparent !== undefined && { traceparent }),
   };
   // The run is stored, and the answer may take minutes, so the request need not stay in memory.
   const sent: { inputs: CreateRunRequest['inputs'] } = body;
   sent.inputs = {};
   images.length = 0;
-  memory.free();
+  memory.release();
   const { runId, outcome, ending } = await storeRun(services, { ...run, request, idempotency });
   if (runId !== run.id) {
     await inputs.remove(run.id, request);
@@ -107,7 +107,7 @@ async function repeatedRun(
 }
 
 async function answerOfRun({ store }: RunServices, { userId }: Caller, id: string): Promise<CreationAnswer> {
-  return { id, outcome: storedOutcome(await findRun(store, userId, id)) };
+  return { id, outcome: outcomeIfEnded(await findRun(store, userId, id)) };
 }
 
 /** Stores a run, which then runs or waits for its turn. @throws {Refusal} if it may not be created; its inputs are removed */
@@ -128,7 +128,7 @@ export async function checkedRun(
   { userId, keyId }: Pick<Caller, 'userId' | 'keyId'>,
   body: CreateRunRequest,
   memory: RequestMemory,
-): Promise<{ run: NewlyMade; images: LoadedImage[] }> {
+): Promise<{ run: UnstartedRun; images: LoadedImage[] }> {
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
   requireAccess(services, model);
   const isEmbedded = keyId === SESSION_KEY_ID;
@@ -139,7 +139,7 @@ export async function checkedRun(
     takesUnlisted: isEmbedded,
   });
   const { textInputs, runOptions } = checked;
-  const images = checked.images.length > 0 ? await services.loadImages(checked.images, memory.take) : [];
+  const images = checked.images.length > 0 ? await services.loadImages(checked.images, memory.reserve) : [];
   const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));
   const request = {
     textInputs,

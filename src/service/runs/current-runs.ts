@@ -5,7 +5,7 @@ import type { StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
 import type { InputFiles } from './input-files.ts';
-import { storedOutcome } from './run-work.ts';
+import { outcomeIfEnded } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
 const BY_KILL = 'the end of its command, which was killed or lost its power';
@@ -40,17 +40,17 @@ async function takeFromDead(
   concerns: (worker: string) => boolean,
   ofServe: Abandonment = OF_SERVE,
 ): Promise<void> {
-  for (const worker of await store.queue.workers()) {
+  for (const worker of await store.queue.workersWithRuns()) {
     if (!concerns(worker) || (await store.workers.isAlive(worker))) continue;
     const isCommand = store.workers.workerKind(worker) === 'command';
-    await store.queue.takeFrom(worker, isCommand ? OF_COMMAND : ofServe);
+    await store.queue.settleDeadWorker(worker, isCommand ? OF_COMMAND : ofServe);
   }
 }
 
 /** Returns a user's run in its current state; a run of a dead command has failed. */
 export async function findRun(store: Store, userId: number, id: string): Promise<StoredRun | undefined> {
   const run = await store.runs.find(userId, id);
-  if (!run || storedOutcome(run)) return run;
+  if (!run || outcomeIfEnded(run)) return run;
   await settleDeadCommands(store);
   return await store.runs.find(userId, id);
 }

@@ -47,7 +47,7 @@ export interface ExecutorOptions extends OutcomeStorage, JobSources {
 export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOutcome | undefined>;
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  const onNotice = onlyOnce(options.onNotice);
+  const onNotice = reportOnce(options.onNotice);
   return async (run, signal) => {
     let isAsked = false;
     const onAsked = (): void => {
@@ -83,10 +83,10 @@ async function runEngine(
     onAsked();
     return failedWith(UNSTORED_REASON);
   }
-  const definition = await definitions.ofRun(run.promptVersionId);
+  const definition = await definitions.forVersionId(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
-  noteOnModel(model, options);
+  reportModelNotes(model, options);
   const refused = model.engine === 'program' ? await programFault(options, run) : undefined;
   if (refused !== undefined) return refused;
   const job = await engineJob(options, run, { definition, model }, signal);
@@ -101,7 +101,7 @@ async function runEngine(
 }
 
 /** Reports that a model is only guessed, or will soon be shut down. */
-function noteOnModel(model: ModelEntry, { clock, onNotice }: ExecutorOptions): void {
+function reportModelNotes(model: ModelEntry, { clock, onNotice }: ExecutorOptions): void {
   if (model.guessed === 'key') onNotice(guessNotice(model));
   const shutdown = nearShutdown(model, clock.now());
   if (shutdown) onNotice(shutdownNote(shutdown));
@@ -168,7 +168,7 @@ function guessNotice({ model, provider }: ModelEntry): string {
   return `${model} is treated as a model of ${place}; promptrun models discover writes the models that it has to models.yaml`;
 }
 
-function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
+function reportOnce(onNotice: (line: string) => void): (line: string) => void {
   const reported = new Set<string>();
   return line => {
     if (reported.has(line)) return;

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import { ignoreUnavailableStore } from '../store/store-errors.ts';
 
 /** The input pictures of runs, kept for a day so that a run can be repeated, and their large texts. */
-export type InputFiles = ReturnType<typeof inputFiles>;
+export type InputFiles = ReturnType<typeof createInputFiles>;
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** Longer than a creation takes from its first file to its run, in milliseconds. */
@@ -15,7 +15,7 @@ const SETTLED_MS = 60 * 60 * 1000;
 /** Maximum length of texts in the row of a run, in characters; writing a larger row would delay all users. */
 const LARGE_TEXTS = 256 * 1024;
 
-export function inputFiles(
+export function createInputFiles(
   { inputs: blobs, texts }: Pick<Store['blobs'], 'inputs' | 'texts'>,
   runs: Store['runs'],
   clock: Clock,
@@ -32,7 +32,7 @@ export function inputFiles(
       );
     },
     /** Writes large texts to disk and returns the request to store. */
-    async putApart(runId: string, request: StoredRequest): Promise<StoredRequest> {
+    async storeLargeTexts(runId: string, request: StoredRequest): Promise<StoredRequest> {
       const size = Object.values(request.textInputs).reduce((sum, text) => sum + text.length, 0);
       if (size <= LARGE_TEXTS) return request;
       await texts.write(runId, Buffer.from(JSON.stringify(request.textInputs)), 'application/json');

@@ -33,7 +33,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
      *
      * @throws {Refusal} if the model has no provider, or the provider has no batches or can't be asked
      */
-    async of(promptVersionId: string): Promise<BatchProvider> {
+    async forVersion(promptVersionId: string): Promise<BatchProvider> {
       const { model } = await requireRunnable(services, promptVersionId);
       const { provider } = model;
       if (model.modality !== 'text') {

@@ -3,11 +3,11 @@ import { NEVER_RERUN, settleDeadWorkers } from './current-runs.ts';
 import {
   type AcceptedRun,
   CANCELLED_RUN,
-  type NewlyMade,
+  outcomeIfEnded,
   type Runner,
   RunWork,
   type RunWorkOptions,
-  storedOutcome,
+  type UnstartedRun,
 } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
@@ -41,7 +41,7 @@ export class QueueRunner implements Runner {
   /** True if a claim waits for its turn, so that another one would find nothing more. */
   #isClaimDue = false;
   /** The listeners to the ends of runs, which any process may carry out. */
-  readonly #waiting = new Map<string, (outcome: RunOutcome | undefined) => void>();
+  readonly #endListeners = new Map<string, (outcome: RunOutcome | undefined) => void>();
 
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
@@ -59,14 +59,14 @@ export class QueueRunner implements Runner {
     void this.#keepLooking();
   }
 
-  create(run: NewlyMade): Promise<AcceptedRun> {
+  create(run: UnstartedRun): Promise<AcceptedRun> {
     return this.#work.pending.track(this.#create(run));
   }
 
   async cancel(runId: string): Promise<void> {
     if (!(await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now()))) return;
-    this.#work.drop(runId);
-    await this.#noticeEnded([runId]);
+    this.#work.abort(runId);
+    await this.#reportEndedElsewhere([runId]);
   }
 
   /**
@@ -83,10 +83,10 @@ export class QueueRunner implements Runner {
     }
     const release = async (): Promise<void> => {
       const worker = await store.workers.register();
-      await (rerun ? store.queue.release(worker) : store.queue.takeFrom(worker, NEVER_RERUN));
+      await (rerun ? store.queue.release(worker) : store.queue.settleDeadWorker(worker, NEVER_RERUN));
     };
     await release().catch(onFault);
-    for (const runId of this.#waiting.keys()) this.#report(runId, undefined);
+    for (const runId of this.#endListeners.keys()) this.#reportEnd(runId, undefined);
     await store.workers.release().catch(onFault);
   }
 
@@ -95,29 +95,29 @@ export class QueueRunner implements Runner {
   }
 
   /** Stores a run, to be carried out now or later. */
-  async #create(run: NewlyMade): Promise<AcceptedRun> {
+  async #create(run: UnstartedRun): Promise<AcceptedRun> {
     const { store } = this.#options;
     const isStarted = !this.#closing && this.#takeTurn(run);
-    const ending = new Promise<RunOutcome | undefined>(resolve => this.#waiting.set(run.id, resolve));
+    const ending = new Promise<RunOutcome | undefined>(resolve => this.#endListeners.set(run.id, resolve));
     try {
       const worker = isStarted ? await store.workers.register() : null;
-      const runId = await this.#work.keep({ ...run, status: isStarted ? 'running' : 'queued', worker });
+      const runId = await this.#work.storeNew({ ...run, status: isStarted ? 'running' : 'queued', worker });
       if (runId !== run.id) this.#endTurn(run.id);
       else if (isStarted) void this.#work.pending.track(this.#run(run));
       else this.#claim();
-      if (runId !== run.id || (this.#closing && !isStarted)) this.#report(run.id, undefined);
+      if (runId !== run.id || (this.#closing && !isStarted)) this.#reportEnd(run.id, undefined);
       return { runId, ending };
     } catch (error) {
-      this.#report(run.id, undefined);
+      this.#reportEnd(run.id, undefined);
       this.#endTurn(run.id);
       throw error;
     }
   }
 
   /** Returns true if a new run starts immediately: if there is room, or if its user has no other run in progress. */
-  #takeTurn({ id, userId }: NewlyMade): boolean {
+  #takeTurn({ id, userId }: UnstartedRun): boolean {
     const hasRoom = this.#current.size < this.#parallel && !this.#moreQueued;
-    const isStarted = hasRoom || !this.#byUser().has(userId);
+    const isStarted = hasRoom || !this.#countByUser().has(userId);
     if (isStarted) this.#current.set(id, userId);
     else this.#moreQueued = true;
     return isStarted;
@@ -129,7 +129,7 @@ export class QueueRunner implements Runner {
   }
 
   /** Counts the runs in progress by user. */
-  #byUser(): Map<number, number> {
+  #countByUser(): Map<number, number> {
     const counts = new Map<number, number>();
     for (const userId of this.#current.values()) counts.set(userId, (counts.get(userId) ?? 0) + 1);
     return counts;
@@ -137,13 +137,13 @@ export class QueueRunner implements Runner {
 
   async #run(run: QueuedRun): Promise<void> {
     const outcome = await this.#work.carryOut(run);
-    if (outcome) this.#report(run.id, outcome);
+    if (outcome) this.#reportEnd(run.id, outcome);
     this.#endTurn(run.id);
   }
 
-  #report(runId: string, outcome: RunOutcome | undefined): void {
-    this.#waiting.get(runId)?.(outcome);
-    this.#waiting.delete(runId);
+  #reportEnd(runId: string, outcome: RunOutcome | undefined): void {
+    this.#endListeners.get(runId)?.(outcome);
+    this.#endListeners.delete(runId);
   }
 
   /** Claims as many queued runs as there is room for. */
@@ -167,8 +167,8 @@ export class QueueRunner implements Runner {
     if (this.#closing) return;
     const { runs, moreLeft } = await store.queue.claim({
       worker: await store.workers.register(),
-      room: this.#parallel - this.#current.size,
-      running: this.#byUser(),
+      capacity: this.#parallel - this.#current.size,
+      running: this.#countByUser(),
       models: store.shared ? models() : undefined,
       // They wait in the queue until the object store is back.
       withPictures: store.objects?.isUnavailable !== true,
@@ -192,18 +192,18 @@ export class QueueRunner implements Runner {
     const { store, clock } = this.#options;
     const pauseMs = store.shared ? LOOK_EVERY_SHARED_MS : LOOK_EVERY_MS;
     while (!this.#closing) {
-      await this.#work.pending.track(this.#look());
+      await this.#work.pending.track(this.#lookOnce());
       await clock.sleep(pauseMs, this.#stop.signal).catch(() => {});
     }
   }
 
   /** Looks once for runs that others have queued, left or ended; begins nothing new while closing. */
-  async #look(): Promise<void> {
+  async #lookOnce(): Promise<void> {
     const { store, onFault, rerun = true } = this.#options;
     const steps = [
       () => settleDeadWorkers(store, { rerun }),
-      () => this.#work.dropEnded(),
-      () => this.#noticeEnded([...this.#waiting.keys()]),
+      () => this.#work.abortEnded(),
+      () => this.#reportEndedElsewhere([...this.#endListeners.keys()]),
       () => this.#afterLastClaim(() => this.#releaseStrays()),
       () => this.#afterLastClaim(() => this.#claimAll()),
     ];
@@ -211,8 +211,10 @@ export class QueueRunner implements Runner {
   }
 
   /** Reports the ends of these runs that other processes have carried out or ended. */
-  async #noticeEnded(runIds: readonly string[]): Promise<void> {
-    const awaited = runIds.filter(id => this.#waiting.has(id) && !this.#current.has(id));
-    for (const run of await this.#options.store.runs.ended(awaited)) this.#report(run.id, storedOutcome(run));
+  async #reportEndedElsewhere(runIds: readonly string[]): Promise<void> {
+    const awaited = runIds.filter(id => this.#endListeners.has(id) && !this.#current.has(id));
+    for (const run of await this.#options.store.runs.endedAmong(awaited)) {
+      this.#reportEnd(run.id, outcomeIfEnded(run));
+    }
   }
 }

@@ -27,7 +27,7 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
   const { definitions, models, toOperator } = lookup;
   const version = await definitions.runnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('the prompt version does not exist, or is not published');
-  const definition = await definitions.ofRun(version.id);
+  const definition = await definitions.forVersionId(version.id);
   const model = models.get(definition.model);
   if (!model) {
     toOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
@@ -124,7 +124,7 @@ export function checkRunOptions(
     if (hasEndpoint && takesUnlisted) continue;
     if (!option) {
       throw invalidRequest(
-        `runOptions.${key} is not a run option of the model ${model}${accepted(key, known)}`,
+        `runOptions.${key} is not a run option of the model ${model}${listAcceptedOptions(key, known)}`,
       );
     }
     if (!option.options.includes(value)) {
@@ -134,7 +134,7 @@ export function checkRunOptions(
   return settings;
 }
 
-function accepted(key: string, known: readonly string[]): string {
+function listAcceptedOptions(key: string, known: readonly string[]): string {
   if (known.length === 0) return ', which has none';
   return `: it has ${[...new Set(known)].join(', ')}${didYouMean(key, known)}`;
 }

@@ -17,7 +17,7 @@ import type { InputFiles } from './input-files.ts';
 import type { UnstoredRuns } from './unstored-runs.ts';
 
 /** A new run that is neither started nor queued. */
-export interface NewlyMade extends Omit<NewRun, 'status' | 'worker' | 'outcome'> {
+export interface UnstartedRun extends Omit<NewRun, 'status' | 'worker' | 'outcome'> {
   /** True if its answer costs nothing and depends on nothing but its request, so that it may be made again. */
   readonly isFree: boolean;
 }
@@ -34,7 +34,7 @@ export interface AcceptedRun {
 /** Accepts new runs: a command carries out its own immediately, `serve` queues them. */
 export interface Runner {
   /** Stores a run and has it carried out. @throws {CreationRefused} */
-  create(run: NewlyMade): Promise<AcceptedRun>;
+  create(run: UnstartedRun): Promise<AcceptedRun>;
   /** Fails a run that has not ended, whichever process carries it out. */
   cancel(runId: string): Promise<void>;
 }
@@ -93,7 +93,7 @@ export class RunWork {
    *
    * @param createdAt in milliseconds; default now
    */
-  async keep(run: NewRun, createdAt = this.#options.clock.now()): Promise<string> {
+  async storeNew(run: NewRun, createdAt = this.#options.clock.now()): Promise<string> {
     const { store, inputs, limits, meter } = this.#options;
     const create = async (): Promise<string> => {
       const id = await store.runs.create(run, limits, createdAt);
@@ -113,17 +113,17 @@ export class RunWork {
   }
 
   /** Stops a run here that has already ended in the store; a late answer is dropped. */
-  drop(runId: string): void {
+  abort(runId: string): void {
     this.#running.get(runId)?.abort(new Error('the run has ended'));
   }
 
   /** Drops runs that other processes have ended. */
-  async dropEnded(): Promise<void> {
+  async abortEnded(): Promise<void> {
     const { store } = this.#options;
     const { running } = this;
     if (running.length === 0) return;
     const ours = new Set(await store.queue.runningAt(await store.workers.register()));
-    for (const id of running) if (!ours.has(id)) this.drop(id);
+    for (const id of running) if (!ours.has(id)) this.abort(id);
   }
 
   /** Stops every run; resolves once none is being carried out. */
@@ -145,7 +145,7 @@ export class RunWork {
     try {
       const executed = await executor(run, signal);
       const outcome = executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
-      const ended = outcome ?? storedOutcome((await store.runs.ended([run.id]))[0]);
+      const ended = outcome ?? outcomeIfEnded((await store.runs.endedAmong([run.id]))[0]);
       const { id: runId, userId } = run;
       const durationMs = Math.max(0, clock.now() - startedAt);
       if (ended) meter?.runEnded(meterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
@@ -196,7 +196,7 @@ function meterModel({ model = '' }: { readonly model?: string | undefined }): st
 }
 
 /** Returns the outcome of a stored run; undefined if it has not ended. */
-export function storedOutcome(run: StoredRun | undefined): RunOutcome | undefined {
+export function outcomeIfEnded(run: StoredRun | undefined): RunOutcome | undefined {
   if (run?.status !== 'succeeded' && run?.status !== 'failed') return undefined;
   const { status, outputs, tokens, warnings } = run;
   return { status, outputs, tokens, warnings, media: [] };

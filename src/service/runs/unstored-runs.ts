@@ -8,13 +8,13 @@ export const UNSTORED_REASON =
   'the answer could not be stored before the service stopped; it may have been paid for';
 
 /** The runs whose answers were waiting to be stored when the service stopped. */
-export type UnstoredRuns = ReturnType<typeof unstoredRuns>;
+export type UnstoredRuns = ReturnType<typeof openUnstoredRuns>;
 
 /**
  * Marks runs with empty files below the data directory, because the store was away. A model was asked about them, so the
  * next start must not ask it again.
  */
-export function unstoredRuns(folder: string) {
+export function openUnstoredRuns(folder: string) {
   const markName = (runId: string) => path.join('unstored-runs', runId);
   const has = (runId: string) => existsSync(path.join(folder, markName(runId)));
   return {

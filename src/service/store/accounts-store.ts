@@ -17,7 +17,7 @@ const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 export type AccountsStore = ReturnType<typeof accountsStore>;
 export type User = NonNullable<Awaited<ReturnType<AccountsStore['user']>>>;
 /** A user as the operator sees it; `keys` is the number of its keys. */
-export type UserSummary = Awaited<ReturnType<AccountsStore['accounts']>>[number];
+export type UserSummary = Awaited<ReturnType<AccountsStore['userSummaries']>>[number];
 export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
 
 export function accountsStore(db: Db, writer: Writer) {
@@ -31,12 +31,12 @@ export function accountsStore(db: Db, writer: Writer) {
         .executeTakeFirst(),
     user: (id: number) => db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst(),
     userNamed: (name: string) => userNamed(db, name).executeTakeFirst(),
-    /** Creates the user. Leaves an existing one unchanged, with `made` false. */
-    ensureUser: (name: string, user: NewUser) => writer.write(db => ensureUser(db, { name, ...user })),
+    /** Creates the user. Leaves an existing one unchanged, with `isNew` false. */
+    ensureUser: (name: string, user: NewUser) => writer.write(trx => ensureUser(trx, { name, ...user })),
     /** Returns false, and changes nothing, if the user doesn't exist or the credits would fall below 0. */
-    changeUser: (name: string, changes: UserChanges) => writer.write(db => changeUser(db, name, changes)),
+    changeUser: (name: string, changes: UserChanges) => writer.write(trx => changeUser(trx, name, changes)),
     /** Returns all users, or the one with this name. */
-    accounts: (name?: string) =>
+    userSummaries: (name?: string) =>
       db
         .selectFrom('users')
         .leftJoin('keys', 'keys.userId', 'users.id')
@@ -47,16 +47,16 @@ export function accountsStore(db: Db, writer: Writer) {
         .execute(),
     /** Adds a key; returns false if the user already has `limit` keys. */
     addKey: (key: Omit<Selectable<Tables['keys']>, 'lastUsedAt'>, limit: number) =>
-      writer.write(async db => {
+      writer.write(async trx => {
         // Locks the user, so that two keys added at once can't exceed the limit.
-        await db
+        await trx
           .updateTable('users')
           .set(({ ref }) => ({ name: ref('name') }))
           .where('id', '=', key.userId)
           .execute();
-        const keys = await db.selectFrom('keys').select('id').where('userId', '=', key.userId).execute();
+        const keys = await trx.selectFrom('keys').select('id').where('userId', '=', key.userId).execute();
         if (keys.length >= limit) return false;
-        await db
+        await trx
           .insertInto('keys')
           .values({ ...key, lastUsedAt: null })
           .execute();
@@ -72,11 +72,13 @@ export function accountsStore(db: Db, writer: Writer) {
         .execute(),
     /** Returns false if there was no such key. */
     removeKey: async (id: string) => {
-      const deleted = await writer.write(db => db.deleteFrom('keys').where('id', '=', id).executeTakeFirst());
+      const deleted = await writer.write(trx =>
+        trx.deleteFrom('keys').where('id', '=', id).executeTakeFirst(),
+      );
       return deleted.numDeletedRows > 0n;
     },
-    noteUse: (keyId: string, at: number) =>
-      writer.write(db => db.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute()),
+    recordKeyUse: (keyId: string, at: number) =>
+      writer.write(trx => trx.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute()),
   };
 }
 
@@ -94,7 +96,7 @@ async function ensureUser(db: Db, user: NewUser & { name: string }) {
     .executeTakeFirst();
   return {
     user: created ?? (await userNamed(db, user.name).executeTakeFirstOrThrow()),
-    made: created !== undefined,
+    isNew: created !== undefined,
   };
 }
 

@@ -20,8 +20,8 @@ export type LabelResult =
 export function labelsStore(db: Db, writer: Writer) {
   return {
     /** Sets, moves or removes a label of a published prompt, and journals it in the same transaction. */
-    move: (change: LabelChange): Promise<LabelResult> => writer.write(db => move(db, change)),
-    of: async (promptIds: readonly string[]) => {
+    move: (change: LabelChange): Promise<LabelResult> => writer.write(trx => move(trx, change)),
+    forPrompts: async (promptIds: readonly string[]) => {
       if (promptIds.length === 0) return [];
       return await db
         .selectFrom('labels')

@@ -11,7 +11,7 @@ export function mediaStore(db: Db, writer: Writer) {
     /** Deletes the records from before `time` (milliseconds), releases their space, and returns them. */
     forgetBefore: async (time: number) => {
       const old = await db.selectFrom('media').select('id').where('createdAt', '<', time).limit(1).execute();
-      return old.length === 0 ? [] : await writer.write(db => forgetBefore(db, time));
+      return old.length === 0 ? [] : await writer.write(trx => forgetBefore(trx, time));
     },
   };
 }

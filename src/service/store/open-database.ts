@@ -13,16 +13,16 @@ import { dataDirectoryError } from './store-errors.ts';
  */
 export async function openDatabase(options: StoreOptions): Promise<Store> {
   const { media, env = {}, clock } = options;
-  if (media === undefined) return await openWithoutObjects(options);
-  const [{ readMediaUrl }, { keepInObjects }] = await Promise.all([
-    import('./blobs/object-place.ts'),
-    import('./blobs/media-place.ts'),
+  if (media === undefined) return await openWithoutObjectStore(options);
+  const [{ parseMediaUrl }, { keepInObjectStore }] = await Promise.all([
+    import('./blobs/bucket-location.ts'),
+    import('./blobs/media-location.ts'),
   ]);
-  const place = readMediaUrl(media, env);
-  return await keepInObjects(await openWithoutObjects(options), place, clock);
+  const location = parseMediaUrl(media, env);
+  return await keepInObjectStore(await openWithoutObjectStore(options), location, clock);
 }
 
-async function openWithoutObjects(options: StoreOptions): Promise<Store> {
+async function openWithoutObjectStore(options: StoreOptions): Promise<Store> {
   const { database, dataDir } = options;
   const unusable = (error: unknown): never => {
     throw dataDirectoryError(dataDir, error);
@@ -41,13 +41,13 @@ async function openWithoutObjects(options: StoreOptions): Promise<Store> {
  * @throws {DataDirectoryError} if the other instances use another place
  * @throws {ObjectStoreError} if an object store refuses
  */
-export async function checkMediaPlace(
+export async function checkMediaLocation(
   store: Store,
   { database, mediaDir, onNotice = () => {} }: StoreOptions,
 ): Promise<void> {
-  const { checkObjectPlace } = await import('./blobs/media-place.ts');
-  await checkObjectPlace(store, onNotice);
+  const { checkObjectStoreLocation } = await import('./blobs/media-location.ts');
+  await checkObjectStoreLocation(store, onNotice);
   if (database === undefined || store.objects) return;
-  const { checkMediaDirectory } = await import('./postgres/media-directory.ts');
+  const { checkMediaDirectory } = await import('./blobs/media-directory.ts');
   await checkMediaDirectory(store.settings, mediaDir);
 }

@@ -71,13 +71,13 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
       return prompts.map(prompt => ({ ...prompt, uses: prompt.uses + countPending(prompt.promptId) }));
     },
     /** Makes the version the latest of its prompt; returns false if it is already. */
-    publish: (version: NewVersion, now: number) => writer.write(db => publish(db, version, now)),
+    publish: (version: NewVersion, now: number) => writer.write(trx => publish(trx, version, now)),
     /** Stores a version that can be run by id but is never the latest. Does nothing if it exists. */
-    keepUnlisted: (version: NewVersion, now: number) => writer.write(db => keepUnlisted(db, version, now)),
+    keepUnlisted: (version: NewVersion, now: number) => writer.write(trx => keepUnlisted(trx, version, now)),
     /** Returns false if the published prompt doesn't exist. */
     unpublish: async (slug: string) => {
-      const withdrawn = await writer.write(db =>
-        db
+      const withdrawn = await writer.write(trx =>
+        trx
           .updateTable('prompts')
           .set({ latestVersionId: null })
           .where('slug', '=', slug)

@@ -6,19 +6,19 @@ export type SettingsStore = ReturnType<typeof settingsStore>;
 export function settingsStore(db: Db, writer: Writer) {
   return {
     get: (key: string) => readSetting(db, key),
-    /** Returns the value of `key`. If it has none, stores the result of `make`, with `made` true. */
-    async once(key: string, make: () => string) {
+    /** Returns the value of `key`. If it has none, stores the result of `make`, with `isNew` true. */
+    async getOrCreate(key: string, create: () => string) {
       const stored = await readSetting(db, key);
-      if (stored !== undefined) return { value: stored, made: false };
-      return await writer.write(async db => {
-        const value = make();
-        const { numInsertedOrUpdatedRows } = await db
+      if (stored !== undefined) return { value: stored, isNew: false };
+      return await writer.write(async trx => {
+        const value = create();
+        const { numInsertedOrUpdatedRows } = await trx
           .insertInto('settings')
           .values({ key, value })
           .onConflict(conflict => conflict.column('key').doNothing())
           .executeTakeFirst();
-        if (numInsertedOrUpdatedRows === 1n) return { value, made: true };
-        return { value: (await readSetting(db, key)) ?? value, made: false };
+        if (numInsertedOrUpdatedRows === 1n) return { value, isNew: true };
+        return { value: (await readSetting(trx, key)) ?? value, isNew: false };
       });
     },
   };

@@ -55,7 +55,7 @@ export function ignoreUnavailableStore(error: unknown): void {
 }
 
 /** Free bytes below which a disk counts as full, because a database needs a few pages for any write. */
-const NO_ROOM = 64 * 1024;
+const MIN_FREE_BYTES = 64 * 1024;
 
 /** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
 function isDiskFull(dataDir: string, cause: unknown): boolean {
@@ -63,7 +63,7 @@ function isDiskFull(dataDir: string, cause: unknown): boolean {
   if (/disk is full/.test(message) || hasNoSpace(cause)) return true;
   try {
     const { bavail, bsize } = statfsSync(dataDir);
-    return /disk I\/O error/.test(message) && bavail * bsize < NO_ROOM;
+    return /disk I\/O error/.test(message) && bavail * bsize < MIN_FREE_BYTES;
   } catch {
     return false;
   }

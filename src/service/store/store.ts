@@ -35,7 +35,7 @@ export interface StoreOptions {
 }
 
 /** The parts of a store that differ between the kinds of database. */
-interface Backend {
+interface DatabaseBackend {
   readonly db: Db;
   /** True if processes on other machines may use it too. */
   readonly shared: boolean;
@@ -52,10 +52,10 @@ interface Backend {
 }
 
 /** Everything that the local service stores. Only `store/` knows SQL and the kind of database. */
-export type Store = ReturnType<typeof storeOn>;
+export type Store = ReturnType<typeof buildStore>;
 
 /** Builds a store on either kind of database. */
-export function storeOn({ db, flush, ...backend }: Backend) {
+export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
   const writer = new Writer(db, { together: !backend.shared, flush });
   const runWrites = backend.runWrites?.(db, writer);
   return {

@@ -29,7 +29,7 @@ export async function runsShow(
   const runId = await namedRun(ctx, connection, name);
   const run = await readRun(ctx, connection, runId, 'show');
   const row = await findRunRow(ctx, connection, run.runId);
-  const usage = shownUsage((await connection.costs?.of([run.runId]))?.get(run.runId));
+  const usage = shownUsage((await connection.costs?.forRuns([run.runId]))?.get(run.runId));
   const { warnings: _, ...own } = run;
   const warnings = listWarnings(run);
   const facts = { ...row, ...own, ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { textOrNothing, textUnder } from '../../../files/formats/json-fields.ts';
+import { firstText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
@@ -55,7 +55,7 @@ async function versionSource(
   { embedded }: Connection,
   version: PromptVersion,
 ): Promise<string | undefined> {
-  if (!embedded) return textUnder(version, 'template');
+  if (!embedded) return firstText(version, 'template');
   const { promptVersionId } = version;
   return (await definitionOfVersion(ctx, promptVersionId))?.source;
 }

@@ -49,7 +49,7 @@ export async function findBatchProvider(
     throw usageError('--provider-batch works only on the embedded service', 'Add --profile local.');
   }
   const batches = await providerBatches();
-  const provider = await batches.of(promptVersionId).catch((error: unknown) => {
+  const provider = await batches.forVersion(promptVersionId).catch((error: unknown) => {
     throw toCliError(error);
   });
   return { batches, provider };

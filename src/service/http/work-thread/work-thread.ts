@@ -10,7 +10,7 @@ import type { Order, ThreadJob, ThreadReply } from './thread-messages.ts';
 /** Minimum size of work for the thread, in bytes; the main thread does smaller work. */
 const SMALL_BYTES = 64 * 1024;
 
-interface PendingTask {
+interface PendingJob {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -20,7 +20,7 @@ export class WorkThread {
   #worker: Worker | undefined;
   #isClosed = false;
   #lastId = 0;
-  readonly #waiting = new Map<number, PendingTask>();
+  readonly #waiting = new Map<number, PendingJob>();
 
   /** Parses a request body. Rejects with ApiError. */
   readonly parseBody = async (bytes: Buffer): Promise<ParsedBody> => {
@@ -45,7 +45,7 @@ export class WorkThread {
   /** Abandons unfinished work. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#fail(stopping());
+    this.#rejectAll(stopping());
     await this.#worker?.terminate();
   }
 
@@ -64,13 +64,13 @@ export class WorkThread {
 
   #start(): Worker {
     const worker = startThread('work-thread.cjs');
-    worker.on('message', (reply: ThreadReply) => this.#take(worker, reply));
-    worker.on('error', error => this.#lose(worker, error));
-    worker.on('exit', () => this.#lose(worker, new Error('the thread for large requests ended')));
+    worker.on('message', (reply: ThreadReply) => this.#settle(worker, reply));
+    worker.on('error', error => this.#dropWorker(worker, error));
+    worker.on('exit', () => this.#dropWorker(worker, new Error('the thread for large requests ended')));
     return worker;
   }
 
-  #take(worker: Worker, { id, result, refusal, fault }: ThreadReply): void {
+  #settle(worker: Worker, { id, result, refusal, fault }: ThreadReply): void {
     const waitingJob = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) worker.unref();
@@ -79,13 +79,13 @@ export class WorkThread {
     else waitingJob?.resolve(result);
   }
 
-  #lose(worker: Worker, error: Error): void {
+  #dropWorker(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#fail(error);
+    this.#rejectAll(error);
   }
 
-  #fail(error: Error): void {
+  #rejectAll(error: Error): void {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }

@@ -5,7 +5,7 @@ import { causeWithoutAddress } from '../../../net/connection-fault.ts';
 import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry-policy.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
-import type { ObjectPlace } from './object-place.ts';
+import type { BucketLocation } from './bucket-location.ts';
 import { elementText } from './xml.ts';
 
 /** A request to a bucket. All of these are idempotent, and retried after a temporary fault. */
@@ -32,13 +32,13 @@ const EMPTY_OBJECT = new Uint8Array();
 
 /** A client for one bucket of an S3-compatible object store. */
 export class Bucket {
-  readonly #place: ObjectPlace;
+  readonly #location: BucketLocation;
   readonly #clock: Clock;
   /** Signing keys derived from the secret, by day. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
-  constructor(place: ObjectPlace, clock: Clock) {
-    this.#place = place;
+  constructor(location: BucketLocation, clock: Clock) {
+    this.#location = location;
     this.#clock = clock;
   }
 
@@ -99,7 +99,7 @@ export class Bucket {
     { method, key, query, headers, body }: BucketRequest,
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
-    const { bucketUrl, region, accessKeyId, secretAccessKey, sessionToken, proxy } = this.#place;
+    const { bucketUrl, region, accessKeyId, secretAccessKey, sessionToken, proxy } = this.#location;
     const url = new URL(`${bucketUrl}/${key ?? ''}`);
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
     const signed = await new AwsV4Signer({
@@ -143,7 +143,7 @@ export class Bucket {
 
   /** Returns an error with the store's own message, without secrets and the address. */
   #refusal(status: number, text: string): ObjectStoreError {
-    const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#place;
+    const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#location;
     const reasons = [errorCodeIn(text), elementText(text, 'Message')].filter(reason => reason !== undefined);
     const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
     const message = secret.reduce<string>(

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
 import type { Blobs, ByteRange } from './blobs.ts';
 import { Bucket, type BucketRequest, sha256 } from './bucket.ts';
-import type { ObjectPlace } from './object-place.ts';
+import type { BucketLocation } from './bucket-location.ts';
 import { elementText, elementTexts } from './xml.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */
@@ -15,19 +15,19 @@ const PROBE_EVERY_MS = 1000;
 
 /** Blobs in an object store. After a fault, requests fail at once until a probe in the background succeeds. */
 export class ObjectStore {
-  readonly place: ObjectPlace;
+  readonly location: BucketLocation;
   readonly #bucket: Bucket;
   readonly #clock: Clock;
   readonly #root: string;
   readonly #closed = new AbortController();
   #fault: ObjectStoreError | undefined;
 
-  /** @param options.space an unguessable first part of all keys, after the prefix of the place */
-  constructor({ place, space, clock }: { place: ObjectPlace; space: string; clock: Clock }) {
-    this.place = place;
-    this.#bucket = new Bucket(place, clock);
+  /** @param options.space an unguessable first part of all keys, after the prefix of the location */
+  constructor({ location, space, clock }: { location: BucketLocation; space: string; clock: Clock }) {
+    this.location = location;
+    this.#bucket = new Bucket(location, clock);
     this.#clock = clock;
-    this.#root = `${place.prefix}${space}`;
+    this.#root = `${location.prefix}${space}`;
   }
 
   /** True from the first fault until the store answers again. */
@@ -72,12 +72,12 @@ export class ObjectStore {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof ObjectStoreError && !this.#closed.signal.aborted) this.#markAway(error);
+      if (error instanceof ObjectStoreError && !this.#closed.signal.aborted) this.#markUnavailable(error);
       throw error;
     }
   }
 
-  #markAway(fault: ObjectStoreError): void {
+  #markUnavailable(fault: ObjectStoreError): void {
     if (this.#fault) return;
     this.#fault = fault;
     void this.#awaitReturn();

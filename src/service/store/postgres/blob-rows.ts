@@ -10,11 +10,11 @@ const BLOB_ROW_BYTES = 512 * 1024;
 export function blobRows(db: Db, collection: Collection): Blobs {
   return {
     write: (name, bytes) =>
-      db.transaction().execute(async db => {
+      db.transaction().execute(async trx => {
         for (let part = 0; part === 0 || part * BLOB_ROW_BYTES < bytes.byteLength; part += 1) {
           const piece = Buffer.from(bytes.subarray(part * BLOB_ROW_BYTES, (part + 1) * BLOB_ROW_BYTES));
           await sql`insert into "blobs" ("collection", "name", "part", "bytes")
-            values (${collection}, ${name}, ${part}, ${piece})`.execute(db);
+            values (${collection}, ${name}, ${part}, ${piece})`.execute(trx);
         }
       }),
     async open(name, range = WHOLE_BLOB) {

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { errorCode, toError } from '../../../utils/error-utils.ts';
+import { isUnavailable, READ_ONLY } from './database-faults.ts';
 import type { HostAddress } from './database-url.ts';
-import { isUnavailable, READ_ONLY } from './unavailable.ts';
 
 /** Maximum number of connections of one process. */
 const MAX_POOL_CONNECTIONS = 10;
@@ -35,7 +35,7 @@ interface HostOptions {
 
 /** The connections to one server, which are all dropped at once if it stops answering. */
 export class DatabaseHost {
-  readonly place: string;
+  readonly name: string;
   readonly #config: pg.ClientConfig;
   readonly #pool: pg.Pool;
   readonly #sockets = new Set<Socket>();
@@ -46,10 +46,10 @@ export class DatabaseHost {
   #probing: Promise<boolean> | undefined;
 
   constructor(
-    { place, config, fallsBackToPlain }: HostAddress,
+    { name, config, fallsBackToPlain }: HostAddress,
     { connectTimeoutMs, mustWrite, onDropped }: HostOptions,
   ) {
-    this.place = place;
+    this.name = name;
     this.#fallsBackToPlain = fallsBackToPlain;
     this.#onDropped = onDropped;
     this.#config = {
@@ -70,7 +70,7 @@ export class DatabaseHost {
           super({ ...config, ...own });
         }
       },
-      ...(mustWrite && { verify: (client, done) => void verify(client, done) }),
+      ...(mustWrite && { verify: (client, done) => void verifyWrites(client, done) }),
     });
     // The pool replaces an idle connection that breaks.
     this.#pool.on('error', () => {});
@@ -107,7 +107,7 @@ export class DatabaseHost {
 
   /** Runs a query. If it takes long and the server doesn't answer a probe, drops all connections. */
   async query(client: pg.PoolClient, config: pg.QueryConfig): Promise<unknown> {
-    const watch = setInterval(() => void this.#check(), SUSPICIOUS_MS).unref();
+    const watch = setInterval(() => void this.#dropIfSilent(), SUSPICIOUS_MS).unref();
     try {
       return await client.query(config);
     } catch (error) {
@@ -135,7 +135,7 @@ export class DatabaseHost {
     return this.#pool.end();
   }
 
-  async #check(): Promise<void> {
+  async #dropIfSilent(): Promise<void> {
     this.#probing ??= this.#probe().finally(() => {
       this.#probing = undefined;
     });
@@ -171,7 +171,7 @@ export class DatabaseHost {
 
 const TOO_MANY_CONNECTIONS = '53300';
 
-async function verify(client: pg.PoolClient, done: (error?: Error) => void): Promise<void> {
+async function verifyWrites(client: pg.PoolClient, done: (error?: Error) => void): Promise<void> {
   try {
     await checkWrites(client);
     done();

@@ -8,7 +8,7 @@ import { DatabaseUrlError } from '../store-errors.ts';
 /** One of the servers of a database. */
 export interface HostAddress {
   /** Host and port, for messages. */
-  readonly place: string;
+  readonly name: string;
   readonly config: Pick<ClientConfig, 'connectionString' | 'ssl'>;
   /** True to connect without TLS if the server has none (`sslmode=prefer`). */
   readonly fallsBackToPlain: boolean;
@@ -19,7 +19,7 @@ export interface DatabaseAddress {
   /** The hosts in the order of the URL. If there are several, the one that accepts writes is used. */
   readonly hosts: readonly HostAddress[];
   /** Hosts, ports and name, for messages. */
-  readonly place: string;
+  readonly name: string;
   /** Maximum time for a host to accept a connection. */
   readonly connectTimeoutMs: number;
   /** False if statements must not be prepared, because a pooler gives each transaction another connection. */
@@ -58,10 +58,10 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   const parameters = first.searchParams;
   if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
   const fallsBackToPlain = parameters.get('sslmode') === 'prefer';
-  const hosts = urls.map(url => ({ place: hostName(url), config: poolConfig(url, env), fallsBackToPlain }));
+  const hosts = urls.map(url => ({ name: hostName(url), config: poolConfig(url, env), fallsBackToPlain }));
   return {
     hosts,
-    place: `${hosts.map(({ place }) => place).join(',')}${first.pathname}`,
+    name: `${hosts.map(host => host.name).join(',')}${first.pathname}`,
     prepares: prepares(parameters.get('prepare')),
     connectTimeoutMs: 1000 * connectTimeout(parameters.get('connect_timeout')),
   };

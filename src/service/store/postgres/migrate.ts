@@ -51,9 +51,9 @@ const LOCK = 8_173_245_601;
  * @throws {DataDirectoryError} if a newer version of promptrun migrated it, and this one can't work on it
  */
 export async function migratePostgres(db: Db): Promise<boolean> {
-  return await db.transaction().execute(async db => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(db);
-    const form = await readStoreForm(db);
+  return await db.transaction().execute(async trx => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
+    const form = await readStoreForm(trx);
     const version = form?.version;
     if (form !== undefined && form.version > SCHEMA_VERSION) {
       checkOldest(form);
@@ -61,10 +61,10 @@ export async function migratePostgres(db: Db): Promise<boolean> {
     }
     if (version === SCHEMA_VERSION && form?.program) return false;
     const applied = version === undefined ? 0 : version + UNCOUNTED_STEPS;
-    for (const step of POSTGRES_MIGRATIONS.slice(applied)) await sql.raw(step).execute(db);
-    await sql`delete from "storeVersion"`.execute(db);
+    for (const step of POSTGRES_MIGRATIONS.slice(applied)) await sql.raw(step).execute(trx);
+    await sql`delete from "storeVersion"`.execute(trx);
     await sql`insert into "storeVersion" ("version", "program", "oldest", "oldestProgram")
-      values (${SCHEMA_VERSION}, ${PROGRAM}, ${OLDEST.version}, ${OLDEST.program})`.execute(db);
+      values (${SCHEMA_VERSION}, ${PROGRAM}, ${OLDEST.version}, ${OLDEST.program})`.execute(trx);
     return version !== undefined && version < SCHEMA_VERSION;
   });
 }

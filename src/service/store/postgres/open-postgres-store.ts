@@ -3,17 +3,17 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { blobFiles } from '../blobs/blob-files.ts';
 import { type Blobs, blobsAfter, type Collection } from '../blobs/blobs.ts';
-import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
+import { buildStore, MIGRATED, type Store, type StoreOptions } from '../store.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
+import { databaseFaultReason } from './database-faults.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { leases } from './leases.ts';
 import { migratePostgres } from './migrate.ts';
 import { connectionPool } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 import { runWrites } from './run-writes.ts';
-import { databaseFaultReason } from './unavailable.ts';
 
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
@@ -38,7 +38,7 @@ export async function openPostgresStore(
     await db.destroy();
     if (error instanceof DataDirectoryError || error instanceof DatabaseUrlError) throw error;
     throw new DatabaseUnavailableError(
-      `the database ${address.place} can't be used: ${databaseFaultReason(error)}`,
+      `the database ${address.name} can't be used: ${databaseFaultReason(error)}`,
       {
         cause: error,
       },
@@ -48,7 +48,7 @@ export async function openPostgresStore(
     const rows = blobRows(db, collection);
     return mediaDir === undefined ? rows : blobsAfter(rows, blobFiles(path.join(mediaDir, collection)));
   };
-  return storeOn({
+  return buildStore({
     db,
     shared: true,
     workers: leases(db),

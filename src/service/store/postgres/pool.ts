@@ -5,9 +5,9 @@ import type pg from 'pg';
 import { errorCode } from '../../../utils/error-utils.ts';
 import { resultWithin, serviceClock } from '../../core/clock.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
+import { databaseFaultReason, isUnavailable } from './database-faults.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
-import { databaseFaultReason, isUnavailable } from './unavailable.ts';
 
 /** The connections of a process to its database. */
 export interface ConnectionPool extends PostgresPool {
@@ -25,11 +25,11 @@ export function connectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAd
   const names = new StatementNames(prepares ? MAX_PREPARED : 0);
   return {
     async connect() {
-      const { host, client } = await primary.connect().catch(rethrow);
-      return guarded(host, client, names);
+      const { host, client } = await primary.connect().catch(rethrowUnavailable);
+      return wrapClient(host, client, names);
     },
     async check() {
-      if (prepares && (await losesStatements(primary).catch(rethrow))) throw needsPrepareFalse();
+      if (prepares && (await losesStatements(primary).catch(rethrowUnavailable))) throw needsPrepareFalse();
     },
     end: () => primary.end(),
   };
@@ -121,7 +121,7 @@ class Primary {
 }
 
 function noPrimary(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavailableError {
-  const each = [...reasons].map(([{ place }, reason]) => `${place}: ${reason}`);
+  const each = [...reasons].map(([{ name }, reason]) => `${name}: ${reason}`);
   return new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
 }
 
@@ -145,7 +145,7 @@ class StatementNames {
     this.#max = max;
   }
 
-  of(text: string): string | undefined {
+  nameFor(text: string): string | undefined {
     const existing = this.#statementNames.get(text);
     if (existing !== undefined || this.#statementNames.size >= this.#max) return existing;
     const name = `promptrun_${this.#statementNames.size}`;
@@ -186,18 +186,18 @@ function needsPrepareFalse(): DatabaseUrlError {
   );
 }
 
-function guarded(host: DatabaseHost, client: pg.PoolClient, names: StatementNames): PostgresPoolClient {
+function wrapClient(host: DatabaseHost, client: pg.PoolClient, names: StatementNames): PostgresPoolClient {
   const query = (text: string, parameters: readonly unknown[]): Promise<unknown> => {
     // Only transactions and migrations have statements without parameters, which need no preparing.
-    const name = parameters.length > 0 ? names.of(text) : undefined;
+    const name = parameters.length > 0 ? names.nameFor(text) : undefined;
     return host
       .query(client, { text, values: [...parameters], ...(name !== undefined && { name }) })
-      .catch(rethrow);
+      .catch(rethrowUnavailable);
   };
   return { query, release: () => client.release() } as unknown as PostgresPoolClient;
 }
 
-function rethrow(error: unknown): never {
+function rethrowUnavailable(error: unknown): never {
   if (!isUnavailable(error)) throw error;
   throw new DatabaseUnavailableError(`the database is unavailable: ${databaseFaultReason(error)}`, {
     cause: error,

@@ -12,7 +12,7 @@ export function requestRates(db: Db, perSecond: number): RateLimiter {
   const ahead = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;
   return {
     perSecond,
-    async take(keyId) {
+    async request(keyId) {
       const { rows } = await sql<{ granted: boolean }>`
         insert into "requestRates" ("keyId", "nextAt") values (${keyId}, clock_timestamp() + ${each})
         on conflict ("keyId") do update

@@ -1,4 +1,3 @@
-import { Batches } from '../batches-store.ts';
 import { writeNewRun } from '../runs/run-creation.ts';
 import { endRun } from '../runs/run-endings.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type RunInsert,
 } from './create-runs.ts';
 import { type Ending, endTogether } from './end-runs.ts';
+import { WriteBatches } from './write-batches.ts';
 
 /** Maximum number of creations or endings in one statement. */
 const MAX_BATCH = 64;
@@ -29,12 +29,12 @@ const MAX_BATCH = 64;
  */
 export function runWrites(db: Db, writer: Writer): RunWrites {
   const uses = collectedUses(db);
-  const shared = new Batches<RunInsert, Created | undefined>(
+  const shared = new WriteBatches<RunInsert, Created | undefined>(
     items => createTogether(db, uses, items, CREATE_UNLESS_LOCKED),
     MAX_BATCH,
   );
-  const own = new Batches<RunInsert, Created>(items => createAll(db, writer, uses, items), MAX_BATCH);
-  const endings = new Batches<Ending, boolean>(items => endAll(db, writer, items), MAX_BATCH);
+  const own = new WriteBatches<RunInsert, Created>(items => createAll(db, writer, uses, items), MAX_BATCH);
+  const endings = new WriteBatches<Ending, boolean>(items => endAll(db, writer, items), MAX_BATCH);
   return {
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
       const creation = { run, limits, now };
@@ -77,7 +77,7 @@ async function createAlone(
   { run, limits, now }: RunInsert,
 ): Promise<string | CreationRefused> {
   try {
-    return await writer.write(db => writeNewRun(db, run, limits, now));
+    return await writer.write(trx => writeNewRun(trx, run, limits, now));
   } catch (error) {
     if (error instanceof CreationRefused) return error;
     throw error;
@@ -90,7 +90,7 @@ async function endAll(db: Db, writer: Writer, items: readonly Ending[]): Promise
   if (ended) return items.map(({ id }) => ended.has(id));
   const results: boolean[] = [];
   for (const { id, worker, outcome } of items) {
-    results.push(await writer.write(db => endRun(db, id, outcome, worker)));
+    results.push(await writer.write(trx => endRun(trx, id, outcome, worker)));
   }
   return results;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../../../wire/index.ts';
 import type { Db } from '../writer.ts';
-import { type StoredRun, storedRun } from './run-records.ts';
+import { parseStoredRun, type StoredRun } from './run-records.ts';
 import { runOfUser, runsWithIds } from './run-selections.ts';
 
 /** Filter of a user's runs. Times are in microseconds; `from` is inclusive, `until` exclusive. */
@@ -34,7 +34,7 @@ export async function readRuns(
   const { fitting, bytes } = await fittingRuns(db, ids, maxBytes);
   onBytes(bytes);
   const rows = await runsWithIds(db, fitting).execute();
-  const runs = new Map(rows.map(row => [row.id, storedRun(row)]));
+  const runs = new Map(rows.map(row => [row.id, parseStoredRun(row)]));
   return fitting.flatMap(id => runs.get(id) ?? []);
 }
 

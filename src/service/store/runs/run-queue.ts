@@ -6,8 +6,8 @@ import type { StoredRequest } from './run-records.ts';
 /** A worker's claim on queued runs. */
 export interface Claim {
   readonly worker: string;
-  /** Free capacity, in runs. At 0, only users with no running run get a turn. */
-  readonly room: number;
+  /** The number of runs that it can start. At 0, only users with no running run get a turn. */
+  readonly capacity: number;
   /** The number of runs that it is running, by user. */
   readonly running: ReadonlyMap<number, number>;
   /** The models it offers; undefined for all. */
@@ -27,74 +27,48 @@ export interface Abandonment {
 }
 
 /** Literal SQL, so that the database recognises its partial indexes. */
-const inProgress = sql<boolean>`status in ('queued', 'running')`;
-const queued = sql<boolean>`status = 'queued'`;
+const isUnfinished = sql<boolean>`status in ('queued', 'running')`;
+const isQueued = sql<boolean>`status = 'queued'`;
 
 /** Returns the run queue: queued runs, and running ones with their workers. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
-  const take = async (db: Db, turns: ReadonlyMap<number, number>, claim: Claim) => {
-    const selectOldest = ([userId, count]: readonly [number, number]) =>
-      queuedRuns(db, claim)
-        .select('id')
-        .where('userId', '=', userId)
-        .orderBy('createdAt')
-        .limit(count)
-        .$if(shared, query => query.forUpdate().skipLocked());
-    const [first, ...others] = [...turns].map(turn =>
-      db.selectFrom(selectOldest(turn).as('oldest')).select('id'),
-    );
-    if (!first) return [];
-    // A CTE is evaluated once; a subselect may be evaluated for each row, with different results.
-    const runs = await db
-      .with('picked', () => others.reduce((all, next) => all.unionAll(next), first))
-      .updateTable('runs')
-      .set({ status: 'running', worker: claim.worker })
-      .where('id', 'in', ({ selectFrom }) => selectFrom('picked').select('picked.id'))
-      .where(queued)
-      .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths', 'model', 'createdAt'])
-      .execute();
-    runs.sort((a, b) => a.createdAt - b.createdAt);
-    return runs.map(run => ({
-      ...run,
-      request: JSON.parse(run.request ?? 'null') as StoredRequest,
-    }));
-  };
   return {
     /** Returns the workers that hold unfinished runs. */
-    workers: async () => {
-      const workers = db.selectFrom('runs').select('worker').distinct().where(inProgress);
+    workersWithRuns: async () => {
+      const workers = db.selectFrom('runs').select('worker').distinct().where(isUnfinished);
       return (await workers.where('worker', 'is not', null).execute()).flatMap(row => row.worker ?? []);
     },
-    /** Counts a death for each run of a dead worker, then queues it again or fails it. */
-    takeFrom: (deadWorker: string, abandonment: Abandonment) =>
-      writer.write(db => takeFrom(db, deadWorker, abandonment)),
+    /** Counts a death for each running run of a dead worker, then queues its runs again or fails them. */
+    settleDeadWorker: (deadWorker: string, abandonment: Abandonment) =>
+      writer.write(trx => settleDeadWorker(trx, deadWorker, abandonment)),
     /**
-     * Claims as many queued runs as there is room for, each user's oldest first, and marks them as running. `moreLeft` is
-     * true if there may be more for this worker.
+     * Claims as many queued runs as the worker has capacity for, each user's oldest first, and marks them as running.
+     * `moreLeft` is true if there may be more for this worker.
      */
     async claim(claim: Claim) {
-      const waiting = await queuedRuns(db, claim)
+      const userQueues = await claimableRuns(db, claim)
         .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest'), fn.countAll<number>().as('count')])
         .groupBy('userId')
         .execute();
-      const turns = allotTurns(waiting, claim);
-      const runs = turns.size === 0 ? [] : await writer.write(db => take(db, turns, claim));
-      const left = waiting.reduce((sum, { count }) => sum + count, 0) - runs.length;
+      const turns = allotTurns(userQueues, claim);
+      const runs =
+        turns.size === 0 ? [] : await writer.write(trx => claimOldest(trx, turns, claim, { shared }));
+      const left = userQueues.reduce((sum, { count }) => sum + count, 0) - runs.length;
       return { runs, moreLeft: left > 0 };
     },
     /** Returns the number of queued runs that a worker with these models could claim. */
-    queued: async (models: Claim['models']) => {
-      const counted = queuedRuns(db, { models }).select(({ fn }) => fn.countAll<number>().as('count'));
+    countClaimable: async (models: Claim['models']) => {
+      const counted = claimableRuns(db, { models }).select(({ fn }) => fn.countAll<number>().as('count'));
       return (await counted.executeTakeFirstOrThrow()).count;
     },
     /** Returns the ids of a worker's running runs, according to the store. */
     runningAt: async (worker: string) => {
-      const runs = db.selectFrom('runs').select('id').where(inProgress).where('worker', '=', worker);
+      const runs = db.selectFrom('runs').select('id').where(isUnfinished).where('worker', '=', worker);
       return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
     },
     /** Queues these runs of the worker again, or all of them, without counting a death. */
-    release: async (worker: string, runs?: readonly string[]) => {
-      if (runs?.length !== 0) await writer.write(db => queueAgain(db, worker, runs));
+    release: async (worker: string, runIds?: readonly string[]) => {
+      if (runIds?.length !== 0) await writer.write(trx => queueAgain(trx, worker, runIds));
     },
   };
 }
@@ -106,59 +80,94 @@ interface UserQueue {
 }
 
 /** Returns the number of runs to claim for each user. The user with the fewest running comes first, then the longest waiting. */
-function allotTurns(waiting: readonly UserQueue[], { room, running }: Claim): ReadonlyMap<number, number> {
+function allotTurns(
+  userQueues: readonly UserQueue[],
+  { capacity, running }: Claim,
+): ReadonlyMap<number, number> {
   const turns = new Map<number, number>();
   const countRunning = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
   for (let claimed = 0; ; claimed += 1) {
-    const [next] = waiting
+    const [next] = userQueues
       .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
       .sort((a, b) => countRunning(a.userId) - countRunning(b.userId) || a.oldest - b.oldest);
-    if (!next || (claimed >= room && countRunning(next.userId) > 0)) return turns;
+    if (!next || (claimed >= capacity && countRunning(next.userId) > 0)) return turns;
     turns.set(next.userId, (turns.get(next.userId) ?? 0) + 1);
   }
 }
 
-async function takeFrom(
-  db: Db,
+/** Claims the given number of each user's oldest queued runs. */
+async function claimOldest(
+  trx: Db,
+  turns: ReadonlyMap<number, number>,
+  claim: Claim,
+  { shared }: { readonly shared: boolean },
+) {
+  const selectOldest = ([userId, count]: readonly [number, number]) =>
+    claimableRuns(trx, claim)
+      .select('id')
+      .where('userId', '=', userId)
+      .orderBy('createdAt')
+      .limit(count)
+      .$if(shared, query => query.forUpdate().skipLocked());
+  const [first, ...others] = [...turns].map(turn =>
+    trx.selectFrom(selectOldest(turn).as('oldest')).select('id'),
+  );
+  if (!first) return [];
+  // A CTE is evaluated once; a subselect may be evaluated for each row, with different results.
+  const runs = await trx
+    .with('picked', () => others.reduce((all, next) => all.unionAll(next), first))
+    .updateTable('runs')
+    .set({ status: 'running', worker: claim.worker })
+    .where('id', 'in', ({ selectFrom }) => selectFrom('picked').select('picked.id'))
+    .where(isQueued)
+    .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths', 'model', 'createdAt'])
+    .execute();
+  runs.sort((a, b) => a.createdAt - b.createdAt);
+  return runs.map(run => ({ ...run, request: JSON.parse(run.request ?? 'null') as StoredRequest }));
+}
+
+async function settleDeadWorker(
+  trx: Db,
   worker: string,
   { maxDeaths, reason, programReason = reason }: Abandonment,
 ): Promise<void> {
-  await db
+  await trx
     .updateTable('runs')
     .set(({ eb }) => ({ deaths: eb('deaths', '+', 1) }))
-    .where(inProgress)
+    .where(isUnfinished)
     .where('worker', '=', worker)
     .where('status', '=', 'running')
     .execute();
-  const begun = await db
+  const diedRuns = await trx
     .selectFrom('runs')
     .select(['id', 'deaths', 'request'])
-    .where(inProgress)
+    .where(isUnfinished)
     .where('worker', '=', worker)
     .where('deaths', '>=', 1)
     .execute();
-  for (const { id, deaths, request } of begun) {
+  for (const { id, deaths, request } of diedRuns) {
     // No instance may be left that has the model, so this does not wait for one.
     const { isProgram = false } = (JSON.parse(request ?? '{}') ?? {}) as Partial<StoredRequest>;
-    if (isProgram || deaths >= maxDeaths) await failRun(db, id, (isProgram ? programReason : reason)(id));
+    if (isProgram || deaths >= maxDeaths) await failRun(trx, id, (isProgram ? programReason : reason)(id));
   }
-  await queueAgain(db, worker);
+  await queueAgain(trx, worker);
 }
 
-async function queueAgain(db: Db, worker: string, runs?: readonly string[]): Promise<void> {
-  await db
+async function queueAgain(trx: Db, worker: string, runIds?: readonly string[]): Promise<void> {
+  await trx
     .updateTable('runs')
     .set({ status: 'queued', worker: null })
-    .where(inProgress)
+    .where(isUnfinished)
     .where('worker', '=', worker)
-    .$if(runs !== undefined, query => query.where('id', 'in', runs ?? []))
+    .$if(runIds !== undefined, query => query.where('id', 'in', runIds ?? []))
     .execute();
 }
 
-function queuedRuns(db: Db, { models, withPictures = true }: Pick<Claim, 'models' | 'withPictures'>) {
+/** Selects the queued runs that a worker could claim. */
+function claimableRuns(db: Db, { models, withPictures = true }: Pick<Claim, 'models' | 'withPictures'>) {
   return db
     .selectFrom('runs')
-    .where(queued)
+    .where(isQueued)
     .where('worker', 'is', null)
     .$if(models !== undefined, query => query.where('model', 'in', ['', ...(models ?? [])]))
     .$if(!withPictures, query => query.where('inputBytes', '=', 0));

@@ -120,7 +120,7 @@ export type StoredRun = Omit<SelectedRun, 'outputs' | 'warnings'> & {
 
 type SelectedRun = Pick<Selectable<Tables['runs']>, (typeof RUN_COLUMNS)[number]>;
 
-export function storedRun<R extends Pick<SelectedRun, 'outputs' | 'warnings'>>(row: R) {
+export function parseStoredRun<R extends Pick<SelectedRun, 'outputs' | 'warnings'>>(row: R) {
   return {
     ...row,
     outputs: JSON.parse(row.outputs) as StoredOutput[],

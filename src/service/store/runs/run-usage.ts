@@ -2,10 +2,10 @@ import type { Db } from '../writer.ts';
 import { nonEmpty } from './run-selections.ts';
 
 /** A run with its usage. `promptModel` is the model that the prompt names. */
-export type UsedRun = ReturnType<typeof withUsage>;
+export type RunWithUsage = ReturnType<typeof withUsage>;
 
 /** Returns the usage of those of these runs that belong to the user. */
-export async function usageOfRuns(db: Db, userId: number, ids: readonly string[]): Promise<UsedRun[]> {
+export async function usageOfRuns(db: Db, userId: number, ids: readonly string[]): Promise<RunWithUsage[]> {
   return (await selectUsage(db, userId, ids)).map(withUsage);
 }
 

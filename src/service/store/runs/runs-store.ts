@@ -6,12 +6,12 @@ import { endRun, failRun } from './run-endings.ts';
 import { type PageLimits, type RunListFilter, readPage, readRuns } from './run-pages.ts';
 import {
   type NewRun,
+  parseStoredRun,
   RUN_COLUMNS,
   type RunOutcome,
   type RunWrites,
   type StoredRequest,
   type StoredRun,
-  storedRun,
   type UserLimits,
 } from './run-records.ts';
 import { runOfUser, runsWithIds } from './run-selections.ts';
@@ -22,10 +22,10 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
   return {
     /** Writes a run with its reservations and idempotency key, or nothing. @throws {CreationRefused} */
     create: (run: NewRun, limits: UserLimits, now: number) =>
-      runWrites?.create(run, limits, now) ?? writer.write(db => writeNewRun(db, run, limits, now)),
+      runWrites?.create(run, limits, now) ?? writer.write(trx => writeNewRun(trx, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
       const row = await runOfUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
-      return row && storedRun(row);
+      return row && parseStoredRun(row);
     },
     /** Returns the request of a run; undefined if it is not kept, or the run doesn't exist. */
     storedRequest: async (userId: number, id: string) => {
@@ -37,7 +37,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
     /** Deletes idempotency keys older than 24 hours. */
     forgetKeys: async (now: number) => {
       const before = now - IDEMPOTENCY_LIFETIME_MS;
-      await writer.write(db => db.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
+      await writer.write(trx => trx.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
     },
     /** See `readPage`. */
     page: (filter: RunListFilter) => readPage(db, filter),
@@ -46,15 +46,15 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
     usage: (userId: number, ids: readonly string[]) => usageOfRuns(db, userId, ids),
     /** Writes the outcome, media and refund of a run, if this worker still holds it. */
     settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: RunOutcome) =>
-      runWrites?.end(id, userId, worker, outcome) ?? writer.write(db => endRun(db, id, outcome, worker)),
+      runWrites?.end(id, userId, worker, outcome) ?? writer.write(trx => endRun(trx, id, outcome, worker)),
     /** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
     fail: (id: string, message: string, endedAt?: number) =>
-      writer.write(db => failRun(db, id, message, endedAt)),
+      writer.write(trx => failRun(trx, id, message, endedAt)),
     /** Returns those of these runs that have ended, of any user. */
-    ended: async (ids: readonly string[]) => {
+    endedAmong: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];
       const rows = await runsWithIds(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
-      return rows.map(storedRun);
+      return rows.map(parseStoredRun);
     },
     /** Returns those of these runs whose input images must be kept. */
     withImages: async (ids: readonly string[]) => {
@@ -76,7 +76,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
     },
     /** Releases the space of input images of ended runs, of one user or from before a time; returns the runs. */
     forgetImages: (which: { before: number } | { userId: number }) =>
-      writer.write(db => forgetImages(db, which)),
+      writer.write(trx => forgetImages(trx, which)),
   };
 }
 
@@ -92,7 +92,7 @@ async function createdWith(db: Db, userId: number, key: string, now: number) {
     .executeTakeFirst();
   if (!row) return undefined;
   const { digest, ...run } = row;
-  return { digest, run: storedRun(run) };
+  return { digest, run: parseStoredRun(run) };
 }
 
 async function forgetImages(db: Db, which: { before: number } | { userId: number }): Promise<string[]> {

@@ -34,7 +34,7 @@ export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<Sq
   const builtIn = sqlite === undefined ? undefined : builtInSqlite();
   if (builtIn && isSafe(sqlite ?? '')) return builtIn;
   try {
-    return await import('./packaged.ts');
+    return await import('./packaged-sqlite.ts');
   } catch (error) {
     if (builtIn) return builtIn;
     throw noSqlite(error);

@@ -27,7 +27,7 @@ export function migrateSqlite(database: SqliteDatabase, file: string): boolean {
   return inTransaction(database, () => {
     const version = schemaVersion(database);
     if (version > SQLITE_MIGRATIONS.length) throw new DataDirectoryError(tooNew(file));
-    takeSteps(database, version);
+    applySteps(database, version);
     return version > 0 && version < SQLITE_MIGRATIONS.length;
   });
 }
@@ -37,10 +37,10 @@ export function migrateSqlite(database: SqliteDatabase, file: string): boolean {
  * open after the database is closed, and Windows can't delete an open file.
  */
 export function createSchema(database: SqliteDatabase): void {
-  inTransaction(database, () => takeSteps(database, 0));
+  inTransaction(database, () => applySteps(database, 0));
 }
 
-function takeSteps(database: SqliteDatabase, version: number): void {
+function applySteps(database: SqliteDatabase, version: number): void {
   for (const step of SQLITE_MIGRATIONS.slice(version)) database.exec(step);
   database.exec(`pragma user_version = ${SQLITE_MIGRATIONS.length}`);
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Kysely } from 'kysely';
 import { blobFiles } from '../blobs/blob-files.ts';
-import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
+import { buildStore, MIGRATED, type Store, type StoreOptions } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connectDatabase, putStoreAside } from './connect-database.ts';
 import { storeDialect } from './dialect.ts';
@@ -23,7 +23,7 @@ export async function openSqliteStore(
     dialect: storeDialect(database),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
   });
-  return storeOn({
+  return buildStore({
     db,
     shared: false,
     workers,

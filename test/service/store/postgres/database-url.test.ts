@@ -15,7 +15,7 @@ describe('the URL of a database', () => {
       'postgres://u:p%40@[::1]/db?ssl=0',
       'postgres://u:p%40@h3:5432/db?ssl=0',
     ]);
-    expect(readDatabaseUrl(text).place).toBe('h1:5433,[::1]:5432,h3:5432/db');
+    expect(readDatabaseUrl(text).name).toBe('h1:5433,[::1]:5432,h3:5432/db');
     expect(hosts('postgresql://one/db')).toEqual(['postgresql://one/db']);
     expect(hosts('postgres:///db?host=/run/postgresql')).toHaveLength(1);
   });

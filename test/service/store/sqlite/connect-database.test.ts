@@ -39,7 +39,7 @@ it('reports a write only once it is on disk, and shares a flush between those th
   const held = heldFlushes();
   const done: string[] = [];
   const write = async (key: string): Promise<void> => {
-    await store.settings.once(key, () => 'x');
+    await store.settings.getOrCreate(key, () => 'x');
     done.push(key);
   };
   const first = write('a');
@@ -59,7 +59,7 @@ it('reports a write only once it is on disk, and shares a flush between those th
 it('reports a disk that cannot be written', async () => {
   const store = await openStore();
   const held = heldFlushes();
-  const written = store.settings.once('a', () => 'x');
+  const written = store.settings.getOrCreate('a', () => 'x');
   await expect.poll(() => held.length).toBe(1);
   held[0]?.(new Error('the disk is gone'));
   await expect(written).rejects.toThrow('the disk is gone');

@@ -1,23 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import type { Clock } from '../../core/clock.ts';
-import { MEDIA_DIRECTORY } from '../postgres/media-directory.ts';
 import type { Store } from '../store.ts';
 import { ObjectStoreError } from '../store-errors.ts';
 import { blobsAfter } from './blobs.ts';
-import type { ObjectPlace } from './object-place.ts';
+import type { BucketLocation } from './bucket-location.ts';
+import { MEDIA_DIRECTORY_SETTING } from './media-directory.ts';
 import { ObjectStore } from './object-store.ts';
 
-/** The settings with the media place of all instances: its name, and its address once it has answered. */
-const PLACE_SETTING = 'mediaObjects';
+/** The settings with the object store of all instances: its name, and its address once it has answered. */
+const NAME_SETTING = 'mediaObjects';
 const ADDRESS_SETTING = 'mediaObjectsAt';
 /** The setting with the prefix of all keys, so that two stores in one bucket never share objects. */
 const PREFIX_SETTING = 'mediaObjectsSpace';
 
 /** Returns a store that keeps media and input pictures in an object store, and still finds earlier ones. */
-export async function keepInObjects(store: Store, place: ObjectPlace, clock: Clock): Promise<Store> {
-  const { value: prefix } = await store.settings.once(PREFIX_SETTING, () => randomBytes(16).toString('hex'));
-  const objects = new ObjectStore({ place, space: prefix, clock });
+export async function keepInObjectStore(
+  store: Store,
+  location: BucketLocation,
+  clock: Clock,
+): Promise<Store> {
+  const { value: prefix } = await store.settings.getOrCreate(PREFIX_SETTING, () =>
+    randomBytes(16).toString('hex'),
+  );
+  const objects = new ObjectStore({ location, space: prefix, clock });
   const { media, inputs } = store.blobs;
   return {
     ...store,
@@ -41,29 +47,31 @@ export async function keepInObjects(store: Store, place: ObjectPlace, clock: Clo
  * @throws {DataDirectoryError} if this instance uses another place
  * @throws {ObjectStoreError} if the object store refuses
  */
-export async function checkObjectPlace(
+export async function checkObjectStoreLocation(
   { settings, objects }: Store,
   onNotice: (line: string) => void,
 ): Promise<void> {
-  const stored = await settings.get(PLACE_SETTING);
+  const stored = await settings.get(NAME_SETTING);
   if (!objects) {
     if (stored === undefined) return;
     throw new DataDirectoryError(
       `the instances on this store keep media in ${stored}; give it to this one too, with --media ${stored}`,
     );
   }
-  if ((await settings.get(MEDIA_DIRECTORY)) !== undefined) {
+  if ((await settings.get(MEDIA_DIRECTORY_SETTING)) !== undefined) {
     throw new DataDirectoryError(
       'the instances on this database keep media in a directory that they share; give it to this one, with --media-dir',
     );
   }
-  const { name, bucketUrl } = objects.place;
-  if (stored !== undefined && stored !== name) throw otherPlace(name, stored);
+  const { name, bucketUrl } = objects.location;
+  if (stored !== undefined && stored !== name) throw differentLocation(name, stored);
   const address = await settings.get(ADDRESS_SETTING);
-  if (address !== undefined && address !== bucketUrl) throw otherPlace(name, `${name} at another address`);
+  if (address !== undefined && address !== bucketUrl) {
+    throw differentLocation(name, `${name} at another address`);
+  }
   const isThere = await isStoreReachable(objects, onNotice);
-  await settings.once(PLACE_SETTING, () => name);
-  if (isThere) await settings.once(ADDRESS_SETTING, () => bucketUrl);
+  await settings.getOrCreate(NAME_SETTING, () => name);
+  if (isThere) await settings.getOrCreate(ADDRESS_SETTING, () => bucketUrl);
 }
 
 async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) => void): Promise<boolean> {
@@ -72,7 +80,7 @@ async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) =
     return true;
   } catch (error) {
     if (!(error instanceof ObjectStoreError)) throw error;
-    const { name } = objects.place;
+    const { name } = objects.location;
     if (error.isRefusal) {
       throw new ObjectStoreError(`${name} can't be used: ${error.message}`, {
         isRefusal: true,
@@ -84,7 +92,7 @@ async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) =
   }
 }
 
-function otherPlace(name: string, kept: string): DataDirectoryError {
+function differentLocation(name: string, kept: string): DataDirectoryError {
   return new DataDirectoryError(
     `${name} is not where the instances on this store keep media, which is ${kept}; give this one the same --media, AWS_ENDPOINT_URL_S3 and AWS_REGION`,
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMediaUrl } from '../../../../src/service/store/blobs/object-place.ts';
+import { parseMediaUrl } from '../../../../src/service/store/blobs/bucket-location.ts';
 
 const KEY = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'hush-hush' };
 const AT_AWS = { ...KEY, AWS_REGION: 'eu-central-1' };
@@ -22,7 +22,7 @@ describe('a place in an object store', () => {
       'a/',
     ],
   ])('%s is found with the variables of the AWS tools', (text, env, bucketUrl, prefix) => {
-    expect(readMediaUrl(text, env)).toMatchObject({ bucketUrl, prefix, secretAccessKey: 'hush-hush' });
+    expect(parseMediaUrl(text, env)).toMatchObject({ bucketUrl, prefix, secretAccessKey: 'hush-hush' });
   });
 
   test.each([
@@ -37,7 +37,7 @@ describe('a place in an object store', () => {
     ['s3://team/a', { ...KEY, AWS_REGION: 'x.evil.example/' }, 'AWS_REGION'],
     ['s3://team/a', { ...KEY, AWS_ENDPOINT_URL: 'http://u:p@store' }, 'AWS_ENDPOINT_URL is not'],
   ])('%s is refused with %j', (text, env, message) => {
-    const read = () => readMediaUrl(text, env);
+    const read = () => parseMediaUrl(text, env);
     expect(read).toThrow(message);
     expect(read).not.toThrow(/hush|u:p/);
   });

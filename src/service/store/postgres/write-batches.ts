@@ -11,7 +11,7 @@ interface QueuedItem<T, R> {
  * Batches items by lane: items that arrive while a batch of their lane is processed form the next one. A lane thus uses one
  * connection at a time, and waiting items use none. Owners who share a lane take turns.
  */
-export class Batches<T, R> {
+export class WriteBatches<T, R> {
   /** The waiting items of each working lane, by owner. */
   readonly #lanes = new Map<string, Map<string, QueuedItem<T, R>[]>>();
   readonly #processBatch: ProcessBatch<T, R>;
@@ -43,7 +43,7 @@ export class Batches<T, R> {
 
   async #work(lane: string, waiting: Map<string, QueuedItem<T, R>[]>): Promise<void> {
     for (;;) {
-      const batch = takeInTurn(waiting, this.#maxSize);
+      const batch = takeTurns(waiting, this.#maxSize);
       if (batch.length === 0) {
         this.#lanes.delete(lane);
         return;
@@ -59,7 +59,7 @@ export class Batches<T, R> {
 }
 
 /** Takes at most `max` items, one of each owner after the other. */
-function takeInTurn<T>(waiting: Map<string, T[]>, max: number): T[] {
+function takeTurns<T>(waiting: Map<string, T[]>, max: number): T[] {
   const taken: T[] = [];
   for (const [owner, items] of waiting) {
     if (taken.length === max) break;

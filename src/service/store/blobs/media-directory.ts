@@ -6,10 +6,10 @@ import { createFile } from '../../../files/writing/write-file.ts';
 import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
-/** A file with a random id that identifies the directory. */
-const MEDIA_DIRECTORY_MARK = '.promptrun-media';
+/** The name of the file with a random id that identifies the directory. */
+const ID_FILE = '.promptrun-media';
 /** The setting with the id of the directory that the instances use. */
-export const MEDIA_DIRECTORY = 'mediaDirectory';
+export const MEDIA_DIRECTORY_SETTING = 'mediaDirectory';
 const WRITABLE_BY_ALL = 0o002;
 
 /**
@@ -22,22 +22,23 @@ export async function checkMediaDirectory(
   settings: SettingsStore,
   directory: string | undefined,
 ): Promise<void> {
-  const shared = await settings.get(MEDIA_DIRECTORY);
+  const sharedId = await settings.get(MEDIA_DIRECTORY_SETTING);
   if (directory === undefined) {
-    if (shared === undefined) return;
+    if (sharedId === undefined) return;
     throw new DataDirectoryError(
       'the instances on this database keep media in a directory that they share; give it to this one too, with --media-dir',
     );
   }
-  const mark = await createMark(directory, shared).catch((error: unknown) => {
+  const id = await identifyDirectory(directory, sharedId).catch((error: unknown) => {
     if (error instanceof DataDirectoryError) throw error;
     throw new DataDirectoryError(`the media directory ${directory} can't be used: ${errorMessage(error)}`);
   });
-  const { value } = await settings.once(MEDIA_DIRECTORY, () => mark);
-  if (value !== mark) throw anotherDirectory(directory);
+  const { value } = await settings.getOrCreate(MEDIA_DIRECTORY_SETTING, () => id);
+  if (value !== id) throw anotherDirectory(directory);
 }
 
-async function createMark(directory: string, shared: string | undefined): Promise<string> {
+/** Returns the id of the directory, which gets one if no instance has chosen a directory yet. */
+async function identifyDirectory(directory: string, sharedId: string | undefined): Promise<string> {
   const { mode } = await stat(directory);
   // Windows has no modes, and reports one that allows everybody to write.
   if (process.platform !== 'win32' && (mode & WRITABLE_BY_ALL) !== 0) {
@@ -45,22 +46,22 @@ async function createMark(directory: string, shared: string | undefined): Promis
       `everybody can write to the media directory ${directory}; close it to them with \`chmod o-w ${directory}\``,
     );
   }
-  const file = path.join(directory, MEDIA_DIRECTORY_MARK);
-  const written = await readMark(file);
-  if (written !== undefined) return written;
-  if (shared !== undefined) throw anotherDirectory(directory);
-  // If another instance was faster, its mark stays.
-  await createFile({ folder: directory, name: MEDIA_DIRECTORY_MARK }, `${randomUUID()}\n`, 0o600);
-  return (await readMark(file)) ?? '';
+  const file = path.join(directory, ID_FILE);
+  const existingId = await readId(file);
+  if (existingId !== undefined) return existingId;
+  if (sharedId !== undefined) throw anotherDirectory(directory);
+  // If another instance was faster, its id stays.
+  await createFile({ folder: directory, name: ID_FILE }, `${randomUUID()}\n`, 0o600);
+  return (await readId(file)) ?? '';
 }
 
 function anotherDirectory(directory: string): DataDirectoryError {
   return new DataDirectoryError(
-    `the media directory ${directory} is not the one that the instances on this database share; mount that one here, or move it with all that is in it, ${MEDIA_DIRECTORY_MARK} included`,
+    `the media directory ${directory} is not the one that the instances on this database share; mount that one here, or move it with all that is in it, ${ID_FILE} included`,
   );
 }
 
-async function readMark(file: string): Promise<string | undefined> {
+async function readId(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {

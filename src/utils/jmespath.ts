@@ -6,7 +6,7 @@ import {
   search,
   tokenize,
 } from '@jmespath-community/jmespath';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { errorMessage } from './error-utils.ts';
 
 // Literals without quotes, as in [?type==`text`], are widely used.
 const JMESPATH_OPTIONS = { enable_legacy_literals: true };
@@ -19,7 +19,7 @@ export interface ExpressionFault {
 
 /** Returns the fault in an expression; undefined if it can be evaluated. */
 export function expressionFault(expression: string): ExpressionFault | undefined {
-  return jmespathFault(expression) ?? namesFault(expression);
+  return jmespathFault(expression) ?? functionFault(expression);
 }
 
 /** A selected value as text, because serialising a small value can take forever if it contains itself often enough. */
@@ -37,7 +37,7 @@ export interface Selection {
  * @param indent the number of spaces to indent JSON by
  * @throws the library's error if a function gets an argument of the wrong type
  */
-export function select(expression: string, value: unknown, indent: number): Selection {
+export function evaluateExpression(expression: string, value: unknown, indent: number): Selection {
   const selection = search(ownFields(value), expression, JMESPATH_OPTIONS) ?? null;
   return {
     json: JSON.stringify(selection, undefined, indent),
@@ -97,7 +97,7 @@ function firstWrongToken(expression: string): number {
 }
 
 /** Returns the fault of an unknown function, which the library reports only once it is applied to a value. */
-function namesFault(expression: string): ExpressionFault | undefined {
+function functionFault(expression: string): ExpressionFault | undefined {
   const functions = new Set(getRegisteredFunctions());
   const name = functionNames(compile(expression, JMESPATH_OPTIONS)).find(called => !functions.has(called));
   return name === undefined

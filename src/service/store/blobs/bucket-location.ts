@@ -4,7 +4,7 @@ import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { MediaUrlError } from '../store-errors.ts';
 
 /** A place in an S3-compatible object store, from `--media` and the environment. */
-export interface ObjectPlace {
+export interface BucketLocation {
   /** Bucket and prefix as a URL for messages, without the store's address. */
   readonly name: string;
   /** The URL to which keys are appended, without a trailing slash. */
@@ -27,10 +27,10 @@ const DEFAULT_REGION = 'us-east-1';
  *
  * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no value of a variable
  */
-export function readMediaUrl(text: string, env: Env): ObjectPlace {
-  const { bucket, path } = readBucket(text);
+export function parseMediaUrl(text: string, env: Env): BucketLocation {
+  const { bucket, path } = parseBucketUrl(text);
   const region = env['AWS_REGION'] || undefined;
-  const endpoint = endpointIn(env);
+  const endpoint = readEndpoint(env);
   if (endpoint === undefined && region === undefined) {
     throw new MediaUrlError(
       '--media needs AWS_REGION, or AWS_ENDPOINT_URL_S3 for a store that is not at AWS; set one',
@@ -50,7 +50,7 @@ export function readMediaUrl(text: string, env: Env): ObjectPlace {
 }
 
 /** Returns the bucket of `s3://bucket/prefix`, and the path after it. */
-function readBucket(text: string): { readonly bucket: string; readonly path: string } {
+function parseBucketUrl(text: string): { readonly bucket: string; readonly path: string } {
   const [, bucket, path = ''] = BUCKET_URL.exec(text) ?? [];
   if (bucket === undefined || /\.\.|\/\.(?:\/|$)/.test(`${bucket}${path}`)) {
     throw new MediaUrlError(
@@ -65,7 +65,7 @@ function readBucket(text: string): { readonly bucket: string; readonly path: str
   return { bucket, path };
 }
 
-function readCredentials(env: Env): Pick<ObjectPlace, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'> {
+function readCredentials(env: Env): Pick<BucketLocation, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'> {
   const accessKeyId = env['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
   if (!accessKeyId || !secretAccessKey) {
@@ -86,7 +86,7 @@ function awsBucketUrl(bucket: string, region: string): string {
 }
 
 /** Returns the address of a store outside AWS; undefined if none is set. */
-function endpointIn(env: Env): string | undefined {
+function readEndpoint(env: Env): string | undefined {
   const name = env['AWS_ENDPOINT_URL_S3'] ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL';
   const text = env[name];
   if (!text) return undefined;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { envelopeRefusals } from '../../../src/service/http/malformed.ts';
+import { envelopeRefusals } from '../../../src/service/http/malformed-requests.ts';
 
 test.each(['nonsense\r\n\r\n', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'])(
   'a caller that was refused and never closes is disconnected: %j',
