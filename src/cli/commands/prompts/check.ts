@@ -4,9 +4,9 @@ import type { Finding } from '../../../prompts/findings.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { counted } from '../../core/counted.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { shownPath } from '../../core/paths.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
@@ -37,7 +37,7 @@ export async function promptsCheck(
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (unread.length > 0) throw unreadError(unread);
   if (faults.length > 0) throw faultsError(faults);
-  if (findings.length === 0) ctx.io.note(`note: no faults in ${counted(files.length, 'file')}`);
+  if (findings.length === 0) ctx.io.note(`note: no faults in ${pluralize(files.length, 'file')}`);
 }
 
 function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
@@ -102,5 +102,5 @@ function unreadError(unread: readonly CliError[]): Error {
 
 function faultsError(faults: readonly Finding[]): Error {
   const files = new Set(faults.map(({ file }) => file));
-  return usageError(`${counted(faults.length, 'fault')} in ${counted(files.size, 'prompt file')}`);
+  return usageError(`${pluralize(faults.length, 'fault')} in ${pluralize(files.size, 'prompt file')}`);
 }

@@ -4,8 +4,8 @@ export const FRONT_MATTER_SCHEMA = {
   title: 'Front matter of a promptrun prompt file',
   type: 'object',
   properties: {
-    title: { type: 'string', description: 'What lists show' },
-    description: { type: 'string', description: 'What the prompt does, in one sentence' },
+    title: { type: 'string', description: 'The title in lists' },
+    description: { type: 'string', description: 'The purpose of the prompt, in one sentence' },
     model: {
       type: 'string',
       description: 'The model to run with, such as openai/gpt-6-luna; echo if left out',
@@ -32,7 +32,7 @@ export const FRONT_MATTER_SCHEMA = {
     output: {
       type: 'object',
       properties: {
-        format: { enum: ['text', 'json'], description: 'json: the answer must be JSON' },
+        format: { enum: ['text', 'json'], description: 'With json, the answer must be JSON' },
         named: {
           type: 'object',
           description: 'The description of the schema that the provider receives',
@@ -43,10 +43,10 @@ export const FRONT_MATTER_SCHEMA = {
           },
           additionalProperties: false,
         },
-        extract: { enum: ['first', 'last'], description: 'the code block of the answer that is the output' },
+        extract: { enum: ['first', 'last'], description: 'The code block of the answer that is the output' },
         schema: {
           $ref: '#/$defs/schema',
-          description: 'What the answer must match, as Picoschema or JSON Schema',
+          description: 'The schema that the answer must match, as Picoschema or JSON Schema',
         },
       },
       additionalProperties: false,

@@ -5,7 +5,7 @@ import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { unwritable, usageError } from '../../core/errors.ts';
+import { unwritableError, usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
@@ -24,27 +24,42 @@ type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 /** Writes a prompt file to start from and its test file, or converts both from another format. */
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
   const stem = await withoutExtension(file);
-  const { prompt, test, models } = await newFileTexts(ctx, stem, flags);
-  const files = {
-    prompt: `${stem}.prompt`,
-    ...(test !== undefined && { test: `${stem}.test.yaml` }),
-    ...(models !== undefined && { models: `${stem}.models.yaml` }),
-  };
-  const texts = {
-    [files.prompt]: prompt,
-    ...(test !== undefined && { [`${stem}.test.yaml`]: test }),
-    ...(models !== undefined && { [`${stem}.models.yaml`]: models }),
-  };
-  await writeAll(ctx, texts, flags);
-  await present(ctx, files, { plain: () => plainRows(Object.values(files).map(path => [path])) });
+  const texts = await newFileTexts(ctx, stem, flags);
+  const newFiles = NEW_FILES.flatMap(({ kind, extension }) => {
+    const text = texts[kind];
+    return text === undefined ? [] : [{ kind, file: `${stem}${extension}`, text }];
+  });
+  await writeAll(ctx, newFiles, flags);
+  const files = Object.fromEntries(newFiles.map(({ kind, file }) => [kind, file]));
+  await present(ctx, files, { plain: () => plainRows(newFiles.map(({ file }) => [file])) });
+  await noteNextSteps(ctx, `${stem}.prompt`, files['models']);
+}
+
+interface NewFileTexts {
+  readonly prompt: string;
+  readonly test?: string | undefined;
+  readonly models?: string | undefined;
+}
+
+/** The files that the command may write. */
+const NEW_FILES = [
+  { kind: 'prompt', extension: '.prompt' },
+  { kind: 'test', extension: '.test.yaml' },
+  { kind: 'models', extension: '.models.yaml' },
+] as const satisfies readonly { kind: keyof NewFileTexts; extension: string }[];
+
+interface NewFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+async function noteNextSteps(ctx: Context, file: string, modelsFile: string | undefined): Promise<void> {
   const shell = detectShell(ctx.env);
-  const shellPath = shellWord(files.prompt, shell);
-  const [modelsFromFlag, modelsFlag] =
-    files.models === undefined
-      ? ['', '']
-      : [` --models-from ${shellWord(files.models, shell)}`, ` --models ${shellWord(files.models, shell)}`];
-  ctx.io.note(`note: check it with: promptrun prompts check ${shellPath}${modelsFromFlag}`);
-  ctx.io.note(`note: run it with: ${await runCommandFor(ctx, files.prompt)}${modelsFlag}`);
+  const modelsWords = (flag: string): string =>
+    modelsFile === undefined ? '' : ` ${flag} ${shellWord(modelsFile, shell)}`;
+  const checkCommand = `promptrun prompts check ${shellWord(file, shell)}${modelsWords('--models-from')}`;
+  ctx.io.note(`note: check it with: ${checkCommand}`);
+  ctx.io.note(`note: run it with: ${await runCommandFor(ctx, file)}${modelsWords('--models')}`);
 }
 
 /** Returns a command line that runs a prompt file with its required inputs, so that it works in a pipe too. */
@@ -60,7 +75,7 @@ async function newFileTexts(
   ctx: Context,
   stem: string,
   { from, image = false, items, prompt }: PromptsNewFlags,
-): Promise<{ prompt: string; test?: string | undefined; models?: string }> {
+): Promise<NewFileTexts> {
   if (from === undefined) {
     if (items !== undefined) throw usageError('--items needs --from, which names the evaluation of its rows');
     const { newPrompt } = await import('../../../prompts/built-in/built-in-texts.ts');
@@ -81,13 +96,9 @@ async function newFileTexts(
   for (const { file, line, message } of conversion.notes) {
     ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
   }
-  const { prompt: text, test, models } = conversion;
+  const { test, models } = conversion;
   const { testFileText } = await import('../../../prompts/foreign/converted.ts');
-  return {
-    prompt: text,
-    test: test && testFileText(test),
-    ...(models !== undefined && { models }),
-  };
+  return { prompt: conversion.prompt, test: test && testFileText(test), models };
 }
 
 function promptNumber(written: string): number {
@@ -114,13 +125,13 @@ async function withoutExtension(file: string): Promise<string> {
 /** Writes all files or none. */
 async function writeAll(
   { cwd }: Context,
-  texts: Readonly<Record<string, string>>,
+  files: readonly NewFile[],
   { force = false }: PromptsNewFlags,
 ): Promise<void> {
   const writtenFiles: string[] = [];
-  for (const file of Object.keys(texts)) checkBelow(fileIn(path.resolve(cwd, file)));
+  for (const { file } of files) checkBelow(fileIn(path.resolve(cwd, file)));
   try {
-    for (const [file, text] of Object.entries(texts)) {
+    for (const { file, text } of files) {
       const target = fileIn(path.resolve(cwd, file));
       if (force) await replaceFile(target, text);
       else if (!(await createFile(target, text))) {
@@ -134,7 +145,7 @@ async function writeAll(
     if (code === undefined || error instanceof PathFault) throw error;
     const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
     const why = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);
-    const name = Object.keys(texts)[writtenFiles.length] ?? '';
-    throw unwritable(error, usageError(`${name} can't be written: ${why}`));
+    const name = files[writtenFiles.length]?.file ?? '';
+    throw unwritableError(error, usageError(`${name} can't be written: ${why}`));
   }
 }

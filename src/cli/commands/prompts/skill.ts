@@ -32,29 +32,18 @@ export async function promptsSkill(
   const { folder, name } = skillsFolder(ctx, to);
   checkBelow({ folder, name });
   checkDirectory(folder, name, '--to');
-  const skills = [];
-  let clash: CliError | undefined;
-  for (const prompt of prompts) {
-    const skill = await createSkill(ctx, prompt);
-    const first = skills.find(other => other.name === skill.name);
-    if (first !== undefined) {
-      clash ??= usageError(
-        `${first.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
-        'Write it separately, with another --to.',
-      );
-      continue;
-    }
-    const skillFile = { folder, name: path.join(name, skill.name, 'SKILL.md') };
-    for (const key of skill.untypeable) {
-      ctx.io.note(
-        `note: ${prompt}: the skill lacks the input ${escapeControls(JSON.stringify(key))}, which -i can't name`,
-      );
-    }
-    skills.push({ ...skill, below: skillFile, file: path.join(folder, skillFile.name) });
-  }
-  for (const { below, text } of skills) checkPlace(below, text, force);
-  for (const { below, text } of skills) await replaceFile(below, text);
-  const rows = skills.map(({ prompt, file }) => ({ prompt, file: path.relative(ctx.cwd, file) || file }));
+  const { skills, clash } = await createSkills(ctx, prompts);
+  const skillFiles = skills.map(({ prompt, name: skill, text }) => ({
+    prompt,
+    text,
+    below: { folder, name: path.join(name, skill, 'SKILL.md') },
+  }));
+  for (const { below, text } of skillFiles) refuseOverwriting(below, text, force);
+  for (const { below, text } of skillFiles) await replaceFile(below, text);
+  const rows = skillFiles.map(({ prompt, below }) => {
+    const file = path.join(below.folder, below.name);
+    return { prompt, file: path.relative(ctx.cwd, file) || file };
+  });
   await present(ctx, rows, { plain: () => plainRows(rows.map(({ file }) => [file])) });
   if (clash !== undefined) throw clash;
 }
@@ -66,7 +55,46 @@ function skillsFolder({ cwd }: Context, to: string | undefined): FileBelow {
     : { folder: path.resolve(cwd, to), name: '.' };
 }
 
-async function createSkill(ctx: Context, prompt: string) {
+interface Skill {
+  readonly prompt: string;
+  /** The name of the skill and of its folder. */
+  readonly name: string;
+  readonly text: string;
+  /** The inputs that the skill leaves out, because `-i` can't name them. */
+  readonly untypeable: readonly string[];
+}
+
+/** Creates the skills of prompts, without those whose folder another one already has. */
+async function createSkills(
+  ctx: Context,
+  prompts: readonly string[],
+): Promise<{ skills: readonly Skill[]; clash: CliError | undefined }> {
+  const skills: Skill[] = [];
+  let clash: CliError | undefined;
+  for (const prompt of prompts) {
+    const skill = await createSkill(ctx, prompt);
+    const first = skills.find(({ name }) => name === skill.name);
+    if (first === undefined) {
+      skills.push(skill);
+      noteMissingInputs(ctx, skill);
+    } else {
+      clash ??= usageError(
+        `${first.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
+        'Write it separately, with another --to.',
+      );
+    }
+  }
+  return { skills, clash };
+}
+
+function noteMissingInputs({ io }: Context, { prompt, untypeable }: Skill): void {
+  for (const key of untypeable) {
+    const input = escapeControls(JSON.stringify(key));
+    io.note(`note: ${prompt}: the skill lacks the input ${input}, which -i can't name`);
+  }
+}
+
+async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
   const connection = await connectionFor(ctx, prompt);
   const version = await readNamed(ctx, connection, prompt);
   const row = await findSearchRow(connection, version, ctx.signal);
@@ -121,13 +149,13 @@ async function findSearchRow(
 
 /** Returns the name of a skill and its folder: a–z, 0–9 and single hyphens. */
 function skillName(slug: string): string {
-  const matchingPrompts = slug
+  const name = slug
     .toLowerCase()
     .replace(/[^a-z0-9]+/gu, '-')
     .replace(/^-|-$/gu, '')
     .slice(0, 64)
     .replace(/-$/u, '');
-  return matchingPrompts === '' ? 'prompt' : matchingPrompts;
+  return name === '' ? 'prompt' : name;
 }
 
 /**
@@ -136,7 +164,7 @@ function skillName(slug: string): string {
  * @throws {CliError} USAGE_ERROR
  * @throws {LinkFault}
  */
-function checkPlace(below: FileBelow, text: string, force: boolean): void {
+function refuseOverwriting(below: FileBelow, text: string, force: boolean): void {
   const file = checkBelow(below);
   if (force || !existsSync(file)) return;
   if (!statSync(file).isFile() || readFileSync(file, 'utf8') !== text) {
@@ -165,34 +193,34 @@ function skillText({ name, title, description, config, options, command }: Skill
     ...required.flatMap(field => ['-i', `${field.key}=${literalValue(exampleValue(field))}`]),
     ...images.flatMap((_, index) => ['--image', `image${images.length === 1 ? '' : index + 1}.png`]),
   ];
-  const does = plainLine(description) || plainLine(title) || name;
-  const summary = `${does}. Runs the prompt "${plainLine(title) || name}" with the command line promptrun.`;
+  const shownTitle = plainLine(title) || name;
+  const purpose = plainLine(description) || shownTitle;
+  const summary = `${purpose}. Runs the prompt "${shownTitle}" with the command line promptrun.`;
+  const inputLines = [
+    ...inputs.map(inputLine),
+    ...images.map(
+      (image, index) =>
+        `- \`--image <file or https URL>\` (required, image ${index + 1})${descriptionSuffix(image.description)}`,
+    ),
+  ];
+  const optionLines = options
+    .filter(({ key }) => isTypeableKey(key))
+    .map(
+      ({ key, options: values }) => `- ${codeSpan(`-o ${key}=<value>`)}: ${values.map(codeSpan).join(', ')}`,
+    );
   return `---
 name: ${yamlString(name)}
 description: ${JSON.stringify(cutText(summary, MAX_DESCRIPTION_LENGTH))}
 ---
 
-# ${plainLine(title) || name}
+# ${shownTitle}
 
 Run it in a shell:
 
 \`\`\`\`sh
 ${command(...words)}
 \`\`\`\`
-${markdownSection('Inputs', [
-  ...inputs.map(inputLine),
-  ...images.map(
-    (image, index) =>
-      `- \`--image <file or https URL>\` (required, image ${index + 1})${descriptionSuffix(image.description)}`,
-  ),
-])}${markdownSection(
-  'Run options',
-  options
-    .filter(({ key }) => isTypeableKey(key))
-    .map(
-      ({ key, options: values }) => `- ${codeSpan(`-o ${key}=<value>`)}: ${values.map(codeSpan).join(', ')}`,
-    ),
-)}
+${markdownSection('Inputs', inputLines)}${markdownSection('Run options', optionLines)}
 ## What comes back
 
 Standard output is the text, or the URL of a picture or video on its own line; add \`--save <dir>\` to write the

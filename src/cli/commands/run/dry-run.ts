@@ -37,24 +37,28 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   }
   const address = `${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
   const shell = detectShell(ctx.env);
-  if (shell !== 'posix') {
-    io.err(windowsCommand(address, shell));
-    return EXIT.ok;
-  }
-  const end = delimiterFor(request);
   const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
   io.err(
-    [
-      `curl -sS -X POST ${quotedWord(address, shell)} \\`,
-      '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
-      "  -H 'Content-Type: application/json' \\",
-      `  --data-binary @- <<${readsFiles ? end : `'${end}'`}`,
-      withoutHiddenControls(readsFiles ? expandingBody(body, request) : body),
-      end,
-      '',
-    ].join('\n'),
+    shell === 'posix' ? posixCommand(address, { body, request, readsFiles }) : windowsCommand(address, shell),
   );
   return EXIT.ok;
+}
+
+/** Returns a command with the body in a here-document, which reads pictures from their files if `readsFiles`. */
+function posixCommand(
+  address: string,
+  { body, request, readsFiles }: { body: string; request: RunRequest; readsFiles: boolean },
+): string {
+  const end = delimiterFor(request);
+  return [
+    `curl -sS -X POST ${quotedWord(address, 'posix')} \\`,
+    '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
+    "  -H 'Content-Type: application/json' \\",
+    `  --data-binary @- <<${readsFiles ? end : `'${end}'`}`,
+    withoutHiddenControls(readsFiles ? expandingBody(body, request) : body),
+    end,
+    '',
+  ].join('\n');
 }
 
 /** Returns a command for Windows, whose shells have no here-documents: curl reads the body from a file. */

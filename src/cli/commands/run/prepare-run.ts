@@ -45,13 +45,7 @@ export async function prepareRun(
   budget: Budget | undefined,
 ): Promise<PreparedRun> {
   checkFlags(ctx, target, flags);
-  const suppliedInputs = await collectInputs(ctx, {
-    inputs: flags.input,
-    images: flags.image,
-    ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
-  });
-  const images =
-    suppliedInputs.images.length === 0 ? [] : await openImages(commandLineImages(ctx), suppliedInputs.images);
+  const suppliedInputs = await openSuppliedInputs(ctx, flags);
   const { name, shownAs, option } =
     target === undefined
       ? await askForRun(ctx, flags)
@@ -61,26 +55,32 @@ export async function prepareRun(
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
   const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
+  const { estimatedCredits } = namedTarget;
   if (flags.validate) await checkOptions(ctx, connection, namedTarget.promptVersionId, options, UNCHECKED);
+  const { images } = suppliedInputs;
   const resolvedTarget = await withConfig(ctx, connection, namedTarget, { images, flags });
-  const inputs = await completedInputs(
-    ctx,
-    resolvedTarget.config,
-    { text: suppliedInputs.text, images },
-    flags,
-    answers => reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
+  const { promptVersionId, mayBePrompt, config } = resolvedTarget;
+  const inputs = await completeInputs(ctx, config, suppliedInputs, flags, answers =>
+    reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
   );
   const schema = connection.recorder && (await schemaFlagDigest(ctx, flags.schema));
   const request = {
-    promptVersionId: resolvedTarget.promptVersionId,
+    promptVersionId,
     text: inputs.text,
     images: inputs.images.filter(image => image !== undefined),
     options,
     ...(schema !== undefined && { schema }),
   };
-  const { mayBePrompt } = resolvedTarget;
-  const { estimatedCredits } = namedTarget;
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
+}
+
+async function openSuppliedInputs(ctx: Context, flags: RunFlags): Promise<UnplacedInputs> {
+  const { text, images } = await collectInputs(ctx, {
+    inputs: flags.input,
+    images: flags.image,
+    ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
+  });
+  return { text, images: await openImages(commandLineImages(ctx), images) };
 }
 
 /** Refuses impossible flags before anything is read or asked. */
@@ -124,7 +124,7 @@ async function withConfig(
 }
 
 /** Assigns the inputs, asks for missing ones and checks them all. @param onAsked called with the answers */
-async function completedInputs(
+async function completeInputs(
   ctx: Context,
   config: unknown,
   suppliedInputs: UnplacedInputs,

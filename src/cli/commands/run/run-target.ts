@@ -122,32 +122,38 @@ interface StartOptions {
 
 /** Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run. */
 async function startRun(ctx: Context, preparedRun: PreparedRun, options: StartOptions): Promise<Started> {
-  const { request, connection } = preparedRun;
-  let exists = !preparedRun.mayBePrompt;
-  let refusal: NotFoundError;
+  let isVersion = !preparedRun.mayBePrompt;
   try {
-    return await startOnce(ctx, preparedRun, { ...options, onRunId: () => (exists = true) });
+    return await startOnce(ctx, preparedRun, { ...options, onRunId: () => (isVersion = true) });
   } catch (error) {
-    if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
-    refusal = error;
+    if (isVersion || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
+    return await startLatest(ctx, preparedRun, options, error);
   }
+}
+
+/** Starts a run of a prompt's latest version, after the service refused its id as a version's. */
+async function startLatest(
+  ctx: Context,
+  preparedRun: PreparedRun,
+  options: StartOptions,
+  refusal: NotFoundError,
+): Promise<Started> {
+  const { request, connection, validate } = preparedRun;
   const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId).catch(
-    async (fault: unknown) => {
-      throw await addRefusalDetails(refusal, fault);
+    async (error: unknown) => {
+      throw await withRefusalDetails(error, refusal);
     },
   );
-  if (preparedRun.validate) {
-    refuseInputFault(describeConfig(config), request);
-  }
+  if (validate) refuseInputFault(describeConfig(config), request);
   const latest = { ...preparedRun, request: { ...request, promptVersionId } };
   return startOnce(ctx, latest, { ...options, onRunId: () => {} });
 }
 
-/** Adds the `data` of a service's refusal to the fault that is reported instead. */
-async function addRefusalDetails(refusal: NotFoundError, fault: unknown): Promise<unknown> {
-  if (!(fault instanceof CliError)) return fault;
+/** Adds the `data` of a service's refusal to the error that is reported instead. */
+async function withRefusalDetails(error: unknown, refusal: NotFoundError): Promise<unknown> {
+  if (!(error instanceof CliError)) return error;
   const { toFailure } = await import('../../core/failure.ts');
-  const { message, ...failure } = toFailure(fault);
+  const { message, ...failure } = toFailure(error);
   const { data, details } = toFailure(refusal);
   return new CliError(message, { ...failure, data, details, cause: refusal });
 }
