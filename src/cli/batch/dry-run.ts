@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { buildRunBody, type RunBody } from '../inputs/request-body.ts';
@@ -56,7 +56,7 @@ export async function dryRunBatch(
   }
   if (ctx.globals.json) await printValue(ctx, { rows, faults, ...forecast.data() });
   ctx.io.note(
-    `note: ${counted(rows, 'row')} checked, ${faults} invalid${unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : ''}; nothing was created`,
+    `note: ${pluralize(rows, 'row')} checked, ${faults} invalid${unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : ''}; nothing was created`,
   );
   ctx.io.note(`note: ${forecast.text(caps)}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;

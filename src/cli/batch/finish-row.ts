@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import { CliError, NoMoreWanted } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
 import { sharedPath } from '../core/paths.ts';
+import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { SourceRow } from '../inputs/rows/row.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
@@ -99,7 +99,7 @@ function reportEnd(
   if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
   reportRow(ctx, source.name, row, { error, candidates });
-  if (tally.failedNow >= maxFailures) stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
+  if (tally.failedNow >= maxFailures) stop.noMoreRows(`${pluralize(maxFailures, 'row')} failed`);
 }
 
 /** Writes the end of a row to the journal and then its result, so that every result has an end in the journal. */

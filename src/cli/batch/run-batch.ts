@@ -4,9 +4,9 @@ import path from 'node:path';
 import { SpillFile } from '../../files/writing/spill-file.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
-import { unwritable, usageError } from '../core/errors.ts';
+import { unwritableError, usageError } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
@@ -186,7 +186,7 @@ function spillRow(spilled: SpillFile, row: SourceRow, journal: string): RowJob['
     return spilled.store(row);
   } catch (error) {
     const folder = path.dirname(journal);
-    throw unwritable(error, usageError(`${folder} can't hold the rows: ${errorMessage(error)}`));
+    throw unwritableError(error, usageError(`${folder} can't hold the rows: ${errorMessage(error)}`));
   }
 }
 
@@ -237,7 +237,7 @@ function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: Known
   const failed = again.filter(step => step === 'failed').length;
   if (options.retryFailed && failed > 0) {
     ctx.io.note(
-      `note: --retry-failed: ${counted(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
+      `note: --retry-failed: ${pluralize(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
     );
   }
 }

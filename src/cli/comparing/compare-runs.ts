@@ -2,8 +2,8 @@ import { dataText, textOrNothing } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Connection, Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart } from '../outputs/pages/grid.ts';
 import { gridTable, paintedDifference } from '../outputs/pages/grid-terminal.ts';
@@ -44,7 +44,7 @@ function gridOfTwo(former: Run, run: Run, parts: readonly DiffPart[] | undefined
   const state = parts ? 'changed' : 'same';
   const toCell = (shown: Run, part: GridPart): GridCell => ({
     state,
-    facts: [shown.runStatus, counted(shown.tokens, 'token')],
+    facts: [shown.runStatus, pluralize(shown.tokens, 'token')],
     parts: [part],
   });
   const whole = (shown: Run): GridPart => ({ kind: 'text', text: comparedText(shown) });

@@ -1,6 +1,6 @@
-import { counted } from '../core/counted.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 import { type ComparedRow, isNotRun, rowVerdict } from './compared-row.ts';
@@ -24,7 +24,7 @@ export function refuseUnfinishedComparison({
 function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError {
   const { status, exitCode, data } = capReached;
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
-  const message = `${capReached.message}; ${counted(left, 'row')} not done`;
+  const message = `${capReached.message}; ${pluralize(left, 'row')} not done`;
   return new CliError(message, { status, exitCode, data, hints: [resumeAtCapHint(capReached)] });
 }
 
@@ -34,7 +34,7 @@ function refusePostponed(rows: readonly ComparedRow[]): void {
   const fault = rowsLeft.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
   const { status, message, exitCode, data, hints } = fault;
-  throw new CliError(`${message}; ${counted(rowsLeft.length, 'row')} left`, {
+  throw new CliError(`${message}; ${pluralize(rowsLeft.length, 'row')} left`, {
     status,
     exitCode,
     data,

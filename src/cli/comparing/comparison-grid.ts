@@ -1,7 +1,7 @@
 import { isMedia } from '../../wire/index.ts';
 import { formatDollars } from '../../wire/money.ts';
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
+import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
 import { creditsText } from '../creation/caps.ts';
 import { spentCells, spentTitles } from '../creation/spending-text.ts';
@@ -100,7 +100,7 @@ function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] 
   const { tokens = '–', credits, cost } = measureRun(run, budget);
   return [
     ...(seconds === null ? [] : [`${seconds.toFixed(1)} s`]),
-    counted(tokens, 'token'),
+    pluralize(tokens, 'token'),
     ...(credits === undefined ? [] : [creditsText(credits)]),
     ...(cost === undefined ? [] : [formatDollars(cost)]),
   ];

@@ -1,9 +1,9 @@
 import { PathFault } from '../../files/writing/write-below.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
-import { CliError, unwritable } from '../core/errors.ts';
+import { CliError, unwritableError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
@@ -87,7 +87,7 @@ function noteStopped({ io, isReplay }: Context, compared: readonly ComparedRow[]
   const stopped = runs.filter(wasStopped).length;
   if (stopped === 0 || isReplay) return;
   const [were, them] = stopped === 1 ? ['was', 'it'] : ['were', 'them'];
-  io.note(`note: ${counted(stopped, 'run')} ${were} stopped; --resume --retry-failed makes ${them} again`);
+  io.note(`note: ${pluralize(stopped, 'run')} ${were} stopped; --resume --retry-failed makes ${them} again`);
 }
 
 /** Writes the page. The runs are paid for, so a failed write must not lose their results. */
@@ -98,6 +98,6 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const message = `--report: ${file} can't be written: ${errorMessage(error)}`;
-    throw unwritable(error, new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault }));
+    throw unwritableError(error, new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault }));
   }
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { errorAt } from '../core/failure.ts';
+import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
@@ -163,7 +163,7 @@ export async function runComparison(
 ): Promise<(CheckedRow & ComparedRow)[]> {
   const results = new Map<string, VariantResult>();
   const stop = new StopControl();
-  const answers = counted(rows.length * variants.length, 'answer');
+  const answers = pluralize(rows.length * variants.length, 'answer');
   const progress = (): string => `${results.size} of ${answers}`;
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>

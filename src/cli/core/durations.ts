@@ -1,6 +1,6 @@
 import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
-import { counted } from './counted.ts';
 import { usageError } from './errors.ts';
+import { pluralize } from './pluralize.ts';
 
 /**
  * Parses a duration such as `90s`, `10m`, `1h30m` or `500ms` to milliseconds.
@@ -31,7 +31,7 @@ export function ageInWords(then: number, now: number): string {
   const step = AGE_UNITS.find(([length]) => seconds >= length);
   if (step === undefined) return 'just now';
   const count = Math.floor(seconds / step[0]);
-  return `${counted(count, step[1])} ago`;
+  return `${pluralize(count, step[1])} ago`;
 }
 
 /** Formats the age of an ISO 8601 time; a text that is not a time is returned unchanged. */

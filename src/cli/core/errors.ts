@@ -1,7 +1,7 @@
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { hasNoSpace } from '../../utils/error-utils.ts';
-import { waitInWords } from './counted.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { waitInWords } from './pluralize.ts';
 
 /** An error of the command line, with its exit code and the next steps for the user. */
 export class CliError extends Error {
@@ -61,7 +61,11 @@ export function configError(message: string, ...hints: string[]): CliError {
  *
  * @param hint the remedy for a full disk
  */
-export function unwritable(cause: unknown, otherwise: CliError, hint = 'Free some disk space.'): CliError {
+export function unwritableError(
+  cause: unknown,
+  otherwise: CliError,
+  hint = 'Free some disk space.',
+): CliError {
   if (!hasNoSpace(cause)) return otherwise;
   const { message } = otherwise;
   return new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault, hints: [hint], cause });
@@ -145,7 +149,7 @@ export function timeIsUpAt(error: unknown, timeLeftMs: number): TimeIsUp | undef
 }
 
 /** Returns the error for a wait that reached its limit. Exit 6. */
-export function waitTimeout(
+export function waitTimeoutError(
   message: string,
   options: { hints: readonly string[]; data?: unknown },
 ): CliError {
@@ -160,5 +164,5 @@ export function waitTimeout(
 export function withResumeHint(error: unknown, more: readonly string[] = []): unknown {
   const hints = ['To continue, add --resume to the same command.', ...more];
   if (error instanceof Interrupted) return new Interrupted(error.signal, hints, { by: error.by });
-  return error instanceof TimeIsUp ? waitTimeout(error.message, { hints }) : error;
+  return error instanceof TimeIsUp ? waitTimeoutError(error.message, { hints }) : error;
 }

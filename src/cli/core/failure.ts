@@ -10,9 +10,9 @@ import {
   ValidationError,
 } from '../../client/errors.ts';
 import { errorCode, hasNoSpace } from '../../utils/error-utils.ts';
-import { waitInWords } from './counted.ts';
 import { CliError } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { waitInWords } from './pluralize.ts';
 
 /** An error in the form in which it is reported, with its exit code. */
 export interface Failure {

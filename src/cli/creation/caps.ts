@@ -1,9 +1,9 @@
 import { textAt } from '../../utils/bounded-json.ts';
 import { formatDollars, type Money, parseDollars, toDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
 
 /** The limits on spending; undefined for no limit. */
@@ -48,7 +48,7 @@ export function creditsIn(value: unknown): Credits | undefined {
 
 /** Returns an amount of credits as text, such as `1 credit`. */
 export function creditsText(amount: Credits): string {
-  return counted(inCredits(amount), 'credit');
+  return pluralize(inCredits(amount), 'credit');
 }
 
 /** @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a run costs */

@@ -176,5 +176,5 @@ function noteUnknownStatus({ io }: Context, runId: string, status: string): void
 /** Writes the end of a run into the journal. Ignores a failed write, because the service knows the end too. */
 export function recordEnd({ journal }: Context, journalId: string, run: Run): void {
   const { runId, runStatus } = run;
-  if (isOver(run)) journal.outcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});
+  if (isOver(run)) journal.recordOutcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});
 }

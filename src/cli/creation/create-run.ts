@@ -5,7 +5,7 @@ import { within } from '../../utils/abort-signals.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, stopCause, TimeIsUp, unwritable } from '../core/errors.ts';
+import { configError, stopCause, TimeIsUp, unwritableError } from '../core/errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import {
   type CreateRunOptions,
@@ -44,7 +44,8 @@ export async function createRun(
   const { service, client } = connection;
   const { promptVersionId, digest: inputsDigest } = request;
   const { offsetMs: clockOffsetMs } = client.clock;
-  const entry = options.entry ?? ctx.journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs });
+  const entry =
+    options.entry ?? ctx.journal.newEntry({ service, promptVersionId, inputsDigest, clockOffsetMs });
   await Promise.all([
     beginInJournal(ctx, entry, { again: options.entry !== undefined }),
     options.onBegin?.(entry),
@@ -65,7 +66,7 @@ async function beginInJournal(
       `the run was not started, because the journal ${journal.file} can't be written: ${errorMessage(error)}`,
       `Make the file writable, ${elsewhere}`,
     );
-    throw unwritable(error, otherwise, `Free some disk space, ${elsewhere}`);
+    throw unwritableError(error, otherwise, `Free some disk space, ${elsewhere}`);
   }
 }
 
@@ -250,7 +251,7 @@ class RunCreation {
     const { io, journal } = ctx;
     const clockOffsetMs = entry.clockOffsetMs ?? connection.client.clock.offsetMs;
     journal
-      .outcome(
+      .recordOutcome(
         entry.id,
         { ...outcome, ...(clockOffsetMs !== undefined && { clockOffsetMs }) },
         { durable: !connection.embedded },

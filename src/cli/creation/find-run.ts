@@ -61,7 +61,7 @@ export async function searchRuns(
   // Read the journal after the list: every listed run of this machine is then in it.
   const offsetMs = client.clock.offsetMs ?? 0;
   const ids = new Set(searches.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
-  const knownRunIds = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.mentioned(ids))]);
+  const knownRunIds = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.findMentioned(ids))]);
   const searchedDoubts = doubts.map((doubt, index) => {
     const { candidates, complete } = searches[index] ?? { candidates: [], complete: false };
     return { doubt, complete, candidates: candidates.filter(({ runId }) => !knownRunIds.has(runId)) };

@@ -3,7 +3,7 @@ import { answerIsLost } from '../../client/find-lost-run.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../core/errors.ts';
+import { CliError, Interrupted, TimeIsUp, waitTimeoutError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
@@ -114,7 +114,9 @@ function endedEarly(
   { hints, data }: { readonly hints: readonly string[]; readonly data?: unknown },
 ): unknown {
   if (reason instanceof Interrupted) return new Interrupted(reason.signal, hints, { message, data });
-  return reason instanceof TimeIsUp ? waitTimeout(`gave up waiting; ${message}`, { hints, data }) : reason;
+  return reason instanceof TimeIsUp
+    ? waitTimeoutError(`gave up waiting; ${message}`, { hints, data })
+    : reason;
 }
 
 /** Returns the error if the command ended before it sent any of the creation. */

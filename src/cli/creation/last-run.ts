@@ -20,7 +20,7 @@ export interface LastRun {
  * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
  */
 export async function lastRun(ctx: Context, connection: Connection): Promise<LastRun> {
-  const entry = await ctx.journal.last(connection.service);
+  const entry = await ctx.journal.findLast(connection.service);
   if (entry === undefined) {
     throw notFoundError(
       'no run of this service was started on this machine',
@@ -54,7 +54,7 @@ async function findRunByKey(
   const row = rows.find(({ idempotencyKey }) => idempotencyKey === id);
   if (row !== undefined) {
     const { runId } = row;
-    await ctx.journal.outcome(id, { outcome: 'created', runId });
+    await ctx.journal.recordOutcome(id, { outcome: 'created', runId });
     return { runId, entry: { ...entry, runId }, recovered: false };
   }
   if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= IDEMPOTENCY_KEY_LIFETIME_MS) return undefined;
@@ -68,12 +68,12 @@ async function findInList(ctx: Context, connection: Connection, entry: JournalEn
   const [search] = await searchRuns(ctx, connection, [entry], { signal: ctx.signal });
   if (search?.run !== undefined) {
     const { runId } = search.run;
-    await ctx.journal.outcome(entry.id, { outcome: 'created', runId, recovered: true });
+    await ctx.journal.recordOutcome(entry.id, { outcome: 'created', runId, recovered: true });
     ctx.io.note(`note: continuing with run ${runId}, the only match: nobody else uses the key`);
     return { runId, entry, recovered: true };
   }
   if (search?.madeNone === true && mayHaveMadeRun(entry)) {
-    await ctx.journal.outcome(entry.id, { outcome: 'none' });
+    await ctx.journal.recordOutcome(entry.id, { outcome: 'none' });
   }
   const cause = new Error(`the creation of ${entry.time} was never answered`);
   throw new CreationInDoubt(cause, search?.candidates, entry, connection);

@@ -1,5 +1,5 @@
 import { formatDollars, toMoney } from '../../wire/money.ts';
-import { counted } from '../core/counted.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { credits, creditsText, inCredits } from './caps.ts';
 import type { Totals } from './totals.ts';
 
@@ -18,19 +18,19 @@ export function spendingText(totals: Totals, { isCapped = false } = {}): string[
   if (otherTotals.runs === 0) return [];
   const sums = isCapped ? otherTotals : { ...otherTotals, ...withoutOwnCredits(totals) };
   const lines = models.map(({ model, tokens: used, ...own }) => {
-    const counts = used && `${counted(used.input, 'token')} in (${used.cached} cached), ${used.output} out`;
+    const counts = used && `${pluralize(used.input, 'token')} in (${used.cached} cached), ${used.output} out`;
     const amounts = sumsText(own, { isHere: true, withCredits: isCapped });
     return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });
   const tokenText =
     tokensUnknown === otherTotals.runs
       ? 'an unknown number of tokens'
-      : `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
+      : `${pluralize(tokens, 'token')}${unknownText(tokensUnknown)}`;
   const amounts = sumsText(sums, {
     isHere: models.length > 0,
     withCredits: isCapped || hasPaidCredits(totals),
   });
-  return [`${counted(sums.runs, 'run')} took ${[tokenText, ...amounts].join(', ')}`, ...lines];
+  return [`${pluralize(sums.runs, 'run')} took ${[tokenText, ...amounts].join(', ')}`, ...lines];
 }
 
 /** Leaves out the credits of the embedded service, which cost nothing, and the dollars of runs that took credits. */

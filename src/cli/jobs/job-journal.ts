@@ -5,7 +5,7 @@ import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../fil
 import { replaceFile } from '../../files/writing/write-file.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
-import { CliError, unwritable, usageError } from '../core/errors.ts';
+import { CliError, unwritableError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
@@ -212,6 +212,6 @@ async function openForLines(file: FileBelow): Promise<FileHandle> {
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const place = path.join(file.folder, file.name);
-    throw unwritable(error, usageError(`${place} can't be written: ${errorMessage(error)}`));
+    throw unwritableError(error, usageError(`${place} can't be written: ${errorMessage(error)}`));
   }
 }

@@ -4,7 +4,7 @@ import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts
 import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, unwritable, usageError } from '../core/errors.ts';
+import { configError, unwritableError, usageError } from '../core/errors.ts';
 import { BatchJournal } from './job-journal.ts';
 
 /** A command's work that can be resumed; the name of the folder of its journals. */
@@ -47,7 +47,7 @@ async function lockJournal(file: FileBelow, clock: Context['clock']): Promise<Re
     if (error instanceof PathFault) throw error;
     const what = `the journal ${path.join(file.folder, file.name)}.jsonl can't be written: ${errorMessage(error)}`;
     const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
-    throw unwritable(
+    throw unwritableError(
       error,
       configError(what, `Make its folder writable, ${elsewhere}`),
       `Free some disk space, ${elsewhere}`,

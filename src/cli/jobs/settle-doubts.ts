@@ -83,9 +83,9 @@ export async function recordSettlement(
   if (settlement.kind === 'wait') {
     const { runId } = settlement;
     ctx.io.note(`note: row ${job.row} continues with run ${runId}`);
-    ctx.journal.outcome(creation.id, { outcome: 'created', runId, recovered: true }).catch(() => {});
+    ctx.journal.recordOutcome(creation.id, { outcome: 'created', runId, recovered: true }).catch(() => {});
     await journal.running(job, { runId, recovered: true });
   } else if (settlement.kind === 'none') {
-    ctx.journal.outcome(creation.id, { outcome: 'none' }).catch(() => {});
+    ctx.journal.recordOutcome(creation.id, { outcome: 'none' }).catch(() => {});
   }
 }

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import { CliError, withResumeHint } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { type Caps, resumeAtCapHint } from '../creation/caps.ts';
 import { requestDigest } from '../inputs/request-body.ts';
@@ -128,5 +128,5 @@ export function worstFault({ faults }: JudgeCheck): CliError | undefined {
   const ofCode = (code: number) => faults.find(({ fault }) => fault.exitCode === code)?.fault;
   const { message, ...fault } = ofCode(EXIT.waitTimeout) ?? ofCode(EXIT.capReached) ?? first;
   const hints = fault.exitCode === EXIT.capReached ? [resumeAtCapHint({ data: fault.data })] : fault.hints;
-  return new CliError(`${message}; ${counted(faults.length, 'row')} not judged`, { ...fault, hints });
+  return new CliError(`${message}; ${pluralize(faults.length, 'row')} not judged`, { ...fault, hints });
 }

@@ -4,7 +4,7 @@ import { errorMessage } from '../../utils/error-utils.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { formatDollars, toDollars, toMoney } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { reasonText } from '../outputs/run-errors.ts';
 import { escapeControls, oneLine } from '../terminal/sanitise.ts';
 
@@ -105,8 +105,8 @@ async function fetchCosts(ctx: Context, { client, costs }: Connection, runId: st
 function factsLine({ runId, runStatus, tokens, credits, cost }: Omit<Run, 'outputs'> & RunCosts): string {
   const facts = [
     `run ${runId}: ${runStatus}`,
-    counted(tokens, 'token'),
-    ...(credits === undefined ? [] : [credits === null ? 'free' : counted(credits, 'credit')]),
+    pluralize(tokens, 'token'),
+    ...(credits === undefined ? [] : [credits === null ? 'free' : pluralize(credits, 'credit')]),
     ...(cost === undefined ? [] : [formatDollars(toMoney(cost))]),
   ];
   return facts.join(', ');

@@ -1,7 +1,7 @@
 import { dataText, textOrNothing } from '../../files/formats/json-fields.ts';
 import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { escapeControls, oneLine } from '../terminal/sanitise.ts';
 import { reasonText } from './run-errors.ts';
@@ -53,7 +53,7 @@ function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void
 function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void {
   const errors = outputs.filter(item => item.type === 'error').length;
   if (runStatus === 'succeeded' && errors > 0 && io.stderr.isTerminal) {
-    io.note(`note: the run succeeded, but ${counted(errors, 'part')} of it failed`);
+    io.note(`note: the run succeeded, but ${pluralize(errors, 'part')} of it failed`);
   }
   if (runStatus !== 'failed') return;
   if (errors > 0) io.note(`note: run ${oneLine(runId)} failed`);

@@ -10,7 +10,7 @@ export function matchingChoices<T>(choices: readonly Choice<T>[], words: string)
 }
 
 /** Explains why the number of selected choices is not valid, if it isn't. */
-export function chosenTooFewOrMany(
+export function choiceCountProblem(
   count: number,
   { min = 0, max = Number.POSITIVE_INFINITY }: { min?: number | undefined; max?: number | undefined },
 ): string | undefined {

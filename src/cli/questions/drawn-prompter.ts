@@ -3,7 +3,7 @@ import { homeDirectory } from '../../files/user-folders.ts';
 import { QuestionLeft, usageError } from '../core/errors.ts';
 import { fitOnLine, paragraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
-import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
+import { choiceCountProblem, matchingChoices, numberProblem } from './choices.ts';
 import { editText } from './edit-text.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
 import type {
@@ -31,7 +31,7 @@ const MIN_LINES = 3;
 const MESSAGE_MARGIN = 4;
 const CHOICE_MARGIN = 5;
 
-/** Asks with questions that @inquirer/prompts draws in place. */
+/** Asks with questions that @inquirer/prompts draws in streams. */
 export class DrawnPrompter implements Omit<Prompter, 'list'> {
   readonly #options: PrompterOptions;
   readonly #typedAhead = new TypedAhead();
@@ -47,12 +47,12 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const { env } = this.#options;
     const validate = async (answer: string) => (await check?.(answer)) ?? (true as const);
     const config = { ...this.#config(question), default: defaultText, required, validate };
-    if (lines === 'refused') return this.#ask(signal, place => input(config, place));
+    if (lines === 'refused') return this.#ask(signal, streams => input(config, streams));
     const edit = (text: string, left: AbortSignal) =>
       lendTerminal(this.#options, left, () => editText(text, { env, signal: left }));
     const editor = lines === undefined && { edit };
     return bracketingPastes(this.#options, () =>
-      this.#ask(signal, place => textQuestion({ ...config, ...editor, signal: place.signal }, place)),
+      this.#ask(signal, streams => textQuestion({ ...config, ...editor, signal: streams.signal }, streams)),
     );
   }
 
@@ -66,7 +66,9 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
         (await check?.(resolveTypedPath(text, pathContext))) ?? (true as const),
       complete: (text: string) => completePath(text, pathContext),
     };
-    const typed = await this.#ask(signal, place => textQuestion({ ...config, signal: place.signal }, place));
+    const typed = await this.#ask(signal, streams =>
+      textQuestion({ ...config, signal: streams.signal }, streams),
+    );
     return resolveTypedPath(typed, pathContext);
   }
 
@@ -77,7 +79,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const validate = (answer?: number) =>
       (answer === undefined ? undefined : numberProblem(answer, { integer })) ?? true;
     const limits = { step: 'any' as const, required, validate, default: preset };
-    return this.#ask(signal, place => number({ ...this.#config(question), ...limits }, place));
+    return this.#ask(signal, streams => number({ ...this.#config(question), ...limits }, streams));
   }
 
   confirm(
@@ -85,12 +87,12 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     signal: AbortSignal,
   ): Promise<boolean> {
     const config = { ...this.#config(question), default: isYesByDefault };
-    return this.#ask(signal, place => confirm(config, place));
+    return this.#ask(signal, streams => confirm(config, streams));
   }
 
   secret(question: Question, signal: AbortSignal): Promise<string> {
     const config = { ...this.#config(question), mask: '*', toggleMask: false };
-    return this.#ask(signal, place => password(config, place));
+    return this.#ask(signal, streams => password(config, streams));
   }
 
   choice<T>(
@@ -102,20 +104,20 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
       ...(defaultChoice !== undefined && { default: defaultChoice }),
     };
     if (choices.length <= MAX_LISTED_LINES) {
-      const shown = choices.map(choice => this.#shownChoice(choice));
-      return this.#ask(signal, place => select({ ...config, choices: shown, loop: false }, place));
+      const drawnChoices = choices.map(choice => this.#drawnChoice(choice));
+      return this.#ask(signal, streams => select({ ...config, choices: drawnChoices, loop: false }, streams));
     }
-    const source = (words = '') => matchingChoices(choices, words).map(choice => this.#shownChoice(choice));
-    return this.#ask(signal, place => search({ ...config, source }, place));
+    const source = (words = '') => matchingChoices(choices, words).map(choice => this.#drawnChoice(choice));
+    return this.#ask(signal, streams => search({ ...config, source }, streams));
   }
 
   search<T>({ find, ...question }: SearchQuestion<T>, signal: AbortSignal): Promise<T> {
     const config = this.#config(question, ['type', 'to search']);
     const source = async (words: string | undefined, changed: { signal: AbortSignal }) => {
       const found = await find(words ?? '', AbortSignal.any([signal, changed.signal]));
-      return found.map(choice => this.#shownChoice(choice));
+      return found.map(choice => this.#drawnChoice(choice));
     };
-    return this.#ask(signal, place => search({ ...config, source }, place));
+    return this.#ask(signal, streams => search({ ...config, source }, streams));
   }
 
   several<T>(
@@ -123,16 +125,16 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     signal: AbortSignal,
   ): Promise<readonly T[]> {
     const tickedChoices = choices.map(choice => ({
-      ...this.#shownChoice(choice),
+      ...this.#drawnChoice(choice),
       checked: defaults?.includes(choice.value) ?? false,
     }));
-    const validate = (chosen: readonly unknown[]) => chosenTooFewOrMany(chosen.length, { min, max }) ?? true;
-    return this.#ask(signal, place =>
-      checkbox({ ...this.#config(question), choices: tickedChoices, validate }, place),
+    const validate = (chosen: readonly unknown[]) => choiceCountProblem(chosen.length, { min, max }) ?? true;
+    return this.#ask(signal, streams =>
+      checkbox({ ...this.#config(question), choices: tickedChoices, validate }, streams),
     );
   }
 
-  #ask<T>(signal: AbortSignal, prompt: (place: QuestionStreams) => Promise<T>): Promise<T> {
+  #ask<T>(signal: AbortSignal, prompt: (streams: QuestionStreams) => Promise<T>): Promise<T> {
     return askUntilLeft({ io: this.#options.io, typedAhead: this.#typedAhead }, signal, prompt);
   }
 
@@ -145,7 +147,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     };
   }
 
-  #shownChoice<T>({ value, name, description }: Choice<T>) {
+  #drawnChoice<T>({ value, name, description }: Choice<T>) {
     const { columns } = this.#options.io.stderr;
     return {
       value,
@@ -171,7 +173,7 @@ interface QuestionStreams {
 async function askUntilLeft<T>(
   { io, typedAhead }: { readonly io: Io; readonly typedAhead: TypedAhead },
   signal: AbortSignal,
-  prompt: (place: QuestionStreams) => Promise<T>,
+  prompt: (streams: QuestionStreams) => Promise<T>,
 ): Promise<T> {
   const input = io.stdin.stream;
   if (input.readableEnded) {
@@ -187,7 +189,7 @@ async function askUntilLeft<T>(
     if (ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()))) leave();
   };
   const endSignal = AbortSignal.any([signal, questionLeft.signal]);
-  const place = {
+  const streams = {
     input,
     output: io.stderr.stream,
     signal: endSignal,
@@ -196,7 +198,7 @@ async function askUntilLeft<T>(
     },
   };
   try {
-    const answer = prompt(place);
+    const answer = prompt(streams);
     typedAhead.giveBack(input);
     input.on('keypress', leaveIfClosed).on('keypress', typedAhead.take).on('end', leave).on('close', leave);
     return await answer;

@@ -47,7 +47,7 @@ async function runEditor(file: string, { env, signal }: { env: Env; signal: Abor
     throw new CliError(`the editor "${editor}" failed`, {
       status: 'CONFIG_ERROR',
       exitCode: EXIT.usage,
-      hints: ['set VISUAL or EDITOR to an editor that works here'],
+      hints: ['Set VISUAL or EDITOR to an editor that works here.'],
     });
   }
 }

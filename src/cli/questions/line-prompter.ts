@@ -6,7 +6,7 @@ import { QuestionLeft } from '../core/errors.ts';
 import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
+import { choiceCountProblem, matchingChoices, numberProblem } from './choices.ts';
 import { resolveTypedPath } from './path-completion.ts';
 import type {
   AnswerCheck,
@@ -74,7 +74,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     const name = choices.find(({ value }) => value === selected)?.name ?? '';
     this.#list(choices);
     return this.#ask({ ...question, hint: defaultHint(name) }, signal, line =>
-      oneChoice(choices, line || name),
+      findChoice(choices, line || name),
     );
   }
 
@@ -84,7 +84,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
       this.#list(choices);
       const hint = choices.length === 0 ? '' : ' (a number, or other words)';
       const typed = await this.#ask({ ...question, hint }, signal, line => ({ answer: line }));
-      const chosen = /^\d+$/u.test(typed) ? oneChoice(choices, typed) : undefined;
+      const chosen = /^\d+$/u.test(typed) ? findChoice(choices, typed) : undefined;
       if (chosen !== undefined && 'answer' in chosen) return chosen.answer;
       choices = await find(typed, signal);
       if (choices.length === 0) this.#io.err('Nothing found.\n');
@@ -95,7 +95,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     const ticked = question.choices.filter(({ value }) => question.defaults?.includes(value));
     const hint = ` with commas between${defaultHint(ticked.map(({ name }) => name).join(', '))}`;
     this.#list(question.choices);
-    return this.#ask({ ...question, hint }, signal, line => severalChoices(question, line));
+    return this.#ask({ ...question, hint }, signal, line => findChoices(question, line));
   }
 
   path({ check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
@@ -150,7 +150,7 @@ export function numberedList<T>(choices: readonly Choice<T>[], columns: number):
 }
 
 /** Finds a choice by its number, its name, or words that match no other. */
-export function oneChoice<T>(choices: readonly Choice<T>[], typed: string): Validated<T> {
+export function findChoice<T>(choices: readonly Choice<T>[], typed: string): Validated<T> {
   const numbered = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
   const named = choices.find(({ name }) => name === typed);
   const [first, ...others] = typed === '' ? [] : matchingChoices(choices, typed);
@@ -161,14 +161,14 @@ export function oneChoice<T>(choices: readonly Choice<T>[], typed: string): Vali
   };
 }
 
-/** Finds choices separated by commas, each in the form of `oneChoice`. */
-export function severalChoices<T>(question: SeveralQuestion<T>, typed: string): Validated<readonly T[]> {
-  const parts = typed === '' ? [] : typed.split(',').map(part => oneChoice(question.choices, part.trim()));
+/** Finds choices separated by commas, each in the form of `findChoice`. */
+export function findChoices<T>(question: SeveralQuestion<T>, typed: string): Validated<readonly T[]> {
+  const parts = typed === '' ? [] : typed.split(',').map(part => findChoice(question.choices, part.trim()));
   const wrong = parts.find(part => 'problem' in part);
   if (wrong !== undefined) return wrong;
   const chosen = parts.flatMap(part => ('answer' in part ? [part.answer] : []));
   const answers = new Set(typed === '' ? question.defaults : chosen);
-  const problem = chosenTooFewOrMany(answers.size, question);
+  const problem = choiceCountProblem(answers.size, question);
   return problem === undefined ? { answer: [...answers] } : { problem };
 }
 

@@ -10,7 +10,7 @@ import {
   useState,
 } from '@inquirer/core';
 import { errorMessage } from '../../utils/error-utils.ts';
-import { counted } from '../core/counted.ts';
+import { pluralize } from '../core/pluralize.ts';
 import type { QuestionTheme } from './question-theme.ts';
 
 type KeyHandler = Parameters<typeof useKeypress>[0];
@@ -134,7 +134,7 @@ type TextTheme = Pick<QuestionTheme, 'style'>;
 function typedText({ above, value, defaultText }: QuestionLines, { style }: TextTheme): string {
   const count = above.split('\n').length - 1;
   if (count > 0) {
-    return `${style.answer(above.trimEnd())} ${style.help(counted(count, 'line'))}\n› ${value}`;
+    return `${style.answer(above.trimEnd())} ${style.help(pluralize(count, 'line'))}\n› ${value}`;
   }
   return value === '' && defaultText !== '' ? `${style.defaultAnswer(defaultText)} ` : value;
 }

@@ -5,10 +5,10 @@ import { isJsonObject, MAX_JSON, type UncheckedObject, valueAt } from '../../uti
 import { errorMessage } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers } from '../../utils/written-numbers.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
-import { counted } from '../core/counted.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toCliError } from '../core/failure.ts';
+import { pluralize } from '../core/pluralize.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import { makeRecording, type RecordOptions } from './make-recording.ts';
 import { pathBelow, RequestCounter } from './recorded-request.ts';
@@ -165,7 +165,7 @@ class ServiceRecorder implements Recorder {
 }
 
 function incompleteRecording(unwritten: number, directory: string): CliError {
-  return new CliError(`${directory} is incomplete: ${counted(unwritten, 'answer')} could not be recorded`, {
+  return new CliError(`${directory} is incomplete: ${pluralize(unwritten, 'answer')} could not be recorded`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
   });

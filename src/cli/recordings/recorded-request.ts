@@ -28,7 +28,7 @@ export class RequestCounter {
   readonly #byKey = new Map<string, RecordedRequest>();
 
   add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
-    const counted = this.#byKey.get(idempotencyKey) ?? this.#counted(request);
+    const counted = this.#byKey.get(idempotencyKey) ?? this.#pluralize(request);
     this.#byKey.set(idempotencyKey, counted);
     return counted;
   }
@@ -38,7 +38,7 @@ export class RequestCounter {
     return this.#byKey.get(idempotencyKey ?? '');
   }
 
-  #counted(request: UncountedRequest): RecordedRequest {
+  #pluralize(request: UncountedRequest): RecordedRequest {
     const key = recordingKey({ ...request, repetition: 0 });
     const repetition = request.repetition ?? (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, repetition);

@@ -6,7 +6,7 @@ import { replaceFileSync } from '../../files/writing/write-file.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { errorCode, errorMessage } from '../../utils/error-utils.ts';
 import type { Clock } from '../core/clock.ts';
-import { configError, unwritable } from '../core/errors.ts';
+import { configError, unwritableError } from '../core/errors.ts';
 
 export type JsonDocument = Record<string, unknown>;
 
@@ -112,7 +112,7 @@ function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: 
     `${file} can't be ${action}: ${errorMessage(cause)}`,
     `Check ${what}, ${elsewhere}`,
   );
-  return unwritable(cause, otherwise, `Free some disk space, ${elsewhere}`);
+  return unwritableError(cause, otherwise, `Free some disk space, ${elsewhere}`);
 }
 
 const UNLOCKING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Clock } from '../core/clock.ts';
 import { configError } from '../core/errors.ts';
-import { SETTINGS, type SettingKey, type SettingValues, settingValue } from './config/setting-keys.ts';
+import { parseSettingValue, SETTINGS, type SettingKey, type SettingValues } from './config/setting-keys.ts';
 import { CredentialStore } from './credentials/credential-store.ts';
 import { type JsonDocument, JsonFile } from './json-file.ts';
 
@@ -110,5 +110,5 @@ export function flagOrSetting(
   key: 'concurrency' | 'rate',
   flag: string | undefined,
 ): number | undefined {
-  return flag === undefined ? settings.get(key) : settingValue(key, flag);
+  return flag === undefined ? settings.get(key) : parseSettingValue(key, flag);
 }

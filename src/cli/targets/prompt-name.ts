@@ -133,7 +133,7 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
 /** Caches the slug and the latest version of a prompt. An empty config says nothing, so a later request may still read it. */
 function cacheRow({ prompts }: Connection, row: PromptSearchRow): void {
   const { promptVersionId, promptId, title, publishedAt, configs: config, slug, model } = row;
-  prompts.noteSlug(promptId, slug);
+  prompts.putSlug(promptId, slug);
   if (!isJsonObject(config) || Object.keys(config).length === 0) return;
   const cached = prompts.get(promptVersionId);
   if (cached === undefined || cached.model !== model) {

@@ -8,16 +8,10 @@ export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any
 
 /** Returns the shell that a command was typed in, judged by its environment or else by the platform. */
 export function detectShell(env?: Env, platform: NodeJS.Platform = process.platform): Shell {
-  if (platform === 'win32' && env === undefined) return 'any-of-windows';
+  if (platform !== 'win32') return 'posix';
+  if (env === undefined) return 'any-of-windows';
   // Git Bash and the like set these.
-  if (
-    platform !== 'win32' ||
-    env === undefined ||
-    env['MSYSTEM'] !== undefined ||
-    env['SHELL'] !== undefined
-  ) {
-    return 'posix';
-  }
+  if (env['MSYSTEM'] !== undefined || env['SHELL'] !== undefined) return 'posix';
   // Only cmd.exe has a prompt in its environment.
   if (env['PROMPT'] !== undefined) return 'cmd';
   return env['POWERSHELL_DISTRIBUTION_CHANNEL'] === undefined ? 'windows-powershell' : 'powershell';
@@ -37,13 +31,13 @@ export function shellWord(word: string, shell: Shell = detectShell()): string {
   if (shell === 'cmd') return cmdWord(oneLine(word));
   // Both shells parse such a word in the same way.
   if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(oneLine(word))) return `"${oneLine(word)}"`;
-  return isUnshowable(word) ? powerShellExpression(passedBy(shell, word)) : powerShellWord(word, shell);
+  return hasControls(word) ? powerShellExpression(programArgument(shell, word)) : powerShellWord(word, shell);
 }
 
 /** Returns true if a shell has a way to write a word. */
 export function isWritable(word: string, shell: Shell = detectShell()): boolean {
   if (word.includes('\0')) return false;
-  return shell !== 'cmd' || !isUnshowable(word);
+  return shell !== 'cmd' || !hasControls(word);
 }
 
 /** Returns a word in quotes, even if it needs none. */
@@ -54,23 +48,23 @@ export function quotedWord(word: string, shell: Shell = detectShell()): string {
 
 function posixWord(word: string): string {
   if (UNQUOTED_WORD.test(word)) return word;
-  return isUnshowable(word) ? ansiQuoted(word) : singleQuoted(word);
+  return hasControls(word) ? ansiQuoted(word) : singleQuoted(word);
 }
 
 function singleQuoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function isUnshowable(text: string): boolean {
+function hasControls(text: string): boolean {
   return /[\t\n]/u.test(text) || escapeControls(text) !== text;
 }
 
 /** Returns a word as `$'…'` with octal bytes for everything but plain text, so that the locale does not matter. */
 function ansiQuoted(word: string): string {
-  const written = Array.from(word, character =>
-    isUnshowable(character) || "'\\!".includes(character) ? octalEscape(character) : character,
+  const characters = Array.from(word, character =>
+    hasControls(character) || "'\\!".includes(character) ? octalEscape(character) : character,
   );
-  return `$'${written.join('')}'`;
+  return `$'${characters.join('')}'`;
 }
 
 function octalEscape(character: string): string {
@@ -91,13 +85,13 @@ function cmdWord(word: string): string {
 
 /** Returns a word for PowerShell in single quotes, which expand nothing. */
 function powerShellWord(word: string, shell: Shell): string {
-  return `'${passedBy(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
+  return `'${programArgument(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
 }
 
 /** Returns an expression with character codes, because the escapes of PowerShell's two versions differ. */
 function powerShellExpression(word: string): string {
   const parts = Array.from(word, character =>
-    isUnshowable(character)
+    hasControls(character)
       ? `[char]::ConvertFromUtf32(${character.codePointAt(0) ?? 0})`
       : `'${character.replace(/['\u2018\u2019\u201a\u201b]/u, '$&$&')}'`,
   );
@@ -105,7 +99,7 @@ function powerShellExpression(word: string): string {
 }
 
 /** Returns a word that a program receives unchanged. Windows PowerShell escapes no quotes and drops empty words. */
-function passedBy(shell: Shell, word: string): string {
+function programArgument(shell: Shell, word: string): string {
   if (shell !== 'windows-powershell') return word;
   if (word === '') return '""';
   const escaped = withQuotesEscaped(word);

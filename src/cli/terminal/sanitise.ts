@@ -1,22 +1,22 @@
 import { isDeviceName } from '../../files/writing/device-name.ts';
 
 // C0 without tab and newline, DEL, C1, and the characters that reorder text.
-const HOSTILE =
+const CONTROLS =
   // oxlint-disable-next-line no-control-regex -- these are what this file is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-// The program's own sequences, such as colours, contain none of these.
-const NEVER_MEANT = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+// The controls that no sequence of the program's own, such as a colour, contains.
+const HIDDEN_CONTROLS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 /** Maximum length of a file name without its ending, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 80;
 
 /** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
 export function escapeControls(text: string): string {
-  return text.replace(HOSTILE, visibleCharacter);
+  return text.replace(CONTROLS, visibleCharacter);
 }
 
 /** Escapes DEL, C1 controls and bidirectional controls as JSON does, so that JSON keeps its value. */
 export function withoutHiddenControls(text: string): string {
-  return text.replace(NEVER_MEANT, jsonEscape);
+  return text.replace(HIDDEN_CONTROLS, jsonEscape);
 }
 
 /** Escapes everything but ASCII as JSON does, so that JSON keeps its value in any code page. */
@@ -40,7 +40,7 @@ const joinLines = (space: string): string => (/[\r\n\u2028\u2029]/u.test(space) 
 export function safeFileName(text: string): string {
   const harmless = text
     .normalize('NFC')
-    .replace(HOSTILE, '_')
+    .replace(CONTROLS, '_')
     .replace(/[\s/\\:*?"<>|]+/gu, '_')
     .replace(/^[.\-_ ]+|(?<![. ])[. ]+$/gu, '')
     .replace(/\p{Surrogate}/gu, '_');

@@ -24,10 +24,10 @@ export interface Progress {
   stop(): void;
 }
 
-/** Delay before a wait is shown, in milliseconds. */
-const SHOWN_AFTER_MS = 150;
+/** Delay before a wait for a run is shown, in milliseconds. */
+const RUN_SHOWN_AFTER_MS = 150;
 /** Delay before a wait for a plain request is shown, in milliseconds. */
-const QUESTION_SHOWN_AFTER_MS = 1000;
+const REQUEST_SHOWN_AFTER_MS = 1000;
 
 const REDRAW_EVERY_MS = 200;
 
@@ -36,7 +36,7 @@ const SILENT_PROGRESS: Progress = { update: () => {}, stop: () => {} };
 /** Shows a spinner on a terminal, or a line per change with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
 export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT_PROGRESS;
-  return mayMove(ctx) ? startSpinner(ctx, first) : startLines(ctx, first);
+  return canAnimate(ctx) ? startSpinnerProgress(ctx, first) : startLineProgress(ctx, first);
 }
 
 /** Waits for an answer; shows a spinner with a status, which may change, on a terminal once that takes longer than a second. */
@@ -45,15 +45,11 @@ export async function withSpinner<T>(
   status: string | (() => string),
   answer: Promise<T>,
 ): Promise<T> {
-  if (!mayMove(ctx)) return answer;
+  if (!canAnimate(ctx)) return answer;
   const startedAt = ctx.clock.now();
-  const text = (): string =>
-    spinnerText(
-      { status: typeof status === 'string' ? status : status(), polls: 0 },
-      startedAt,
-      ctx.clock.now(),
-    );
-  const stop = startSpinning(ctx, text, QUESTION_SHOWN_AFTER_MS);
+  const statusText = typeof status === 'string' ? () => status : status;
+  const text = (): string => spinnerText({ status: statusText(), polls: 0 }, startedAt, ctx.clock.now());
+  const stop = startSpinner(ctx, text, REQUEST_SHOWN_AFTER_MS);
   try {
     return await answer;
   } finally {
@@ -61,7 +57,7 @@ export async function withSpinner<T>(
   }
 }
 
-function startLines(ctx: TerminalContext, firstState: ProgressState): Progress {
+function startLineProgress(ctx: TerminalContext, firstState: ProgressState): Progress {
   let lastLine = '';
   const update = ({ status, silence }: ProgressState): void => {
     const line = silence ? `${status}, but the service does not answer: ${silence.reason}` : status;
@@ -73,10 +69,10 @@ function startLines(ctx: TerminalContext, firstState: ProgressState): Progress {
   return { update, stop: () => {} };
 }
 
-function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
+function startSpinnerProgress(ctx: TerminalContext, first: ProgressState): Progress {
   const startedAt = ctx.clock.now();
   let state = first;
-  const stop = startSpinning(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), SHOWN_AFTER_MS);
+  const stop = startSpinner(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), RUN_SHOWN_AFTER_MS);
   return {
     update: next => {
       state = next;
@@ -86,14 +82,14 @@ function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
 }
 
 /** Returns true if standard error may show animations. */
-export function mayMove({ io, globals, env }: TerminalContext): boolean {
+export function canAnimate({ io, globals, env }: TerminalContext): boolean {
   const { isTerminal, stream } = io.stderr;
   // Terminals without a size, such as those of some CI systems, report a width of 0, by which `ora` clears lines forever.
   return isTerminal && stream.columns !== 0 && !globals.quiet && globals.spinner && !wantsPlainLines(env);
 }
 
 /** Shows a spinner with a changing text after a delay; returns a function that removes it. */
-export function startSpinning(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
+export function startSpinner(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
   const spinnerStopped = new AbortController();
   let spinner: Ora | undefined;
   const show = async (): Promise<void> => {

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import type { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { errorAt } from '../core/failure.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue } from '../outputs/print-json.ts';
@@ -51,7 +51,7 @@ export async function dryRunTests(
       ...forecast.data(),
     });
   }
-  ctx.io.note(`note: ${counted(entries.length, 'case')} checked; nothing was created`);
+  ctx.io.note(`note: ${pluralize(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.text(caps)}`);
   return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
+import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
 import { pacedConnections } from '../jobs/paced-connection.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
@@ -175,7 +175,7 @@ async function failedEntries(ctx: Context, entries: readonly PreparedEntry[]) {
 function noteReplayedFailures({ io }: Context, { length }: readonly PreparedEntry[]): void {
   if (length === 0) return;
   io.note(
-    `note: ${counted(length, 'case')} failed with --replay, which is remembered apart: to run only those, add --replay <dir>`,
+    `note: ${pluralize(length, 'case')} failed with --replay, which is remembered apart: to run only those, add --replay <dir>`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import type { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
 import { failsGate, type Gate } from '../statistics/verdict-gate.ts';
@@ -24,7 +24,7 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
   const undone = results.filter(isUndoneByCap).length;
   if (undone === 0) return;
   const hints = [resumeAtCapHint({ data })];
-  const cases = counted(undone, 'case');
+  const cases = pluralize(undone, 'case');
   const failure = {
     status: 'CAP_REACHED',
     message: `${message}; ${cases} not done`,
@@ -44,7 +44,7 @@ export function reportPostponed(ctx: Context, results: readonly EntryResult[]): 
   const hints = [...fault.hints, 'To continue, add --resume to the same command.'];
   reportTestFault(ctx, {
     status,
-    message: `${message}; ${counted(resultsLeft.length, 'case')} left`,
+    message: `${message}; ${pluralize(resultsLeft.length, 'case')} left`,
     data,
     exitCode,
     hints,
@@ -55,7 +55,9 @@ export function reportPostponed(ctx: Context, results: readonly EntryResult[]): 
 export function reportStopped(ctx: Context, results: readonly EntryResult[]): void {
   const stopped = results.filter(({ repetitions }) => repetitions.some(({ run }) => run && wasStopped(run)));
   if (stopped.length === 0 || ctx.isReplay) return;
-  ctx.io.note(`note: the runs of ${counted(stopped.length, 'case')} were stopped; --failed runs them again`);
+  ctx.io.note(
+    `note: the runs of ${pluralize(stopped.length, 'case')} were stopped; --failed runs them again`,
+  );
 }
 
 /** Reports how many answers were checked although they were cut short. */
@@ -63,7 +65,7 @@ export function reportCut(ctx: Context, results: readonly EntryResult[]): void {
   const cut = results.flatMap(({ repetitions }) => repetitions).filter(({ isCut }) => isCut).length;
   if (cut === 0) return;
   const how = cut === 1 ? 'it was checked as it came' : 'they were checked as they came';
-  ctx.io.note(`note: the token limit cut ${counted(cut, 'answer')} short; ${how}, as promptfoo does`);
+  ctx.io.note(`note: the token limit cut ${pluralize(cut, 'answer')} short; ${how}, as promptfoo does`);
 }
 
 /** Reports the checks and cases that were left out, and if that was all of them. */
@@ -75,7 +77,7 @@ export function reportLeftOut(
   const cases = files.reduce((sum, { leftOut = 0 }) => sum + leftOut, 0);
   const checks = files.flatMap(file => file.cases).reduce((sum, { leftOut = 0 }) => sum + leftOut, 0);
   if (cases + checks > 0) {
-    ctx.io.note(`note: left out: ${counted(checks, 'check')}, ${counted(cases, 'case')}`);
+    ctx.io.note(`note: left out: ${pluralize(checks, 'check')}, ${pluralize(cases, 'case')}`);
   }
   if (!isNothingChecked(results)) return;
   const failure = {

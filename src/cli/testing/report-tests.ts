@@ -1,6 +1,6 @@
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
-import { unwritable, usageError } from '../core/errors.ts';
+import { unwritableError, usageError } from '../core/errors.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { printValue } from '../outputs/print-json.ts';
@@ -92,6 +92,10 @@ async function writeTestReport(ctx: Context, out: string, text: string): Promise
   } catch (error) {
     await printReport(ctx, text);
     const hint = 'The report is on standard output.';
-    throw unwritable(error, usageError(`--out: ${out} can't be written: ${errorMessage(error)}`, hint), hint);
+    throw unwritableError(
+      error,
+      usageError(`--out: ${out} can't be written: ${errorMessage(error)}`, hint),
+      hint,
+    );
   }
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import { type CliError, notFoundError, withResumeHint } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
+import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { forecastCost } from '../creation/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
@@ -118,7 +118,7 @@ async function runChecked(
   };
   const concurrency = options.concurrency ?? lowestConcurrency(files);
   const runResults = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
-  const progress = (): string => `${checkedCount} of ${counted(answers, 'answer')} checked`;
+  const progress = (): string => `${checkedCount} of ${pluralize(answers, 'answer')} checked`;
   return await withSpinner(ctx, progress, runResults).catch((error: unknown) => {
     const isStopped = tests.entries.some(({ connection }) => connection.embedded);
     throw withResumeHint(
@@ -131,7 +131,7 @@ async function runChecked(
 /** Notes that no case is left to run. @throws {CliError} exit 4 if none is known at all */
 function reportNothingRun({ io }: Context, options: TestOptions, passed: number): void {
   if (passed === 0) throw nothingToRun(options);
-  io.note(`note: no case failed when it was last run; ${counted(passed, 'case')} passed`);
+  io.note(`note: no case failed when it was last run; ${pluralize(passed, 'case')} passed`);
 }
 
 /** Returns the lowest bound of files on the number of open creations; undefined if none has one. */
@@ -226,7 +226,7 @@ async function updateFiles(
     try {
       const { results: newResults, written } = await updateTestFile(file, resultsOfFile);
       updatedResults.push(...newResults);
-      if (written > 0) ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
+      if (written > 0) ctx.io.note(`note: ${name}: ${pluralize(written, 'expectation')} updated`);
     } catch (error) {
       updatedResults.push(...resultsOfFile);
       faults.push(updateFault(name, error));

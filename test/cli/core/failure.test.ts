@@ -4,7 +4,7 @@ import {
   Interrupted,
   notFoundError,
   usageError,
-  waitTimeout,
+  waitTimeoutError,
 } from '../../../src/cli/core/errors.ts';
 import { exitCodeOfHttp, toFailure } from '../../../src/cli/core/failure.ts';
 import {
@@ -22,7 +22,7 @@ describe('the exit code', () => {
     [2, usageError('x')],
     [2, configError('x')],
     [4, notFoundError('x')],
-    [6, waitTimeout('x', { hints: [] })],
+    [6, waitTimeoutError('x', { hints: [] })],
     [6, new WaitTimeoutError('x', 'id')],
     [130, new Interrupted('SIGINT')],
     [143, new Interrupted('SIGTERM')],

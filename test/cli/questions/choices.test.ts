@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chosenTooFewOrMany, matchingChoices, numberProblem } from '../../../src/cli/questions/choices.ts';
-import { numberedList, oneChoice, severalChoices } from '../../../src/cli/questions/line-prompter.ts';
+import { choiceCountProblem, matchingChoices, numberProblem } from '../../../src/cli/questions/choices.ts';
+import { findChoice, findChoices, numberedList } from '../../../src/cli/questions/line-prompter.ts';
 
 const choices = [
   { value: 1, name: 'Crème brûlée', description: 'a dessert' },
@@ -35,7 +35,7 @@ describe('a number of choices', () => {
     [1, { min: 2, max: 2 }, 'Choose exactly 2; 1 chosen.'],
     [9, {}, undefined],
   ])('%i of %j', (count, bounds, problem) => {
-    expect(chosenTooFewOrMany(count, bounds)).toBe(problem);
+    expect(choiceCountProblem(count, bounds)).toBe(problem);
   });
 });
 
@@ -58,17 +58,17 @@ describe('choices in plain lines', () => {
   });
 
   it('are taken by number, by name, or by words that fit no other', () => {
-    expect(oneChoice(choices, '2')).toEqual({ answer: 2 });
-    expect(oneChoice(choices, 'Bread')).toEqual({ answer: 3 });
-    expect(oneChoice(choices, 'ice')).toEqual({ answer: 2 });
-    expect(oneChoice(choices, 'dessert')).toEqual({ problem: 'More than one choice matches.' });
-    expect(oneChoice(choices, '4')).toEqual({ problem: 'Choose from 1 to 3.' });
-    expect(oneChoice(choices, '')).toEqual({ problem: 'Choose from 1 to 3.' });
+    expect(findChoice(choices, '2')).toEqual({ answer: 2 });
+    expect(findChoice(choices, 'Bread')).toEqual({ answer: 3 });
+    expect(findChoice(choices, 'ice')).toEqual({ answer: 2 });
+    expect(findChoice(choices, 'dessert')).toEqual({ problem: 'More than one choice matches.' });
+    expect(findChoice(choices, '4')).toEqual({ problem: 'Choose from 1 to 3.' });
+    expect(findChoice(choices, '')).toEqual({ problem: 'Choose from 1 to 3.' });
   });
 
   it('take a name that is a number before the number', () => {
     expect(
-      oneChoice(
+      findChoice(
         [
           { value: 'a', name: '2' },
           { value: 'b', name: '1' },
@@ -80,9 +80,9 @@ describe('choices in plain lines', () => {
 
   it('may be several, each once, the defaults if nothing is typed', () => {
     const question = { message: 'some', choices, defaults: [3], min: 1, max: 2 };
-    expect(severalChoices(question, '1, Bread, 3')).toEqual({ answer: [1, 3] });
-    expect(severalChoices(question, '')).toEqual({ answer: [3] });
-    expect(severalChoices(question, '1,2,3')).toEqual({ problem: 'Choose from 1 to 2; 3 chosen.' });
-    expect(severalChoices(question, '1,x')).toEqual({ problem: 'Choose from 1 to 3.' });
+    expect(findChoices(question, '1, Bread, 3')).toEqual({ answer: [1, 3] });
+    expect(findChoices(question, '')).toEqual({ answer: [3] });
+    expect(findChoices(question, '1,2,3')).toEqual({ problem: 'Choose from 1 to 2; 3 chosen.' });
+    expect(findChoices(question, '1,x')).toEqual({ problem: 'Choose from 1 to 3.' });
   });
 });

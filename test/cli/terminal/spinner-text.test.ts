@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayMove, spinnerText } from '../../../src/cli/terminal/spinner.ts';
+import { canAnimate, spinnerText } from '../../../src/cli/terminal/spinner.ts';
 import type { TerminalContext } from '../../../src/cli/terminal/terminal-context.ts';
 
 const START = 1_000_000;
@@ -26,5 +26,5 @@ it.each([
 ])('moves on a terminal of %i columns: %s', (columns, moves) => {
   const stderr = { isTerminal: true, stream: { columns } };
   const terminal = { io: { stderr }, globals: { spinner: true, quiet: false }, env: {} };
-  expect(mayMove(terminal as unknown as TerminalContext)).toBe(moves);
+  expect(canAnimate(terminal as unknown as TerminalContext)).toBe(moves);
 });

@@ -69,7 +69,7 @@ const READERS: Readonly<Record<string, AnswerFormat>> = {
   'Chat Completions': CHAT,
 };
 
-function counted(form: AnswerFormat, body: object): number[] {
+function pluralize(form: AnswerFormat, body: object): number[] {
   const answer = new ModelAnswer(form);
   answer.add(body);
   const { input, output, cached, cacheWritten } = answer.usage ?? {};
@@ -84,7 +84,7 @@ describe('usages that others collected', () => {
   });
 
   it.each(Object.entries(READERS))('are counted alike: %s', (name, form) => {
-    const read = collected[name]?.map(({ body }) => ({ body, tokens: counted(form, body) }));
+    const read = collected[name]?.map(({ body }) => ({ body, tokens: pluralize(form, body) }));
     expect(read?.length).toBeGreaterThan(10);
     expect(read).toEqual(collected[name]);
   });

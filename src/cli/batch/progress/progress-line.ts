@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { steadyTime } from '../../core/clock.ts';
-import { elapsedText, mayMove, startSpinning } from '../../terminal/spinner.ts';
+import { canAnimate, elapsedText, startSpinner } from '../../terminal/spinner.ts';
 import type { Tally } from './row-tally.ts';
 
 const LINE_EVERY_MS = 10_000;
@@ -21,8 +21,8 @@ export function startBatchProgress(
   const now = steadyTime(ctx.clock);
   const startedAt = now();
   const elapsedMs = (): number => now() - startedAt;
-  if (mayMove(ctx)) {
-    const stop = startSpinning(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
+  if (canAnimate(ctx)) {
+    const stop = startSpinner(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
     return async () => stop();
   }
   if (!hasLines) return async () => {};

@@ -1,9 +1,9 @@
 import { LinkFault } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
-import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../core/errors.ts';
+import { CliError, Interrupted, TimeIsUp, waitTimeoutError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { resumeAtCapHint } from '../../creation/caps.ts';
 import { listSince } from '../../creation/in-doubt.ts';
 import { nobodyAnswered } from '../../jobs/run-requests.ts';
@@ -78,7 +78,7 @@ function interruptionError(
   const message = summaryText(counts, tally.before);
   if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
   if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
-    return waitTimeout(`gave up waiting; ${message}`, { hints });
+    return waitTimeoutError(`gave up waiting; ${message}`, { hints });
   }
   if (stop.hasReader || counts.succeeded === 0) return undefined;
   // Some runs were paid for, but nobody read their results.
@@ -95,7 +95,7 @@ function interruptionError(
 /** Returns the error for rows that a fault postponed, which `--resume` runs. */
 function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
   const { message, hints, ...failure } = toFailure(fault);
-  const left = notDone === null ? 'the other rows are left' : `${counted(notDone, 'row')} left`;
+  const left = notDone === null ? 'the other rows are left' : `${pluralize(notDone, 'row')} left`;
   return new CliError(`${message}; ${left}`, {
     ...failure,
     hints: [...hints, ...(out === undefined ? [] : [resumeHint(out)])],
@@ -105,7 +105,7 @@ function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Ro
 
 function stoppedAtCap(capError: CliError, out: string | undefined, { notDone, done }: RowCounts): CliError {
   const { status, exitCode, data } = capError;
-  return new CliError(`${capError.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
+  return new CliError(`${capError.message}; ${pluralize(notDone ?? 'some', 'row')} not done`, {
     status,
     exitCode,
     data,
@@ -143,7 +143,7 @@ function summaryText(
   countsBefore: Tally['before'],
 ): string {
   const now = succeeded - countsBefore.succeeded;
-  const rowsNow = rows === null ? counted(now, 'row') : `${now} of ${rows} rows`;
+  const rowsNow = rows === null ? pluralize(now, 'row') : `${now} of ${rows} rows`;
   const parts = [
     [inDoubt, 'in doubt'],
     [goingOn, 'still running'],

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
-import { unwritable, usageError } from '../../core/errors.ts';
+import { unwritableError, usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { spendingText, spentProperties } from '../../creation/spending-text.ts';
 import { present } from '../../outputs/present.ts';
 import { isPagePrinted, isStandardOutput, writeNamedFile } from '../../outputs/saving/special-file.ts';
@@ -58,7 +58,7 @@ async function writeBatchReport(ctx: Context, file: string, page: string): Promi
   try {
     await writeNamedFile(ctx, file, page);
   } catch (error) {
-    throw unwritable(error, usageError(`--html: ${file} can't be written: ${errorMessage(error)}`));
+    throw unwritableError(error, usageError(`--html: ${file} can't be written: ${errorMessage(error)}`));
   }
   if (!isStandardOutput(ctx.cwd, file)) ctx.io.note(`note: wrote the page to ${file}`);
 }
@@ -86,7 +86,7 @@ function batchSummaryLines({
 async function terminalReport(ctx: Context, summary: BatchSummary): Promise<string> {
   const { unfinished, rows, succeeded, failed, seconds, failures, slowest } = summary;
   const time = seconds === undefined ? '' : `; ${seconds} s of run time`;
-  const counts = `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
+  const counts = `${pluralize(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
   const state = unfinished === undefined ? [] : [unfinishedText(unfinished)];
   const parts = [[...state, counts, ...spendingText(summary).map(escapeControls), ''].join('\n')];
   if (failures.length > 0) {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
-import { counted } from '../../core/counted.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
 import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
@@ -31,7 +31,7 @@ export async function reportPage(
     title,
     facts: [
       ...(summary.unfinished === undefined ? [] : [unfinishedText(summary.unfinished)]),
-      `${counted(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
+      `${pluralize(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
       ...spendingText(summary),
     ],
     measures: ['time', ...spentTitles({ withCredits })],
@@ -48,7 +48,7 @@ async function resultGridRow(row: ResultsLine, savedPictures: SavedPictures): Pr
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
   for (const output of outputs) parts.push(await outputPart(output, savedPictures));
   const time = seconds === null ? [] : [`${seconds} s`];
-  const size = tokens === null ? [] : [counted(tokens, 'token')];
+  const size = tokens === null ? [] : [pluralize(tokens, 'token')];
   const price = row.cost === null ? [] : [formatDollars(toMoney(row.cost))];
   return {
     name: row.id,

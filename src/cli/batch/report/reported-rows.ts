@@ -3,9 +3,9 @@ import path from 'node:path';
 import { textLines } from '../../../files/formats/text-lines.ts';
 import { fileIn } from '../../../files/writing/write-below.ts';
 import type { Connection, Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { Spending } from '../../creation/spending.ts';
 import type { Totals } from '../../creation/totals.ts';
 import { fileFault } from '../../inputs/read-text.ts';
@@ -70,8 +70,8 @@ export async function readUnfinished(
 
 export function unfinishedText({ done, of }: Unfinished): string {
   return of === undefined
-    ? `${counted(done, 'row')} done so far; the batch has not ended`
-    : `${done} of ${counted(of, 'row')} ${done === 1 ? 'is' : 'are'} done`;
+    ? `${pluralize(done, 'row')} done so far; the batch has not ended`
+    : `${done} of ${pluralize(of, 'row')} ${done === 1 ? 'is' : 'are'} done`;
 }
 
 /**

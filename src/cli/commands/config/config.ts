@@ -1,20 +1,25 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { confirmAction, present, presentList } from '../../outputs/present.ts';
-import { SETTING_KEYS, SETTINGS, settingKey, settingValue } from '../../settings/config/setting-keys.ts';
+import {
+  parseSettingValue,
+  requireSettingKey,
+  SETTING_KEYS,
+  SETTINGS,
+} from '../../settings/config/setting-keys.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 
 /** Prints the value of a setting, or its default if it is not set. */
 export async function configGet(ctx: Context, name: string): Promise<void> {
-  const key = settingKey(name);
+  const key = requireSettingKey(name);
   const value = ctx.settings.get(key) ?? SETTINGS[key].default ?? null;
   const text = (): string => `${String(value ?? '')}\n`;
   await present(ctx, value, { terminal: () => escapeControls(text()), plain: text });
 }
 
 export async function configSet(ctx: Context, name: string, text: string): Promise<void> {
-  const key = settingKey(name);
-  const value = settingValue(key, text);
+  const key = requireSettingKey(name);
+  const value = parseSettingValue(key, text);
   await ctx.settings.update(document => {
     document.settings[key] = value;
   });
@@ -23,7 +28,7 @@ export async function configSet(ctx: Context, name: string, text: string): Promi
 
 /** Resets a setting to its default. */
 export async function configUnset(ctx: Context, name: string): Promise<void> {
-  const key = settingKey(name);
+  const key = requireSettingKey(name);
   await ctx.settings.update(document => {
     delete document.settings[key];
   });

@@ -1,11 +1,11 @@
 import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
 import type { ModelsReport } from '../../../models/catalogue/report-models.ts';
 import type { Connection, Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
 import { ageText } from '../../core/durations.ts';
 import { TimeIsUp } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { type Failure, toFailure } from '../../core/failure.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { present } from '../../outputs/present.ts';
 import { type Address, resolveAddress, resolveKey } from '../../settings/config/address.ts';
 import { SETTING_KEYS } from '../../settings/config/setting-keys.ts';
@@ -116,7 +116,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
         `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
       ),
       passedCheck('key', 'accepted'),
-      passedCheck('cache', `${counted(resources.models.length, 'model')}, ${news}`),
+      passedCheck('cache', `${pluralize(resources.models.length, 'model')}, ${news}`),
     ];
   } catch (error) {
     if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
@@ -214,7 +214,7 @@ function checkProvider({
     const foundText =
       models === undefined
         ? 'is not asked, because it has no list of models'
-        : `has ${counted(models, 'model')}`;
+        : `has ${pluralize(models, 'model')}`;
     return passedCheck('provider', `${place} ${foundText}`);
   }
   return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });

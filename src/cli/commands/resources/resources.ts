@@ -2,9 +2,9 @@ import { textOrNothing } from '../../../files/formats/json-fields.ts';
 import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { counted } from '../../core/counted.ts';
 import { ageText } from '../../core/durations.ts';
 import { notFoundError } from '../../core/errors.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';
 import { cachedResources, wellFormedModels } from '../../settings/caches/resource-cache.ts';
@@ -80,7 +80,7 @@ export async function resourcesRefresh(ctx: Context): Promise<void> {
   const answer = await resources.refresh({ signal: ctx.signal });
   const count = answer.resources.models.length;
   await present(ctx, answer, {
-    terminal: () => `${counted(count, 'model')} cached, hash ${oneLine(answer.hash)}\n`,
+    terminal: () => `${pluralize(count, 'model')} cached, hash ${oneLine(answer.hash)}\n`,
     plain: () => plainRows([[answer.hash, String(count)]]),
   });
   if (!resources.isKept) ctx.io.note('The cache could not be written; see --debug.');

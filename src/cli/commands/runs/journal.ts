@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
 import { ageText } from '../../core/durations.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { presentList } from '../../outputs/present.ts';
 import { isInDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
@@ -10,7 +10,7 @@ export async function runsJournal(ctx: Context): Promise<void> {
   const { journal } = ctx;
   const { entries, damaged } = await journal.read();
   if (damaged > 0) {
-    ctx.io.note(`note: left out ${counted(damaged, 'line')} of ${journal.file} that can't be read`);
+    ctx.io.note(`note: left out ${pluralize(damaged, 'line')} of ${journal.file} that can't be read`);
   }
   const newestFirst = entries.map(entry => ({ ...entry, inDoubt: isInDoubt(entry) }));
   await presentList(ctx, newestFirst, {

@@ -6,9 +6,9 @@ import { homeDirectory } from '../../../files/user-folders.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { counted } from '../../core/counted.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { present } from '../../outputs/present.ts';
 import { storedFolders } from '../../settings/stored-items.ts';
 import { detectShell, type Shell, shellWord } from '../../terminal/command-line.ts';
@@ -48,7 +48,7 @@ export async function uninstall(
       return;
     }
     await removeAll(plan.items);
-    ctx.io.note(`Removed ${counted(plan.items.length, 'thing')}.`);
+    ctx.io.note(`Removed ${pluralize(plan.items.length, 'thing')}.`);
   }
   for (const line of plan.left) ctx.io.note(`left: ${oneLine(line)}`);
   ctx.io.note(`To remove the package itself: ${packageRemoval(detectShell(ctx.env))}`);
@@ -194,7 +194,7 @@ function folderItems({ env }: Context, { folder, content, holds }: ListedFolder)
   };
   const items = [...filesByEntry].map(([place, files]) => ({
     place,
-    holds: files.length === 1 && files[0] === place ? holds : `${holds} (${counted(files.length, 'file')})`,
+    holds: files.length === 1 && files[0] === place ? holds : `${holds} (${pluralize(files.length, 'file')})`,
     remove: () => {
       for (const file of files) rmSync(file, { force: true });
       removeFolders();

@@ -4,9 +4,9 @@ import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { counted } from '../../core/counted.ts';
 import { usageError } from '../../core/errors.ts';
 import { type Period, parsePeriod } from '../../core/period.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { rowBuffer } from '../../outputs/present-pages.ts';
 import type { KnownVersion } from '../../settings/caches/prompt-cache.ts';
@@ -42,7 +42,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const unpriced = [...groups.values()].reduce((runs, sum) => runs + sum.unpriced, 0);
   if (unpriced > 0) {
     ctx.io.note(
-      `note: the cost of ${counted(unpriced, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
+      `note: the cost of ${pluralize(unpriced, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
     );
   }
 }

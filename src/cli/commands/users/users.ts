@@ -1,8 +1,8 @@
 import type { UserChanges, UserSummary } from '../../../service/store/accounts-store.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { confirmAction, type ListForm, presentList } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
@@ -43,7 +43,7 @@ export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags)
     await confirmAction(
       ctx,
       user,
-      oneLine(`User ${user.user}: plan ${user.plan}, ${counted(user.credits, 'credit')}.`),
+      oneLine(`User ${user.user}: plan ${user.plan}, ${pluralize(user.credits, 'credit')}.`),
     );
   });
 }

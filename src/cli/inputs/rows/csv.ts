@@ -1,8 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { type CsvError, type Options, parse } from 'csv-parse';
 import { MAX_BODY_BYTES } from '../../../wire/limits.ts';
-import { counted } from '../../core/counted.ts';
 import { usageError } from '../../core/errors.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import {
   type FaultyRow,
   faultyRow,
@@ -145,7 +145,7 @@ function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPos
   );
   if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose all of it`);
   if (record.length !== header.columns) {
-    return faultyRow(place, `${counted(record.length, 'column')}, but the header has ${header.columns}`);
+    return faultyRow(place, `${pluralize(record.length, 'column')}, but the header has ${header.columns}`);
   }
   const value = (column: number): string => record[column] ?? '';
   const stray = header.unnamed.find(column => value(column) !== '');

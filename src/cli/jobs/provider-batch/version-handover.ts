@@ -4,7 +4,7 @@ import type {
   BatchState,
 } from '../../../models/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
-import { counted } from '../../core/counted.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { failedOutcome, type Job } from '../job.ts';
@@ -132,7 +132,7 @@ export class VersionHandover {
     const earlierRows = preparedRows.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlierRows.map(({ job }) => journal.waiting(job)));
     ctx.io.note(
-      `note: uploading ${counted(preparedRows.length, 'row')} to ${this.#provider.name} as a batch`,
+      `note: uploading ${pluralize(preparedRows.length, 'row')} to ${this.#provider.name} as a batch`,
     );
     const requests = preparedRows.map(({ job, parameters }) => {
       return { customId: handover.rows.get(job.id)?.customId ?? '', parameters };
@@ -211,7 +211,7 @@ export class VersionHandover {
     openRows: ReadonlyMap<string, AwaitedRow>,
   ): AsyncGenerator<PlannedJob> {
     const { ctx, retryUnknown, settle } = this.#parts;
-    const count = counted(openRows.size, 'row');
+    const count = pluralize(openRows.size, 'row');
     ctx.io.error(
       `error: the results of batch ${id} at ${this.#provider.name} are gone: ${count} may have been paid for`,
     );

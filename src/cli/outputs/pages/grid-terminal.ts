@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { DiffPart } from '../../checks/check-tasks.ts';
-import { counted } from '../../core/counted.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import type { Io } from '../../terminal/io.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { layOutTable } from '../../terminal/table.ts';
@@ -81,7 +81,7 @@ function columnTotalsText({ totals }: GridColumn, measures: Grid['measures']): s
 
 /** Returns a total with its measure, such as `1 token`, `2 tokens` or `1 passed`. */
 function totalWithMeasure(total: string, measure: string): string {
-  return measure.endsWith('s') ? counted(total, measure.slice(0, -1)) : `${total} ${measure}`;
+  return measure.endsWith('s') ? pluralize(total, measure.slice(0, -1)) : `${total} ${measure}`;
 }
 
 function wrapText(text: string, width: number): string {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isDirectory, isLink, refuseDeviceName } from '../../../files/writing/write-below.ts';
 import { checkNamedForWriting } from '../../../files/writing/write-file.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
-import { type CliError, unwritable, usageError } from '../../core/errors.ts';
+import { type CliError, unwritableError, usageError } from '../../core/errors.ts';
 
 /**
  * Refuses a directory that can't be written to, before anything is paid for. Does not create a missing one.
@@ -53,7 +53,7 @@ function directoryUnwritable(directory: string, flag: string, error: unknown): C
   const code = errorCode(error);
   if (code === undefined) throw error;
   const message = `${flag}: files can't be created in ${directory}: ${unwritableReason(code)}`;
-  return unwritable(error, usageError(message));
+  return unwritableError(error, usageError(message));
 }
 
 const REASONS = new Map([

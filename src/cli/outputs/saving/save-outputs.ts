@@ -5,7 +5,7 @@ import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts'
 import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../../core/errors.ts';
+import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeoutError } from '../../core/errors.ts';
 import { safeFileName } from '../../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
 import { type OutputPlace, saveMedia } from './save-media.ts';
@@ -111,7 +111,7 @@ export function stopIfInterrupted(
   const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
   const data = { runId };
   if (reason instanceof Interrupted) throw new Interrupted(reason.signal, hints, { message, data });
-  if (reason instanceof TimeIsUp) throw waitTimeout(message, { hints, data });
+  if (reason instanceof TimeIsUp) throw waitTimeoutError(message, { hints, data });
   signal.throwIfAborted();
 }
 

@@ -71,7 +71,7 @@ export class PromptCache {
   }
 
   /** Caches the slug of a prompt, so that completion can offer it. */
-  noteSlug(promptId: string, slug: string): void {
+  putSlug(promptId: string, slug: string): void {
     const service = this.#service;
     if (this.slugs().get(promptId) === slug) return;
     this.#change(({ versions, slugs }) => {

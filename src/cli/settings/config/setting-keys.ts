@@ -83,12 +83,12 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
 export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 
 /** Returns the setting of this name. @throws {CliError} USAGE_ERROR that names the nearest one */
-export function settingKey(text: string): SettingKey {
+export function requireSettingKey(text: string): SettingKey {
   return requireOneOf('setting', text, SETTING_KEYS);
 }
 
 /** Parses the value of a setting. @throws {CliError} USAGE_ERROR if it is not valid */
-export function settingValue<K extends SettingKey>(key: K, text: string): SettingValues[K] {
+export function parseSettingValue<K extends SettingKey>(key: K, text: string): SettingValues[K] {
   const value = SETTINGS[key].parse(text);
   if (value === undefined) {
     throw usageError(`'${text}' is not a value of ${key}: it takes ${SETTINGS[key].form}`);

@@ -48,24 +48,24 @@ export function isInDoubt(entry: CreationFacts): boolean {
 }
 
 /** Merges the lines of each creation, which arrive from newest to oldest. */
-export class JournalFold {
+export class JournalMerger {
   readonly #outcomes = new Map<string, Partial<JournalEntry>>();
   /** Creations that were sent more than once and so have several first lines. */
   readonly #repeated = new Set<string>();
   /** The number of unreadable lines. */
   damaged = 0;
 
-  /** Takes the next older line; returns the whole creation if this is its first line. */
-  take(text: string): JournalEntry | undefined {
+  /** Adds the next older line; returns the whole creation if this is its first line. */
+  add(text: string): JournalEntry | undefined {
     if (text.trim() === '') return undefined;
     const line = parseLine(text);
     if (line === undefined) this.damaged += 1;
-    else if (isStart(line)) return this.#begun(line);
+    else if (isStart(line)) return this.#completeEntry(line);
     else this.#outcomes.set(line.id, { ...readOutcome(line), ...this.#outcomes.get(line.id) });
     return undefined;
   }
 
-  #begun({ again, ...start }: JournalLine & JournalEntry): JournalEntry | undefined {
+  #completeEntry({ again, ...start }: JournalLine & JournalEntry): JournalEntry | undefined {
     if (this.#repeated.has(start.id)) return undefined;
     if (again === true) this.#repeated.add(start.id);
     const outcome = this.#outcomes.get(start.id);
@@ -88,7 +88,7 @@ function isStart(line: JournalLine): line is JournalLine & JournalEntry {
 function readOutcome({ outcome, recovered, clockOffsetMs, ...line }: JournalLine): Partial<JournalEntry> {
   const texts = ['runId', 'runStatus', 'noted'].filter(key => typeof line[key] === 'string');
   return {
-    ...(CREATION_OUTCOMES.some(known => known === outcome) && { outcome: outcome as CreationOutcome }),
+    ...(CREATION_OUTCOMES.some(name => name === outcome) && { outcome: outcome as CreationOutcome }),
     ...Object.fromEntries(texts.map(key => [key, line[key]])),
     ...(recovered === true && { recovered }),
     ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),

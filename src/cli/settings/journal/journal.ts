@@ -11,7 +11,7 @@ import { renameOver } from '../../../files/writing/rename-over.ts';
 import { fileIn } from '../../../files/writing/write-below.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
-import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
+import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal-lines.ts';
 
 /** Size in bytes at which a journal is archived and a new one is started. */
 const MAX_JOURNAL_BYTES = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ export class Journal {
   }
 
   /** Returns a new creation that is not written yet. */
-  entry({ service, promptVersionId, inputsDigest, clockOffsetMs }: JournalStart): JournalEntry {
+  newEntry({ service, promptVersionId, inputsDigest, clockOffsetMs }: JournalStart): JournalEntry {
     return {
       id: randomUUID(),
       time: this.#now(),
@@ -65,11 +65,11 @@ export class Journal {
    */
   async begin(entry: JournalEntry, { again = false } = {}): Promise<void> {
     const { id, time, baseUrl: service } = entry;
-    await this.#append(again ? { ...this.entry({ ...entry, service }), id, time, again } : entry);
+    await this.#append(again ? { ...this.newEntry({ ...entry, service }), id, time, again } : entry);
   }
 
   /** Adds the outcome of a creation. */
-  async outcome(id: string, outcome: JournalOutcome, options?: LineOptions): Promise<void> {
+  async recordOutcome(id: string, outcome: JournalOutcome, options?: LineOptions): Promise<void> {
     await this.#append({ id, noted: this.#now(), ...outcome }, options);
   }
 
@@ -80,7 +80,7 @@ export class Journal {
    */
   async *newestFirst(isOlder: (entry: JournalEntry) => boolean = () => false): AsyncGenerator<JournalEntry> {
     let older = 0;
-    for await (const entry of this.#entries(new JournalFold())) {
+    for await (const entry of this.#entries(new JournalMerger())) {
       older = isOlder(entry) ? older + 1 : 0;
       if (older === MAX_CONSECUTIVE_OLDER) return;
       yield entry;
@@ -89,32 +89,33 @@ export class Journal {
 
   /** Reads all entries, newest first, and the number of unreadable lines; a crash may leave one. */
   async read(): Promise<{ entries: readonly JournalEntry[]; damaged: number }> {
-    const fold = new JournalFold();
+    const merger = new JournalMerger();
     const entries: JournalEntry[] = [];
-    for await (const entry of this.#entries(fold)) entries.push(entry);
-    return { entries, damaged: fold.damaged };
+    for await (const entry of this.#entries(merger)) entries.push(entry);
+    return { entries, damaged: merger.damaged };
   }
 
   /** Returns the latest creation that made a run of this service, or may have. */
-  async last(service: string): Promise<JournalEntry | undefined> {
+  async findLast(service: string): Promise<JournalEntry | undefined> {
     const madeNoRun = ({ outcome }: JournalEntry) => outcome === 'refused' || outcome === 'none';
-    return this.#newest(entry => entry.baseUrl === service && !madeNoRun(entry));
+    return this.#findNewest(entry => entry.baseUrl === service && !madeNoRun(entry));
   }
 
   /** Returns the creation of a run of this service; undefined if it was made elsewhere. */
   async find(service: string, runId: string): Promise<JournalEntry | undefined> {
-    if ((await this.mentioned(new Set([runId]))).size === 0) return undefined;
-    return this.#newest(entry => entry.baseUrl === service && entry.runId === runId);
+    if ((await this.findMentioned(new Set([runId]))).size === 0) return undefined;
+    return this.#findNewest(entry => entry.baseUrl === service && entry.runId === runId);
   }
 
   /** Returns which of these runs the journal mentions. Searches the text, which is much faster than parsing lines. */
-  async mentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
+  async findMentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
     await this.#lines.flush();
     const mentionedIds = new Set<string>();
     for (const file of runIds.size === 0 ? [] : await this.#files()) {
       const text = await readFile(file, 'utf8').catch(() => '');
-      for (const runId of runIds)
+      for (const runId of runIds) {
         if (text.includes(`"runId":${JSON.stringify(runId)}`)) mentionedIds.add(runId);
+      }
     }
     return mentionedIds;
   }
@@ -132,12 +133,14 @@ export class Journal {
     if (this.#isWritten) await this.#lines.append(line, options);
   }
 
-  async #newest(isMeant: (entry: JournalEntry) => boolean): Promise<JournalEntry | undefined> {
-    for await (const entry of this.newestFirst()) if (isMeant(entry)) return entry;
+  async #findNewest(matches: (entry: JournalEntry) => boolean): Promise<JournalEntry | undefined> {
+    for await (const entry of this.newestFirst()) {
+      if (matches(entry)) return entry;
+    }
     return undefined;
   }
 
-  async *#entries(fold: JournalFold): AsyncGenerator<JournalEntry> {
+  async *#entries(merger: JournalMerger): AsyncGenerator<JournalEntry> {
     await this.#lines.flush();
     for (const file of await this.#files()) {
       const handle = await openIfThere(file);
@@ -145,7 +148,7 @@ export class Journal {
       try {
         for await (const lines of linesBackwards(handle)) {
           for (const line of lines) {
-            const entry = fold.take(line);
+            const entry = merger.add(line);
             if (entry !== undefined) yield entry;
           }
         }

@@ -15,7 +15,7 @@ const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 /** Maximum number of pixels to decode, because a small file may decode to a picture that fills the memory. */
 const MAX_PIXELS = 50_000_000;
 
-/** Scales a picture down to at most `most`; never up. @throws {Error} if it can't be read */
+/** Scales a picture down to at most `maxSize`, never up. @throws {Error} if it can't be read */
 export async function miniature(
   bytes: Uint8Array,
   maxSize: { readonly width: number; readonly height: number },

@@ -1,7 +1,7 @@
 import { asCount, dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
-import { counted } from '../../core/counted.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
 import { tokensOfFailed } from '../../creation/totals.ts';
@@ -144,7 +144,7 @@ function tokensTexts(tokens: readonly unknown[]): string[] {
   const counts = tokens.map(asCount).filter(count => count !== undefined);
   const isSum = counts.length > 0 && counts.length === tokens.length;
   const shown = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
-  return shown.map(count => counted(textOrNothing(count), 'token'));
+  return shown.map(count => pluralize(textOrNothing(count), 'token'));
 }
 
 /** Returns the mismatches of a repetition, then its answer, unless a difference already shows it. */

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
 import { CaseFault } from '../../core/errors.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
@@ -60,7 +60,7 @@ export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): reado
 /** Reports how many cases run although they were not chosen. */
 export function noteEarlierTurns({ io }: Context, count: number): void {
   if (count === 0) return;
-  io.note(`note: also running ${counted(count, 'case')} whose answers the selected ones use`);
+  io.note(`note: also running ${pluralize(count, 'case')} whose answers the selected ones use`);
 }
 
 /** Returns entries with a fault for each that takes the answer of one that is not run, because its checks are left out. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
-import { counted } from '../../core/counted.ts';
 import type { ExitCode } from '../../core/exit-codes.ts';
 import { sharedPath } from '../../core/paths.ts';
+import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import type { TestFile } from '../cases/test-case.ts';
@@ -150,5 +150,7 @@ function noteChange(
     ...(presentFiles.length > 0 ? [`${joinPaths(presentFiles)} changed`] : []),
     ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),
   ];
-  io.note(escapeControls(`${parts.join(', ')}${count === 0 ? noCasesText : `: ${counted(count, 'case')}`}`));
+  io.note(
+    escapeControls(`${parts.join(', ')}${count === 0 ? noCasesText : `: ${pluralize(count, 'case')}`}`),
+  );
 }

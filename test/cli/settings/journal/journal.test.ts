@@ -6,7 +6,7 @@ import { Journal } from '../../../../src/cli/settings/journal/journal.ts';
 import {
   isInDoubt,
   type JournalEntry,
-  JournalFold,
+  JournalMerger,
   mayHaveMadeRun,
 } from '../../../../src/cli/settings/journal/journal-lines.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
@@ -23,7 +23,7 @@ const NOW = Date.parse('2026-01-02T03:04:05.678Z');
 let directory: string;
 let journal: Journal;
 const beginEntry = async (of: Journal, start = START): Promise<JournalEntry> => {
-  const entry = of.entry(start);
+  const entry = of.newEntry(start);
   await of.begin(entry);
   return entry;
 };
@@ -41,8 +41,8 @@ describe('the journal', () => {
   it.runIf(isPosix)('keeps a creation and what became of it, readable by its owner only', async () => {
     const entry = await beginEntry(journal);
     expect(await readEntries(journal)).toEqual([entry]);
-    await journal.outcome(entry.id, { outcome: 'created', runId: 'r1' });
-    await journal.outcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
+    await journal.recordOutcome(entry.id, { outcome: 'created', runId: 'r1' });
+    await journal.recordOutcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
     expect(await readEntries(journal)).toEqual([
       expect.objectContaining({
         time: '2026-01-02T03:04:05.678Z',
@@ -60,7 +60,7 @@ describe('the journal', () => {
 
   it('is empty if there is none', async () => {
     expect(await journal.read()).toEqual({ entries: [], damaged: 0 });
-    expect(await journal.last(SERVICE)).toBeUndefined();
+    expect(await journal.findLast(SERVICE)).toBeUndefined();
   });
 
   it('loses only the line a crash tore', async () => {
@@ -84,24 +84,24 @@ describe('the journal', () => {
 
   it('takes the last creation of a service that may have made a run', async () => {
     const one = await beginEntry(journal);
-    await journal.outcome(one.id, { outcome: 'created', runId: 'r1' });
+    await journal.recordOutcome(one.id, { outcome: 'created', runId: 'r1' });
     const refused = await beginEntry(journal);
-    await journal.outcome(refused.id, { outcome: 'refused' });
+    await journal.recordOutcome(refused.id, { outcome: 'refused' });
     await beginEntry(journal, { ...START, service: 'local' });
-    expect(await journal.last(SERVICE)).toMatchObject({ id: one.id, runId: 'r1' });
+    expect(await journal.findLast(SERVICE)).toMatchObject({ id: one.id, runId: 'r1' });
     expect(await journal.find(SERVICE, 'r1')).toMatchObject({ id: one.id });
     expect(await journal.find(SERVICE, 'r2')).toBeUndefined();
     const lost = await beginEntry(journal);
-    await journal.outcome(lost.id, { outcome: 'lost' });
-    expect((await journal.last(SERVICE))?.id).toBe(lost.id);
+    await journal.recordOutcome(lost.id, { outcome: 'lost' });
+    expect((await journal.findLast(SERVICE))?.id).toBe(lost.id);
     expect((await readEntries(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
   });
 
   it('survives whatever stands in the file', async () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.json(), fc.string())), lines => {
-        const fold = new JournalFold();
-        const entries = lines.flatMap(line => fold.take(line) ?? []);
+        const fold = new JournalMerger();
+        const entries = lines.flatMap(line => fold.add(line) ?? []);
         expect(entries.every(entry => typeof entry.id === 'string')).toBe(true);
       }),
     );
@@ -117,12 +117,12 @@ describe('the journal', () => {
       await beginEntry(journal),
       await beginEntry(journal),
     ];
-    await journal.outcome(ended.id, { outcome: 'ended', runId: 'r1' });
-    await journal.outcome(refused.id, { outcome: 'refused' });
-    await journal.outcome(lost.id, { outcome: 'lost' });
+    await journal.recordOutcome(ended.id, { outcome: 'ended', runId: 'r1' });
+    await journal.recordOutcome(refused.id, { outcome: 'refused' });
+    await journal.recordOutcome(lost.id, { outcome: 'lost' });
     const unsettled = async () => (await readEntries(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
     expect(await unsettled()).toEqual([open.id, lost.id]);
-    expect(await journal.mentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
+    expect(await journal.findMentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
     await journal.begin(refused, { again: true });
     expect(await unsettled()).toContain(refused.id);
   });

@@ -9,8 +9,8 @@ import type {
   PromptTemplate,
 } from '../../../../prompts/foreign/converted.ts';
 import type { Context } from '../../../context.ts';
-import { counted } from '../../../core/counted.ts';
 import { usageError } from '../../../core/errors.ts';
+import { pluralize } from '../../../core/pluralize.ts';
 import { readTextFile } from '../../../inputs/read-text.ts';
 import { oneLine } from '../../../terminal/sanitise.ts';
 import type { NamedJudge } from '../../expectations/expectation-kind.ts';
@@ -233,7 +233,7 @@ function reportUnsupported(ctx: Context, convertedPrompts: readonly Converted[],
     ...others,
     ...(needsPrograms ? ['If you trust the file, add --allow-commands.'] : []),
     ...(isSkippable
-      ? [`--skip-unsupported leaves out what has no equivalent (${counted(places.length, 'place')}).`]
+      ? [`--skip-unsupported leaves out what has no equivalent (${pluralize(places.length, 'place')}).`]
       : []),
     'Nothing was sent.',
   );
