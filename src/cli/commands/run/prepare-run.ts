@@ -80,7 +80,7 @@ async function openSuppliedInputs(ctx: Context, flags: RunFlags): Promise<Unplac
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  return { text, images: await openImages(commandLineImages(ctx), images) };
+  return { text, images: images.length === 0 ? [] : await openImages(commandLineImages(ctx), images) };
 }
 
 /** Refuses impossible flags before anything is read or asked. */
