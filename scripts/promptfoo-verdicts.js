@@ -1,4 +1,4 @@
-// Asks promptfoo for its verdict on each row of test/cli/testing/cases/promptfoo/verdicts.json, and writes it there:
+// Asks promptfoo for its verdict on each row of test/cli/testing/promptfoo/verdicts.json, and writes it there:
 //
 //   npm install --prefix <folder> promptfoo@0.121
 //   npm run verdicts <folder>
@@ -11,7 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const FILE = path.join(import.meta.dirname, '../test/cli/testing/cases/promptfoo/verdicts.json');
+const FILE = path.join(import.meta.dirname, '../test/cli/testing/promptfoo/verdicts.json');
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Name the folder in which promptfoo is installed.');

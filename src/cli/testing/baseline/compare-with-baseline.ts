@@ -32,15 +32,14 @@ export function requirePair(baseline: Baseline, entries: readonly TestEntry[]): 
   );
 }
 
+/** Compares the results of a test with an earlier report, case by case and over all. */
 export function compareWithBaseline(baseline: Baseline, results: readonly EntryResult[]): BaselineComparison {
   const byEntry = new Map(results.map(result => [result.entry, result]));
   const { pairs, added, gone } = pairUp(baseline, [...byEntry.keys()]);
   const changes = new Map<TestEntry, CaseChange>();
   const comparedCases: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
-  for (const {
-    entry,
-    before: { counted: runsBefore },
-  } of pairs) {
+  for (const { entry, before } of pairs) {
+    const runsBefore = before.counted;
     const runsAfter = byEntry.get(entry)?.counted;
     if (runsBefore === undefined || runsAfter === undefined) continue;
     comparedCases.push({ before: runsBefore, after: runsAfter });
@@ -63,9 +62,9 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
 }
 
 function compareCases(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same' {
-  const [old, now] = [passRate(before), passRate(after)];
-  if (areAllEqual([old, now])) return 'same';
-  return now > old ? 'better' : 'worse';
+  const rates = { before: passRate(before), after: passRate(after) };
+  if (areAllEqual([rates.before, rates.after])) return 'same';
+  return rates.after > rates.before ? 'better' : 'worse';
 }
 
 function caseIdentity(entry: TestEntry): CaseName {
@@ -81,8 +80,8 @@ interface Pairing {
 
 /** Pairs cases by file, name and model, duplicates in order; without the model if each side has only one model. */
 function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
-  const models = [new Set(cases.map(({ model }) => model)), new Set(entries.map(({ model }) => model))];
-  const isOneModel = models.every(({ size }) => size <= 1);
+  const modelsOfSides = [cases, entries].map(side => new Set(side.map(({ model }) => model)));
+  const isOneModel = modelsOfSides.every(({ size }) => size <= 1);
   // A baseline may come from another system.
   const caseKey = ({ file, name, model }: CaseName): string =>
     JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
@@ -101,7 +100,7 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   return { pairs, added: addedEntries, gone: cases.filter(testCase => goneCases.has(testCase)) };
 }
 
-const LISTED = ['worse', 'better', 'same', 'new', 'gone'] as const;
+const COUNTED_KINDS = ['worse', 'better', 'same', 'new', 'gone'] as const;
 
 /** Returns a line with the verdict and its certainty, then one with the numbers of changed cases. */
 export function baselineLines(comparison: BaselineComparison): string[] {
@@ -110,15 +109,17 @@ export function baselineLines(comparison: BaselineComparison): string[] {
     rates === undefined
       ? 'compared with the baseline: no case could be run'
       : `compared with the baseline: ${verdictText(rates, 'before')}`;
-  const counts = LISTED.map(kind => `${comparison[kind].length} ${kind === 'same' ? 'the same' : kind}`);
+  const counts = COUNTED_KINDS.map(
+    kind => `${comparison[kind].length} ${kind === 'same' ? 'the same' : kind}`,
+  );
   return [verdict, `cases: ${counts.join(', ')}${namesText('gone', comparison.gone)}`];
 }
 
-const MAX_NAMES = 5;
+const MAX_SHOWN_NAMES = 5;
 
 function namesText(kind: string, names: readonly CaseName[]): string {
   if (names.length === 0) return '';
-  const shownNames = names.slice(0, MAX_NAMES).map(({ file, name, model }) => {
+  const shownNames = names.slice(0, MAX_SHOWN_NAMES).map(({ file, name, model }) => {
     return `${file}: ${name}${model === null ? '' : ` [${model}]`}`;
   });
   const more = names.length - shownNames.length;

@@ -11,6 +11,7 @@ export interface Baseline {
   readonly cases: readonly BaselineCase[];
 }
 
+/** The identity of a case in reports. */
 export interface CaseName {
   readonly file: string;
   readonly name: string;
@@ -46,36 +47,38 @@ export async function readBaseline(
     throw notAReport(file, 'it contains no cases');
   }
   refuseOtherStops(file, report['sure'], repeatOptions);
-  return { cases: report['cases'].map((value, index) => caseIn(value, `cases[${index}]`, file)) };
+  return { cases: report['cases'].map((value, index) => parseCase(value, `cases[${index}]`, file)) };
 }
 
 /** Refuses a report with other stopping rules, because stopping early biases rates by an amount that depends on the rule. */
-function refuseOtherStops(file: string, sure: unknown, repeating: RepeatOptions): void {
-  const then = isJsonObject(sure) ? Number(sure['maxRepeat']) : undefined;
-  const now = repeating.sure ? repeating.maxRepeat : undefined;
-  if (then === now) return;
-  const flags = (most: number | undefined) =>
-    most === undefined ? 'without --sure' : `with --sure --max-repeat ${most}`;
+function refuseOtherStops(file: string, sure: unknown, repeatOptions: RepeatOptions): void {
+  const maxRepeatBefore = isJsonObject(sure) ? Number(sure['maxRepeat']) : undefined;
+  const maxRepeat = repeatOptions.sure ? repeatOptions.maxRepeat : undefined;
+  if (maxRepeatBefore === maxRepeat) return;
   throw usageError(
-    `--baseline: ${file} was made ${flags(then)}, and this test runs ${flags(now)}`,
+    `--baseline: ${file} was made ${sureFlags(maxRepeatBefore)}, and this test runs ${sureFlags(maxRepeat)}`,
     'Rates that were stopped early are biased: make both reports with the same flags.',
   );
 }
 
-function caseIn(value: unknown, place: string, file: string): BaselineCase {
+function sureFlags(maxRepeat: number | undefined): string {
+  return maxRepeat === undefined ? 'without --sure' : `with --sure --max-repeat ${maxRepeat}`;
+}
+
+function parseCase(value: unknown, place: string, file: string): BaselineCase {
   if (!isJsonObject(value)) throw notAReport(file, `${place} is not a case`);
   const { file: testFile, name, model = null } = value;
   if (typeof testFile !== 'string' || typeof name !== 'string') {
     throw notAReport(file, `${place} has no file or no name`);
   }
   if (model !== null && typeof model !== 'string') throw notAReport(file, `${place}.model is not a name`);
-  return { file: testFile, name, model, counted: countedIn(value, place, file) };
+  return { file: testFile, name, model, counted: parseCounts(value, place, file) };
 }
 
-function countedIn({ passed, runs }: UncheckedObject, place: string, file: string): CaseRuns | undefined {
+function parseCounts({ passed, runs }: UncheckedObject, place: string, file: string): CaseRuns | undefined {
   if (passed === null && runs === null) return undefined;
-  const isCounted = isCount(passed) && isCount(runs) && runs >= 1 && passed <= runs;
-  if (isCounted) return { passed, runs };
+  const areCounts = isCount(passed) && isCount(runs) && runs >= 1 && passed <= runs;
+  if (areCounts) return { passed, runs };
   throw notAReport(file, `${place} does not say how many of its runs passed`);
 }
 

@@ -2,15 +2,19 @@ import { existsSync, realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { whyLeftOut } from '../../../files/named-file.ts';
-import { readIfReadable } from '../../../files/read-text.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import { suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
+import {
+  FOREIGN_PROMPT,
+  isPromptfooFile,
+  isTestFile,
+  TEST_FILE_SUFFIXES,
+  testFilesBeside,
+} from './test-file-names.ts';
 
-const TEST_FILE_SUFFIXES = ['.test.yaml', '.test.yml'];
-const FOREIGN = /\.prompt\.ya?ml$/u;
 const NEVER_ENTERED = new Set(['.git', 'node_modules']);
 
 /** The test files that a command line names or that were found. */
@@ -40,18 +44,48 @@ export async function findTestFiles(
   const namedFiles = new Set<string>();
   const directories: string[] = [];
   for (const name of paths.length === 0 ? ['.'] : paths) {
-    const { place: typed, isDirectory } = await findNamed(ctx, name);
-    const place = pathInside(ctx.cwd, typed, isDirectory);
-    if (isDirectory) directories.push(place);
-    else namedFiles.add(place);
-    const found = isDirectory ? await inDirectory(ctx, place, place, report) : [place];
-    for (const file of found) files.add(file);
+    const { place, isDirectory } = await findNamed(ctx, name);
+    if (isDirectory) {
+      directories.push(place);
+      for (const file of await testFilesBelow(ctx, place, place, report)) files.add(file);
+    } else {
+      namedFiles.add(place);
+      files.add(place);
+    }
   }
   if (files.size > 0) return { files: [...files], named: namedFiles, directories };
   throw notFoundError(
     `no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
     'promptrun prompts new <file> writes a prompt file with its test file.',
   );
+}
+
+/** Finds a path that the command line names, or the test file next to it. */
+async function findNamed(
+  ctx: Context,
+  name: string,
+): Promise<{ readonly place: string; readonly isDirectory: boolean }> {
+  if (name.trim() === '') throw usageError('the path of a test file or directory is empty');
+  const place = path.resolve(ctx.cwd, name);
+  const stats = await stat(place).catch((error: unknown) => {
+    const code = errorCode(error) ?? '';
+    if (code !== 'ENOENT') throw usageError(`${name} can't be read (${code})`);
+    const meant = ['.prompt', '.test.yaml']
+      .map(ending => name + ending)
+      .find(file => existsSync(path.resolve(ctx.cwd, file)));
+    throw usageError(`${name} does not exist${suggest(meant)}`);
+  });
+  if (stats.isDirectory()) return { place: pathInside(ctx.cwd, place, true), isDirectory: true };
+  const beside = testFilesBeside(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
+  if (beside !== undefined) return findNamed(ctx, beside);
+  if (name.endsWith('.prompt')) {
+    throw usageError(
+      `${name} has no tests: ${path.basename(testFilesBeside(name)[0] ?? '')} does not exist next to it`,
+      'promptrun help tests-and-recordings shows how to write them.',
+    );
+  }
+  if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
+  return { place: pathInside(ctx.cwd, place, false), isDirectory: false };
 }
 
 /**
@@ -68,80 +102,35 @@ function pathInside(cwd: string, place: string, isDirectory: boolean): string {
   return way.startsWith('..') || path.isAbsolute(way) ? place : path.join(cwd, way);
 }
 
-async function findNamed(
-  ctx: Context,
-  name: string,
-): Promise<{ readonly place: string; readonly isDirectory: boolean }> {
-  if (name.trim() === '') throw usageError('the path of a test file or directory is empty');
-  const place = path.resolve(ctx.cwd, name);
-  const stats = await stat(place).catch((error: unknown) => {
-    const code = errorCode(error) ?? '';
-    if (code !== 'ENOENT') throw usageError(`${name} can't be read (${code})`);
-    const meant = ['.prompt', '.test.yaml']
-      .map(ending => name + ending)
-      .find(file => existsSync(path.resolve(ctx.cwd, file)));
-    throw usageError(`${name} does not exist${suggest(meant)}`);
-  });
-  if (stats.isDirectory()) return { place, isDirectory: true };
-  const beside = testFilesBeside(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
-  if (beside !== undefined) return findNamed(ctx, beside);
-  if (name.endsWith('.prompt')) {
-    throw usageError(
-      `${name} has no tests: ${path.basename(testFilesBeside(name)[0] ?? '')} does not exist next to it`,
-      'promptrun help tests-and-recordings shows how to write them.',
-    );
-  }
-  if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
-  return { place, isDirectory: false };
-}
-
-/** Returns the names that the test file of a prompt file may have; none for a file with its own tests. */
-function testFilesBeside(name: string): string[] {
-  if (isTestFile(name) || FOREIGN.test(name) || isPromptfooFile(name)) return [];
-  const stem = name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '');
-  return stem === name ? [] : TEST_FILE_SUFFIXES.map(suffix => stem + suffix);
-}
-
-async function inDirectory(
+/** Returns the test files below a directory, sorted. @param top the directory that links may not lead out of */
+async function testFilesBelow(
   ctx: Context,
   top: string,
   directory: string,
   report: (line: string) => void,
 ): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
+  const names = new Set(entries.map(({ name }) => name));
   const files: string[] = [];
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const place = path.join(directory, entry.name);
     if (entry.isDirectory() && !NEVER_ENTERED.has(entry.name)) {
-      files.push(...(await inDirectory(ctx, top, place, report)));
+      files.push(...(await testFilesBelow(ctx, top, place, report)));
       continue;
     }
-    const isWhole = isTestFile(entry.name) || isPromptfooFile(entry.name);
-    if (!isWhole && !FOREIGN.test(entry.name)) continue;
+    const isOfTests = isTestFile(entry.name) || isPromptfooFile(entry.name);
+    if (!isOfTests && !FOREIGN_PROMPT.test(entry.name)) continue;
     const reason = entry.isFile() ? undefined : whyLeftOut(place, top);
     if (reason !== undefined) {
       report(`${path.relative(ctx.cwd, place)} is left out: ${reason}`);
-    } else if (isWhole) {
+    } else if (isOfTests || (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, place)))) {
       files.push(place);
-    } else {
-      const own = TEST_FILE_SUFFIXES.map(suffix => entry.name.replace(FOREIGN, suffix));
-      const isCovered = entries.some(({ name }) => own.includes(name));
-      if (!isCovered && (await hasForeignTests(ctx, place))) files.push(place);
     }
   }
   return files;
 }
 
-export function isTestFile(name: string): boolean {
-  return TEST_FILE_SUFFIXES.some(suffix => name.endsWith(suffix));
+/** Returns true if a test file for a foreign prompt file lies next to it. */
+function hasTestFile(foreignPrompt: string, names: ReadonlySet<string>): boolean {
+  return TEST_FILE_SUFFIXES.some(suffix => names.has(foreignPrompt.replace(FOREIGN_PROMPT, suffix)));
 }
-
-/** Returns true for a promptfoo configuration, by its name; one that ends like a test file, by its keys. */
-export function isPromptfooFile(file: string): boolean {
-  const name = path.basename(file);
-  if (!name.includes('promptfooconfig') || !/\.(?:ya?ml|json)$/u.test(name)) return false;
-  return !isTestFile(name) || PROMPTFOO_KEYS.test(readIfReadable(file) ?? '');
-}
-
-/** Keys that every configuration has, and no test file. */
-const PROMPTFOO_KEYS = /^(?:prompts|providers|targets)[ \t]*:/mu;

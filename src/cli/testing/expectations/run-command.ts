@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import type { ProgramEnd } from '../../../processes/process-tree.ts';
 import { resultBeforeAbort, within } from '../../../utils/abort-signals.ts';
 import {
@@ -46,34 +46,19 @@ async function awaitVerdict(
   signal: AbortSignal,
 ): Promise<CommandFailure | undefined> {
   const { child, ended, closed } = tree;
-  const outputBeginning = new OutputBeginning(child);
+  const printed = new OutputBeginning([child.stdout, child.stderr], MAX_SHOWN_VERDICT);
   child.stdin.end(output);
-  const end = await within(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEnd(ended, over));
+  const end = await within(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEndText(ended, over));
   signal.throwIfAborted();
   if (end === 'ended with 0') return undefined;
   await tree.end();
   await Promise.race([closed, delay(VERDICT_GRACE_MS)]);
-  return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: outputBeginning.text };
+  return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: printed.text };
 }
 
 /** Returns a text about the end of a program; undefined after a timeout. @throws the error of starting it */
-async function awaitEnd(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
+async function awaitEndText(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
   const end = await resultBeforeAbort(ended, over);
   if (end === undefined) return undefined;
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
-}
-
-/** Keeps the beginning of a program's output and discards the rest. */
-class OutputBeginning {
-  text = '';
-
-  constructor({ stdout, stderr }: { readonly stdout: Readable; readonly stderr: Readable }) {
-    for (const stream of [stdout, stderr]) {
-      stream.setEncoding('utf8');
-      stream.on('error', () => {});
-      stream.on('data', (piece: string) => {
-        if (this.text.length < MAX_SHOWN_VERDICT) this.text = (this.text + piece).slice(0, MAX_SHOWN_VERDICT);
-      });
-    }
-  }
 }

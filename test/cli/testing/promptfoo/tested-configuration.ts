@@ -1,4 +1,4 @@
-import { Project } from '../../../../support/project.ts';
+import { Project } from '../../../support/project.ts';
 
 /** Two prompts and one case, which the second prompt fails. */
 export const CONFIG = `description: greetings

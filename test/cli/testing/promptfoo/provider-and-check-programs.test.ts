@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Project } from '../../../../support/project.ts';
-import { hasPython } from '../../../../support/system.ts';
+import { Project } from '../../../support/project.ts';
+import { hasPython } from '../../../support/system.ts';
 import { tested } from './tested-configuration.ts';
 
 describe('providers and checks of a configuration that are programs', () => {

@@ -1,9 +1,9 @@
-import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../../prompts/foreign/converted.ts';
-import { errorMessage } from '../../../../utils/error-utils.ts';
-import type { Context } from '../../../context.ts';
-import { usageError } from '../../../core/errors.ts';
-import { type NunjucksPrompt, renderNunjucks } from './nunjucks.ts';
-import { programTexts } from './program-output.ts';
+import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../prompts/foreign/converted.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
+import { type NunjucksPrompt, renderNunjucks } from './render-nunjucks.ts';
+import { runProgramOnInputs } from './run-program.ts';
 
 /** A prompt that was made for some cases. */
 interface CasePrompt {
@@ -27,7 +27,7 @@ interface NamedConfiguration {
  *
  * @throws {CliError} USAGE_ERROR that names the configuration if the program fails
  */
-export async function promptsByProgram(
+export async function makePromptsByProgram(
   ctx: Context,
   program: PromptProgram,
   cases: readonly ConvertedCase[],
@@ -42,15 +42,15 @@ export async function promptsByProgram(
     }),
   );
   const what = `${name}:${line}: the program of the prompt`;
-  const different = [...new Set(inputs.flat())].filter(input => input !== undefined);
-  const outputs = await programTexts(ctx, argv, { file, inputs: different, what });
+  const uniqueInputs = [...new Set(inputs.flat())].filter(input => input !== undefined);
+  const outputs = await runProgramOnInputs(ctx, argv, { file, inputs: uniqueInputs, what });
   const prompts: CasePrompt[] = [];
-  for (const [model, ofModel] of inputs.entries()) {
-    const texts = ofModel.map(input =>
+  for (const [model, inputsOfModel] of inputs.entries()) {
+    const texts = inputsOfModel.map(input =>
       input === undefined ? undefined : { text: outputs.get(input) ?? '' },
     );
-    const made = await promptsOfTexts(texts, program, name);
-    prompts.push(...made.map(prompt => (labels === undefined ? prompt : { ...prompt, model })));
+    const promptsOfModel = await promptsOfTexts(texts, program, name);
+    prompts.push(...promptsOfModel.map(prompt => (labels === undefined ? prompt : { ...prompt, model })));
   }
   return prompts;
 }
@@ -60,7 +60,7 @@ export async function promptsByProgram(
  *
  * @throws {CliError} USAGE_ERROR that names the configuration if the engine can't run Nunjucks
  */
-export async function promptsByTemplate(
+export async function makePromptsByTemplate(
   ctx: Context,
   template: PromptTemplate,
   cases: readonly ConvertedCase[],
@@ -84,7 +84,7 @@ async function promptsOfTexts(
   promptSource: PromptProgram | PromptTemplate,
   name: string,
 ): Promise<CasePrompt[]> {
-  const { promptOfText } = await import('../../../../prompts/foreign/promptfoo/convert.ts');
+  const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
   const promptFile = await promptFileMaker(text => promptOfText(text, promptSource, name));
   const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, promptOfCase] of texts.entries()) {
@@ -99,7 +99,7 @@ async function promptsOfTexts(
 
 /** Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is never sent. */
 async function promptFileMaker(promptFile: (text: string) => string) {
-  const { InvalidPromptFile } = await import('../../../../prompts/findings.ts');
+  const { InvalidPromptFile } = await import('../../../prompts/findings.ts');
   const standIn = promptFile('-');
   return ({ text, fault }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'prompt' | 'fault'> => {
     if (fault !== undefined) return { prompt: standIn, fault: `Nunjucks can't render its prompt: ${fault}` };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { localService } from '../../../../../src/main.ts';
-import { runInProcess } from '../../../../support/context.ts';
-import { Project } from '../../../../support/project.ts';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess } from '../../../support/context.ts';
+import { Project } from '../../../support/project.ts';
 import { CONFIG, tested } from './tested-configuration.ts';
 
 describe('prompts and providers of a configuration', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startJsonServer } from '../../../../support/json-server.ts';
-import { Project } from '../../../../support/project.ts';
+import { startJsonServer } from '../../../support/json-server.ts';
+import { Project } from '../../../support/project.ts';
 import { tested } from './tested-configuration.ts';
 
 describe('judges of a configuration of promptfoo', () => {

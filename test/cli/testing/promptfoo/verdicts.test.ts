@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Project } from '../../../../support/project.ts';
-import { hasPython } from '../../../../support/system.ts';
+import { Project } from '../../../support/project.ts';
+import { hasPython } from '../../../support/system.ts';
 import table from './verdicts.json' with { type: 'json' };
 
 /** An assertion with promptfoo's verdict on the output of a model, or on the result of a provider that is a program. */

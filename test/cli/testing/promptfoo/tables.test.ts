@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Project } from '../../../../support/project.ts';
+import { Project } from '../../../support/project.ts';
 
 const CONFIG = "prompts: ['{{out}}']\nproviders: [echo]\ntests: file://t.csv\n";
 

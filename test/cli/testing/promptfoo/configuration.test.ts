@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { localService } from '../../../../../src/main.ts';
-import { runInProcess } from '../../../../support/context.ts';
-import { startJsonServer } from '../../../../support/json-server.ts';
-import { Project } from '../../../../support/project.ts';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess } from '../../../support/context.ts';
+import { startJsonServer } from '../../../support/json-server.ts';
+import { Project } from '../../../support/project.ts';
 import { CONFIG, tested } from './tested-configuration.ts';
 
 describe('test of a configuration of promptfoo', () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Project } from '../../../../support/project.ts';
+import { Project } from '../../../support/project.ts';
 
 /** A provider at an address that answers with the number of the request, and fails the prompts with FAIL in them. */
 async function provider() {

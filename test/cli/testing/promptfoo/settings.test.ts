@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { Project } from '../../../../support/project.ts';
+import { Project } from '../../../support/project.ts';
 
 async function repetitions(text: string): Promise<number[]> {
   const config = `prompts: ['{{a}}']\nproviders: [echo]\n${text}`;

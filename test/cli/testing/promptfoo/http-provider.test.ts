@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { localService } from '../../../../../src/main.ts';
-import { runInProcess } from '../../../../support/context.ts';
-import { startJsonServer } from '../../../../support/json-server.ts';
-import { Project } from '../../../../support/project.ts';
+import { localService } from '../../../../src/main.ts';
+import { runInProcess } from '../../../support/context.ts';
+import { startJsonServer } from '../../../support/json-server.ts';
+import { Project } from '../../../support/project.ts';
 import { tested } from './tested-configuration.ts';
 
 describe('an HTTP provider of a configuration', () => {

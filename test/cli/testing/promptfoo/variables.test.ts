@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Project } from '../../../../support/project.ts';
+import { Project } from '../../../support/project.ts';
 import { CONFIG, tested } from './tested-configuration.ts';
 
 describe('variables of a configuration of promptfoo', () => {

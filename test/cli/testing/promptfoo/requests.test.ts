@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startJsonServer } from '../../../../support/json-server.ts';
-import { Project } from '../../../../support/project.ts';
+import { startJsonServer } from '../../../support/json-server.ts';
+import { Project } from '../../../support/project.ts';
 
 async function tested(config: string) {
   const argv = ['test', '--allow-commands', '--json', '--concurrency', '1', '--rate', '0'];

@@ -1,23 +1,23 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../../../files/formats/json.ts';
+import type { JsonObject } from '../../../files/formats/json.ts';
 import type {
   ConversionNote,
   Converted,
   ConvertedCase,
   ConvertOptions,
   PromptTemplate,
-} from '../../../../prompts/foreign/converted.ts';
-import type { Context } from '../../../context.ts';
-import { usageError } from '../../../core/errors.ts';
-import { pluralize } from '../../../core/pluralize.ts';
-import { readTextFile } from '../../../inputs/read-text.ts';
-import { oneLine } from '../../../terminal/sanitise.ts';
-import type { NamedJudge } from '../../expectations/expectation-kind.ts';
-import { runFileTask } from '../run-file-task.ts';
-import { MAX_TEST_FILE_BYTES } from '../test-case.ts';
-import { promptsByProgram, promptsByTemplate } from './prompts-by-case.ts';
-import { runTestPrograms } from './test-programs.ts';
+} from '../../../prompts/foreign/converted.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
+import { pluralize } from '../../core/pluralize.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { runFileTask } from '../cases/run-file-task.ts';
+import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
+import type { NamedJudge } from '../expectations/expectation-kind.ts';
+import { makePromptsByProgram, makePromptsByTemplate } from './prompts-by-case.ts';
+import { runTestPrograms } from './run-test-programs.ts';
 
 /** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
 export interface ConvertedTests {
@@ -59,14 +59,18 @@ interface PromptfooFile {
 }
 
 /**
- * Reads a promptfoo configuration and returns its tests, once for each of its prompts.
+ * Converts a promptfoo configuration: returns its tests, once for each of its prompts.
  *
  * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a verdict
  */
-export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
-  const { file, name, hasModels, allowCommands, skipUnsupported } = config;
+export async function convertConfiguration(
+  ctx: Context,
+  configuration: PromptfooFile,
+): Promise<PromptfooTests> {
+  const { file, name, hasModels, allowCommands, skipUnsupported } = configuration;
   forgetDeclaredModels(ctx, file);
-  const convertedPrompts = await convertAllPrompts(ctx, config, await createConverter(ctx, config));
+  const converter = await createConverter(ctx, configuration);
+  const convertedPrompts = await convertAllPrompts(ctx, configuration, converter);
   reportUnsupported(ctx, convertedPrompts, skipUnsupported);
   const [first] = convertedPrompts;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
@@ -81,14 +85,12 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
     leftOut += prompt.leftOut ?? 0;
     prompts.push(...(await readConvertedTests(ctx, prompt, { file, name, number: index + 1 })));
   }
-  const [any] = prompts;
-  if (!any) throw usageError(`${name} has no tests: there is nothing to test`);
-  if (any.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
-    throw usageError(`${name}:${any.line ?? 1}: ${any.fault}`);
+  const [firstTests] = prompts;
+  if (!firstTests) throw usageError(`${name} has no tests: there is nothing to test`);
+  if (firstTests.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
+    throw usageError(`${name}:${firstTests.line ?? 1}: ${firstTests.fault}`);
   }
-  const [variable] = await defaultJudge(ctx);
-  const { maxConcurrency } = first ?? {};
-  return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut, maxConcurrency };
+  return { prompts, judge: await defaultJudge(ctx), leftOut, maxConcurrency: first?.maxConcurrency };
 }
 
 /** Forgets what the configuration declared when it was read before, so that its models get the same names again. */
@@ -112,10 +114,10 @@ async function createConverter(
   { file, name, allowCommands }: PromptfooFile,
 ): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
-  const { PROVIDER_SETTINGS } = await import('../../../../models/model-entry.ts');
-  const { describedNames } = await import('../../../../models/catalogue/described-names.ts');
+  const { PROVIDER_SETTINGS } = await import('../../../models/model-entry.ts');
+  const { describedNames } = await import('../../../models/catalogue/described-names.ts');
   const takenNames = await describedNames(ctx);
-  const work = (programOutputs: Outputs) => {
+  const createWork = (programOutputs: Outputs) => {
     const options: ConvertOptions = {
       settings: [...PROVIDER_SETTINGS],
       directory: path.dirname(file),
@@ -131,8 +133,8 @@ async function createConverter(
     return { text, file: name, options };
   };
   return {
-    first: outputs => runFileTask(ctx, 'convert', work(outputs)),
-    more: (numbers, outputs) => runFileTask(ctx, 'convertPrompts', { ...work(outputs), numbers }),
+    first: outputs => runFileTask(ctx, 'convert', createWork(outputs)),
+    more: (numbers, outputs) => runFileTask(ctx, 'convertPrompts', { ...createWork(outputs), numbers }),
   };
 }
 
@@ -140,10 +142,10 @@ async function createConverter(
 async function convertAllPrompts(
   ctx: Context,
   { file, name, skipUnsupported }: PromptfooFile,
-  convert: Converter,
+  converter: Converter,
 ): Promise<Converted[]> {
   const programOutputs: Record<string, string> = {};
-  let firstPrompt = await convert.first(programOutputs);
+  let firstPrompt = await converter.first(programOutputs);
   if (firstPrompt.prompts === undefined) {
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
@@ -154,7 +156,7 @@ async function convertAllPrompts(
     // No program starts if the rest of the configuration can't be run.
     reportUnsupported(ctx, [firstPrompt], skipUnsupported);
     await runTestPrograms(ctx, firstPrompt.testPrograms, programOutputs, { file, name });
-    firstPrompt = await convert.first(programOutputs);
+    firstPrompt = await converter.first(programOutputs);
   }
   const convertedPrompts = [firstPrompt];
   const pendingNumbers = Array.from({ length: (firstPrompt.prompts ?? 1) - 1 }, (_, index) => index + 2);
@@ -163,12 +165,12 @@ async function convertAllPrompts(
     await setImmediate();
     ctx.signal.throwIfAborted();
     const numbers = pendingNumbers.splice(0, PROMPTS_AT_ONCE);
-    const nextPrompts = await convert.more(numbers, programOutputs);
+    const nextPrompts = await converter.more(numbers, programOutputs);
     // The request bodies of two prompts may differ.
     const programs = nextPrompts.flatMap(({ testPrograms = [] }) => testPrograms);
     await runTestPrograms(ctx, programs, programOutputs, { file, name });
     convertedPrompts.push(
-      ...(programs.length > 0 ? await convert.more(numbers, programOutputs) : nextPrompts),
+      ...(programs.length > 0 ? await converter.more(numbers, programOutputs) : nextPrompts),
     );
   }
   return convertedPrompts;
@@ -188,25 +190,30 @@ function namedEnvironment(text: string, { env }: Context): Record<string, string
   );
 }
 
-async function defaultJudge({ env }: Context) {
-  const { DEFAULT_JUDGES } = await import(
-    '../../../../prompts/foreign/promptfoo/providers/default-judges.ts'
-  );
-  return DEFAULT_JUDGES.filter(([variable]) => Boolean(env[variable]?.trim()));
+/** Returns promptfoo's default judge for the keys that are set; undefined if none is. */
+async function defaultJudge({ env }: Context): Promise<NamedJudge | undefined> {
+  const { DEFAULT_JUDGES } = await import('../../../prompts/foreign/promptfoo/providers/default-judges.ts');
+  const judge = DEFAULT_JUDGES.find(([variable]) => Boolean(env[variable]?.trim()));
+  return judge && { model: judge[1], rank: 'last' };
 }
 
+/** Returns the tests of a prompt; once for each prompt file, if a program or a template makes the prompt of each case. */
 async function readConvertedTests(
   ctx: Context,
   { prompt, test, cases = [], program, template, isPromptLeftOut = false }: Converted,
-  place: { readonly file: string; readonly name: string; readonly number: number },
+  source: { readonly file: string; readonly name: string; readonly number: number },
 ): Promise<ConvertedTests[]> {
   if (test === undefined || isPromptLeftOut) return [];
-  const { number } = place;
-  if (!program && !template) return [{ prompt, test, cases, number }];
-  const prompts = program
-    ? await promptsByProgram(ctx, program, cases, place)
-    : template && (await promptsByTemplate(ctx, template, cases, place));
-  return (prompts ?? []).map(made => ({ ...made, test, cases, number, template }));
+  const tests = { test, cases, number: source.number };
+  if (program) {
+    const prompts = await makePromptsByProgram(ctx, program, cases, source);
+    return prompts.map(casePrompt => ({ ...casePrompt, ...tests }));
+  }
+  if (template) {
+    const prompts = await makePromptsByTemplate(ctx, template, cases, source);
+    return prompts.map(casePrompt => ({ ...casePrompt, ...tests, template }));
+  }
+  return [{ prompt, ...tests }];
 }
 
 /** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */

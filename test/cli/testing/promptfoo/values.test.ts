@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { Project } from '../../../../support/project.ts';
-import { hasPython } from '../../../../support/system.ts';
+import { Project } from '../../../support/project.ts';
+import { hasPython } from '../../../support/system.ts';
 
 interface Row {
   readonly vars: Readonly<Record<string, unknown>>;

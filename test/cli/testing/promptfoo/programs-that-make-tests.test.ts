@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { hasPython } from '../../../../support/system.ts';
+import { hasPython } from '../../../support/system.ts';
 import { tested } from './tested-configuration.ts';
 
 /** Makes tests in Python and in JavaScript; its checks see their `config`. */
@@ -64,6 +64,13 @@ describe('programs that make the tests of a configuration', () => {
       "export const more = config => [{ path: 'file://made.mjs:more', config: (config ?? 0) + 1 }];";
     const { exitCode, stderr } = await tested({ ...MADE, 'made.mjs': more }, '--allow-commands');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('name ever more programs')]);
+  });
+
+  it.runIf(hasPython)('are refused if they print more than 8 MiB', async () => {
+    const more = "export const more = () => [{ vars: { q: 'x'.repeat(8 * 1024 * 1024) } }];";
+    const { exitCode, stderr } = await tested({ ...MADE, 'made.mjs': more }, '--allow-commands');
+    const refusal = 'the program that makes the tests printed more than 8 MiB';
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(refusal)]);
   });
 
   it.runIf(hasPython)('are reported with their line and their error if they fail', async () => {

@@ -1,0 +1,99 @@
+import path from 'node:path';
+import { OutputBeginning } from '../../../processes/output-beginning.ts';
+import { ProcessTree } from '../../../processes/process-tree.ts';
+import { environmentWithoutKeys } from '../../../processes/program-environment.ts';
+import { resultBeforeAbort, within } from '../../../utils/abort-signals.ts';
+import { errorMessage } from '../../../utils/error-utils.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../core/errors.ts';
+import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
+
+const CASE_PROGRAM_LIMIT_MS = 30_000;
+const MAX_SHOWN_FAULTS = 2000;
+/** Marks the program's processes, so that they can be ended. */
+const CASE_PROGRAM_MARK = 'PROMPTRUN_CASE';
+
+/** A program in messages, with its position, and the configuration that names it. */
+interface NamedProgram {
+  readonly file: string;
+  readonly what: string;
+}
+
+/**
+ * Runs a program that a configuration names, and returns its output.
+ *
+ * @param options standard input, and the maximum length of the output
+ * @throws {CliError} USAGE_ERROR if the program fails, prints more, or prints nothing for too long
+ */
+export async function runProgram(
+  ctx: Context,
+  argv: readonly [string, ...string[]],
+  {
+    file,
+    input,
+    what,
+    maxLength = MAX_TEST_FILE_BYTES,
+  }: NamedProgram & { readonly input: string; readonly maxLength?: number },
+): Promise<string> {
+  const { keyVariables } = await import('../../../models/catalogue/provider-keys.ts');
+  const env = environmentWithoutKeys(ctx.env, await keyVariables(ctx));
+  const refuse = (why: string) => usageError(`${what} ${why}`);
+  let tree: ProcessTree | undefined;
+  try {
+    tree = new ProcessTree(
+      { argv, directory: path.dirname(file), env: { ...env, [CASE_PROGRAM_MARK]: file } },
+      CASE_PROGRAM_MARK,
+    );
+    const { child, ended, closed } = tree;
+    const output = new OutputBeginning([child.stdout], maxLength);
+    const errorOutput = new OutputBeginning([child.stderr], MAX_SHOWN_FAULTS);
+    child.stdin.end(input);
+    const end = await awaitProgramEnd(ended, output, ctx.signal);
+    if (end === undefined) throw refuse(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
+    await tree.end();
+    await closed;
+    if (end.code !== 0) throw refuse(`ended with ${end.code}: ${errorOutput.text.trim()}`);
+    if (output.isCut) throw refuse(`printed more than ${Math.floor(maxLength / 1024 / 1024)} MiB`);
+    return output.text;
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    throw errorMessage(error).startsWith(what)
+      ? error
+      : refuse(`can't be started with ${argv[0]}: ${errorMessage(error)}`);
+  } finally {
+    await tree?.end();
+  }
+}
+
+/**
+ * Runs a program once with all inputs, and returns the text that it prints for each, as a line of JSON: starting a process
+ * takes far longer than most prompts.
+ *
+ * @param options `inputs` are texts of JSON, each different
+ * @throws {CliError} USAGE_ERROR like `runProgram`
+ */
+export async function runProgramOnInputs(
+  ctx: Context,
+  argv: readonly [string, ...string[]],
+  { inputs, ...program }: NamedProgram & { readonly inputs: readonly string[] },
+): Promise<ReadonlyMap<string, string>> {
+  const maxLength = inputs.length * MAX_TEST_FILE_BYTES;
+  const output = await runProgram(ctx, argv, { ...program, input: `[${inputs.join(',')}]`, maxLength });
+  const lines = output.split('\n');
+  if (lines.length !== inputs.length + 1) throw usageError(`${program.what} ended early`);
+  return new Map(inputs.map((input, index) => [input, String(JSON.parse(lines[index] ?? ''))]));
+}
+
+/** Returns the end of a program; undefined if it takes too long without printing anything. */
+async function awaitProgramEnd<T>(
+  programEnd: Promise<T>,
+  output: OutputBeginning,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  for (;;) {
+    const { length } = output.text;
+    const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => resultBeforeAbort(programEnd, over));
+    signal.throwIfAborted();
+    if (end !== undefined || output.text.length === length) return end;
+  }
+}
