@@ -15,7 +15,7 @@ export async function start(argv: readonly string[]): Promise<void> {
 
 function reportUnfinished(): void {
   processStreams().stderr.write(
-    'error: promptrun ended before its work was done, its own fault; "promptrun runs list" shows its runs (INTERNAL_ERROR)\n',
+    'error: promptrun ended before its work was done, which is a bug; see its runs with: promptrun runs list (INTERNAL_ERROR)\n',
   );
 }
 

@@ -11,10 +11,10 @@ export interface Clock {
 /** Returns a function that gives the time but never goes back, so that setting the clock back prolongs no wait. */
 export function steadyTime(clock: { now(): number }): () => number {
   let latestTime = clock.now();
-  let lost = 0;
+  let setBackMs = 0;
   return () => {
-    const time = clock.now() + lost;
-    if (time < latestTime) lost += latestTime - time;
+    const time = clock.now() + setBackMs;
+    if (time < latestTime) setBackMs += latestTime - time;
     latestTime = Math.max(latestTime, time);
     return latestTime;
   };

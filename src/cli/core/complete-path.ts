@@ -4,7 +4,7 @@ import { whyLeftOut } from '../../files/named-file.ts';
 import { expandHome } from './paths.ts';
 
 /** The context of typed paths: the working directory, and the meaning of `~`, if known. */
-export interface PathPlace {
+export interface PathContext {
   readonly cwd: string;
   readonly home: string | undefined;
 }
@@ -19,12 +19,12 @@ const MAX_MATCHED_FILES = 1000;
  */
 export function completePaths(
   typed: string,
-  { cwd, home }: PathPlace,
+  { cwd, home }: PathContext,
   proposes: (name: string) => boolean,
   platform: NodeJS.Platform = process.platform,
 ): string[] {
-  const cut = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
-  const [folder, prefix] = [typed.slice(0, cut), typed.slice(cut)];
+  const nameStart = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
+  const [folder, prefix] = [typed.slice(0, nameStart), typed.slice(nameStart)];
   const directory = path.resolve(cwd, expandHome(folder, home));
   return directoryEntries(directory)
     .map(entry => ({ entry, name: nameAsTyped(entry.name, platform) }))
@@ -32,7 +32,7 @@ export function completePaths(
     .slice(0, MAX_MATCHED_FILES)
     .flatMap(({ entry, name }) => {
       if (isDirectoryEntry(directory, entry)) return [`${folder}${name}/`];
-      return proposes(entry.name) && isOffered(directory, entry) ? [folder + name] : [];
+      return proposes(entry.name) && isReadable(directory, entry) ? [folder + name] : [];
     })
     .sort();
 }
@@ -51,7 +51,7 @@ function directoryEntries(directory: string): Dirent[] {
 }
 
 /** Returns true for files, and for links to files that may be read from here; not for pipes and devices. */
-function isOffered(directory: string, entry: Dirent): boolean {
+function isReadable(directory: string, entry: Dirent): boolean {
   if (entry.isFile()) return true;
   return entry.isSymbolicLink() && whyLeftOut(path.join(directory, entry.name), directory) === undefined;
 }

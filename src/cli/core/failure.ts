@@ -50,18 +50,23 @@ export function toFailure(error: unknown): Failure {
     const { status, message, data, exitCode, hints, details } = error;
     return { status, message, data, exitCode, hints, details };
   }
-  if (error instanceof PromptServiceError) {
-    const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
-    const hints = hintsFor(error, context as ErrorContext);
-    const details = error instanceof ServiceError ? detailsIn(error) : [];
-    return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
-  }
+  if (error instanceof PromptServiceError) return clientFailure(error);
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
-  const refusal = CODED_ERRORS[errorCode(error) ?? ''];
-  if (refusal !== undefined) {
-    const { status, exitCode, hint } = refusal;
-    return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
-  }
+  const codedError = CODED_ERRORS[errorCode(error) ?? ''];
+  if (codedError === undefined) return systemFailure(error);
+  const { status, exitCode, hint } = codedError;
+  return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
+}
+
+function clientFailure(error: PromptServiceError): Failure {
+  const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
+  const hints = hintsFor(error, context as ErrorContext);
+  const details = error instanceof ServiceError ? detailsIn(error) : [];
+  return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
+}
+
+/** Returns the failure of an error of Node, or of a bug. */
+function systemFailure(error: Error): Failure {
   if (isCwdFault(error)) {
     return failure('FILE_ERROR', 'the working directory no longer exists', EXIT.usage, [
       'Change to another one.',
@@ -72,7 +77,7 @@ export function toFailure(error: unknown): Failure {
     return failure('FILE_ERROR', error.message, EXIT.fault, hints);
   }
   return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
-    'This is a fault of promptrun itself; --debug shows where.',
+    'This is a bug in promptrun; --debug shows where.',
   ]);
 }
 

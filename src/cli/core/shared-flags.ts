@@ -61,17 +61,18 @@ export const DATABASE_FLAG = [
   'use the store in this PostgreSQL database (postgres://…); PROMPTRUN_DATABASE_URL keeps its password out of process lists',
 ] as const satisfies FlagSpec;
 
-export type OutputFlags = FlagsOf<typeof OUTPUT_FLAGS>;
-export type CapFlags = FlagsOf<typeof CAP_FLAGS>;
-export type DatabaseFlags = FlagsOf<readonly [typeof DATABASE_FLAG]>;
-
+/** The flag of every command that can use a provider's batch API. */
 export const PROVIDER_BATCH_FLAG = [
   '--provider-batch',
   "use the provider's batch API: answers within a day, at half the price",
 ] as const satisfies FlagSpec;
 
-/** Belongs to `--provider-batch`. */
+/** The flag that goes with `--provider-batch`. */
 export const CANCEL_FLAG = [
   '--cancel',
   'with --resume: cancel requests that the provider has not answered',
 ] as const satisfies FlagSpec;
+
+export type OutputFlags = FlagsOf<typeof OUTPUT_FLAGS>;
+export type CapFlags = FlagsOf<typeof CAP_FLAGS>;
+export type DatabaseFlags = FlagsOf<readonly [typeof DATABASE_FLAG]>;

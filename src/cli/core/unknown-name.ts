@@ -1,7 +1,7 @@
 import { didYouMean } from '../../utils/nearest-name.ts';
 import { usageError } from './errors.ts';
 
-/** Returns the error for an unknown name, with the nearest one in the message and all of them in a hint. */
+/** Returns the texts of the error for an unknown name: the nearest one is in the message, all of them in a hint. */
 export function unknownName(
   what: string,
   typed: string,

@@ -7,8 +7,8 @@ import path from 'node:path';
  */
 export function expandWildcards(names: readonly string[], cwd: string): string[] {
   return names.flatMap(name => {
-    const cut = Math.max(name.lastIndexOf('/'), name.lastIndexOf(path.sep)) + 1;
-    const [folder, pattern] = [name.slice(0, cut), name.slice(cut)];
+    const patternStart = Math.max(name.lastIndexOf('/'), name.lastIndexOf(path.sep)) + 1;
+    const [folder, pattern] = [name.slice(0, patternStart), name.slice(patternStart)];
     if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
     // macOS may list `é` as two characters, and it is typed as one.
     const found = namesIn(path.resolve(cwd, folder)).filter(file =>

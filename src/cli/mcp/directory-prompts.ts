@@ -3,7 +3,7 @@ import path from 'node:path';
 import { whyLeftOut } from '../../files/named-file.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
-import { versionOfFile } from '../targets/file-version.ts';
+import { ensureFileVersion } from '../targets/file-version.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** A prompt as an agent sees it. */
@@ -66,7 +66,7 @@ export class DirectoryPrompts {
     const { signal, io } = this.#ctx;
     try {
       const { client } = await this.#ctx.localConnection();
-      const { promptVersionId } = await versionOfFile(this.#ctx, {
+      const { promptVersionId } = await ensureFileVersion(this.#ctx, {
         name: file,
         path: file,
         revision: undefined,

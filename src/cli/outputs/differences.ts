@@ -27,16 +27,16 @@ function countedDifferences(one: string, other: string): DiffPart[] {
     removed.pop();
     added.pop();
   }
-  const differingKeys = Array.from(
+  const differingLines = Array.from(
     { length: Math.max(removed.length, added.length) },
     (_, index) => index,
-  ).filter(at => removed[at] !== added[at]);
-  const note = `${groupedDigits(differingKeys.length)} lines differ; the first ${FIRST_LINES}:\n`;
-  const shownKeys = differingKeys
+  ).filter(line => removed[line] !== added[line]);
+  const note = `${groupedDigits(differingLines.length)} lines differ; the first ${FIRST_LINES}:\n`;
+  const shownParts = differingLines
     .slice(0, FIRST_LINES)
-    .flatMap((at): DiffPart[] => [
-      ...(at < removed.length ? [{ kind: 'removed', text: `${removed[at]}\n` } as const] : []),
-      ...(at < added.length ? [{ kind: 'added', text: `${added[at]}\n` } as const] : []),
+    .flatMap((line): DiffPart[] => [
+      ...(line < removed.length ? [{ kind: 'removed', text: `${removed[line]}\n` } as const] : []),
+      ...(line < added.length ? [{ kind: 'added', text: `${added[line]}\n` } as const] : []),
     ]);
-  return [{ kind: 'note', text: note }, ...shownKeys];
+  return [{ kind: 'note', text: note }, ...shownParts];
 }

@@ -74,10 +74,10 @@ export async function fileDataUrl(file: string): Promise<string | undefined> {
 async function mediaDataUrl(bytes: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};
-  return PRINTED_MEDIA_TYPES.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;
+  return PAGE_MEDIA_TYPES.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;
 }
 
-const PRINTED_MEDIA_TYPES = new Set([
+const PAGE_MEDIA_TYPES = new Set([
   'image/png',
   'image/jpeg',
   'image/webp',

@@ -14,6 +14,127 @@ import { exitCodeOfRun } from './provider-fault.ts';
 import type { RunFacts, SaveOptions } from './saving/manifest.ts';
 import type { SavedOutputs, SaveFailure } from './saving/save-outputs.ts';
 
+/** The form of a run's outputs. */
+export interface PresentOptions {
+  /** Options for saving the outputs to files; undefined saves none. */
+  readonly save?: SaveOptions;
+  /** True to write only the bytes of the single output. */
+  readonly bytes?: boolean;
+  /** True to open the outputs with the system's viewer. */
+  readonly open?: boolean;
+  /** True if pictures may be shown on a capable terminal. */
+  readonly preview: boolean;
+  /** The part of the text that was already streamed; default none. */
+  readonly printed?: string;
+  /** The schema check for the text output. */
+  readonly schema?: OutputSchemaCheck;
+}
+
+const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
+
+/** Prints a run's outputs in the requested form and returns its exit code, which doesn't depend on the form. */
+export async function presentRun(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: PresentOptions,
+): Promise<ExitCode> {
+  if (options.bytes === true) return presentBytes(ctx, connection, run, options);
+  const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
+  if (ctx.globals.json) {
+    await printJson(ctx, connection, withPaths(run, paths));
+  } else {
+    const { preview, printed } = options;
+    await printOutputs(ctx, connection, run, { paths, preview, printed });
+  }
+  if (options.open === true) {
+    const { openOutputs } = await import('./open-outputs.ts');
+    await openOutputs(ctx, connection, run, paths);
+  }
+  return concludeRun(ctx, connection, run, options, failures);
+}
+
+/** Returns the exit code of a run after printing it. @throws {CliError} if it succeeded but its outputs don't match */
+export async function concludeRun(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { schema }: PresentOptions,
+  failures: readonly SaveFailure[],
+): Promise<ExitCode> {
+  const saveFailures = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
+  saveFailures?.refuseLinks(run, failures);
+  if (run.runStatus === 'failed') {
+    saveFailures?.noteFailures(ctx, failures);
+    return exitCodeOfRun(connection, run);
+  }
+  await refuseMismatch(run, schema);
+  saveFailures?.refuseFailures(connection, run, failures);
+  return EXIT.ok;
+}
+
+/** Throws if a run succeeded with an output that doesn't match the schema. */
+async function refuseMismatch(run: Run, schema: OutputSchemaCheck | undefined): Promise<void> {
+  if (schema === undefined || run.runStatus !== 'succeeded') return;
+  const { mismatchText, outputMismatch } = await import('./output-schema.ts');
+  const mismatch = await outputMismatch(run.outputs, schema);
+  if (mismatch !== undefined) {
+    throw new CliError(mismatchText(mismatch), {
+      status: 'PROTOCOL_ERROR',
+      exitCode: EXIT.runFailed,
+      data: { runId: run.runId, ...mismatch },
+    });
+  }
+}
+
+async function presentBytes(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { schema }: PresentOptions,
+): Promise<ExitCode> {
+  printFaults(ctx, run);
+  if (run.runStatus === 'failed') return exitCodeOfRun(connection, run);
+  const { writeOutputBytes } = await import('./saving/output-bytes.ts');
+  await writeOutputBytes(ctx, connection, run);
+  await refuseMismatch(run, schema);
+  return EXIT.ok;
+}
+
+/** Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the result isn't lost. */
+async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
+  try {
+    await printValue(ctx, run);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
+    const { runId } = run;
+    const message = `${error.message} Get the run with: ${advise('runs', 'get', runId)}`;
+    const { status, exitCode, hints } = error;
+    throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
+  }
+}
+
+export async function saveAsPlanned(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: SaveOptions | undefined,
+): Promise<SavedOutputs> {
+  if (options === undefined) return NOTHING_SAVED;
+  const { saveOutputs } = await import('./saving/save-outputs.ts');
+  return saveOutputs(ctx, connection, run, options);
+}
+
+/** Adds to each output of a run the path of its saved file. */
+export function withPaths(run: Run, paths: readonly (string | undefined)[] = []): Run {
+  if (paths.every(path => path === undefined)) return run;
+  const outputs = run.outputs.map((output, index) => {
+    const savedTo = paths[index];
+    return savedTo === undefined ? output : { ...output, savedTo };
+  });
+  return { ...run, outputs };
+}
+
 /**
  * Returns a function from the facts of a run to the form of its outputs. Reads settings and schema and checks the directory
  * immediately, so that a fault in them doesn't cost a run.
@@ -78,89 +199,6 @@ async function readSchemaFlag(
   return readOutputSchema(ctx, file, '--schema');
 }
 
-export interface PresentOptions {
-  /** Options for saving the outputs to files; undefined saves none. */
-  readonly save?: SaveOptions;
-  /** True to write only the bytes of the single output. */
-  readonly bytes?: boolean;
-  /** True to open the outputs with the system's viewer. */
-  readonly open?: boolean;
-  /** True if pictures may be shown on a capable terminal. */
-  readonly preview: boolean;
-  /** The part of the text that was already streamed; default none. */
-  readonly printed?: string;
-  /** The schema check for the text output. */
-  readonly schema?: OutputSchemaCheck;
-}
-
-const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
-
-/** Prints a run's outputs in the requested form and returns its exit code, which doesn't depend on the form. */
-export async function presentRun(
-  ctx: Context,
-  connection: Connection,
-  run: Run,
-  options: PresentOptions,
-): Promise<ExitCode> {
-  if (options.bytes === true) return presentBytes(ctx, connection, run, options);
-  const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
-  if (ctx.globals.json) await printJson(ctx, connection, withPaths(run, paths));
-  else
-    await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
-  if (options.open === true) {
-    const { openOutputs } = await import('./open-outputs.ts');
-    await openOutputs(ctx, connection, run, paths);
-  }
-  return concludeRun(ctx, connection, run, options, failures);
-}
-
-/** Returns the exit code of a run after printing it. @throws {CliError} if it succeeded but its outputs don't match */
-export async function concludeRun(
-  ctx: Context,
-  connection: Connection,
-  run: Run,
-  { schema }: PresentOptions,
-  failures: readonly SaveFailure[],
-): Promise<ExitCode> {
-  const saveFailures = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
-  saveFailures?.refuseLinks(run, failures);
-  if (run.runStatus === 'failed') {
-    saveFailures?.noteFailures(ctx, failures);
-    return exitCodeOfRun(connection, run);
-  }
-  await refuseMismatch(run, schema);
-  saveFailures?.refuseFailures(connection, run, failures);
-  return EXIT.ok;
-}
-
-/** Throws if a run succeeded with an output that doesn't match the schema. */
-async function refuseMismatch(run: Run, schema: OutputSchemaCheck | undefined): Promise<void> {
-  if (schema === undefined || run.runStatus !== 'succeeded') return;
-  const { mismatchText, outputMismatch } = await import('./output-schema.ts');
-  const mismatch = await outputMismatch(run.outputs, schema);
-  if (mismatch !== undefined) {
-    throw new CliError(mismatchText(mismatch), {
-      status: 'PROTOCOL_ERROR',
-      exitCode: EXIT.runFailed,
-      data: { runId: run.runId, ...mismatch },
-    });
-  }
-}
-
-async function presentBytes(
-  ctx: Context,
-  connection: Connection,
-  run: Run,
-  { schema }: PresentOptions,
-): Promise<ExitCode> {
-  printFaults(ctx, run);
-  if (run.runStatus === 'failed') return exitCodeOfRun(connection, run);
-  const { writeOutputBytes } = await import('./saving/output-bytes.ts');
-  await writeOutputBytes(ctx, connection, run);
-  await refuseMismatch(run, schema);
-  return EXIT.ok;
-}
-
 /**
  * Number of bytes that a pipe accepts completely or not at all. Of a longer write it may accept a part and then
  * report only that its reader is gone.
@@ -217,38 +255,4 @@ export async function printPaid<T>(
     }
   };
   return print({ ...ctx, io: { ...ctx.io, out } });
-}
-
-/** Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the result isn't lost. */
-async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
-  try {
-    await printValue(ctx, run);
-  } catch (error) {
-    if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
-    const { runId } = run;
-    const message = `${error.message} Get the run with: ${advise('runs', 'get', runId)}`;
-    const { status, exitCode, hints } = error;
-    throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
-  }
-}
-
-export async function saveAsPlanned(
-  ctx: Context,
-  connection: Connection,
-  run: Run,
-  options: SaveOptions | undefined,
-): Promise<SavedOutputs> {
-  if (options === undefined) return NOTHING_SAVED;
-  const { saveOutputs } = await import('./saving/save-outputs.ts');
-  return saveOutputs(ctx, connection, run, options);
-}
-
-/** Adds to each output of a run the path of its saved file. */
-export function withPaths(run: Run, paths: readonly (string | undefined)[] = []): Run {
-  if (paths.every(path => path === undefined)) return run;
-  const outputs = run.outputs.map((output, index) => {
-    const savedTo = paths[index];
-    return savedTo === undefined ? output : { ...output, savedTo };
-  });
-  return { ...run, outputs };
 }

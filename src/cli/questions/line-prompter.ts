@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { homeDirectory } from '../../files/user-folders.ts';
-import type { PathPlace } from '../core/complete-path.ts';
+import type { PathContext } from '../core/complete-path.ts';
 import { QuestionLeft } from '../core/errors.ts';
 import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
@@ -29,7 +29,7 @@ const MAX_DESCRIPTION_WIDTH = 400;
 /** Asks with plain lines and numbered lists, for screen readers and dumb terminals. */
 export class LinePrompter implements Omit<Prompter, 'list'> {
   readonly #io: Io;
-  readonly #place: PathPlace;
+  readonly #place: PathContext;
 
   constructor({ io, env, cwd }: PrompterOptions) {
     this.#io = io;

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { completePaths, type PathPlace } from '../core/complete-path.ts';
+import { completePaths, type PathContext } from '../core/complete-path.ts';
 import { expandHome } from '../core/paths.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because further keys follow. */
 export function completePath(
   typed: string,
-  place: PathPlace & { readonly proposes: (fileName: string) => boolean },
+  place: PathContext & { readonly proposes: (fileName: string) => boolean },
 ): { readonly text: string; readonly candidates: readonly string[] } {
   const paths = completePaths(typed, place, place.proposes).filter(file => oneLine(file) === file);
   const names = paths.map(file => `${path.basename(file)}${file.endsWith('/') ? '/' : ''}`);
@@ -18,7 +18,7 @@ export function completePath(
  * Returns the intended path: expands `~` and removes the quotes or backslashes that terminals add to dropped files, unless a
  * file of exactly that name exists.
  */
-export function resolveTypedPath(typed: string, place: PathPlace): string {
+export function resolveTypedPath(typed: string, place: PathContext): string {
   const text = typed.trim();
   const quoted = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
   const readings = [typed, text, quoted?.[1] ?? quoted?.[2], text.replace(/\\(.)/gu, '$1')]

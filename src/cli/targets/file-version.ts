@@ -13,7 +13,7 @@ export interface VersionOverrides {
 }
 
 /** Returns an unlisted version of a prompt file, which can be run and read by its id. */
-export async function versionOfFile(
+export async function ensureFileVersion(
   ctx: Context,
   file: NamedPromptFile,
   { model, config }: VersionOverrides = {},

@@ -11,10 +11,10 @@ import {
 import type { Connection, Context } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../core/errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { versionOfFile } from './file-version.ts';
+import { ensureFileVersion } from './file-version.ts';
 import { isNotFound, unlessNotFound } from './not-found.ts';
 import { aliasOrName, findPromptFile } from './prompt-file.ts';
-import { isLabel, noSuchLabel, versionByBeginning } from './version-name.ts';
+import { isLabel, noSuchLabel, resolveVersion } from './version-name.ts';
 
 /** The prompt that a name means. */
 export interface NamedPrompt {
@@ -40,7 +40,7 @@ export async function resolvePrompt(
   name: string,
 ): Promise<NamedPrompt> {
   const file = findPromptFile(ctx, name, 'command line');
-  if (file !== undefined) return versionOfFile(ctx, file);
+  if (file !== undefined) return ensureFileVersion(ctx, file);
   const target = aliasOrName(ctx, name);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };
   if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
@@ -105,7 +105,7 @@ async function findNamedVersion(
   const labelledVersion = labels.find(({ label }) => label === versionName);
   if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
   if (labelFault(versionName) === undefined) throw noSuchLabel(connection, slug, versionName, labels);
-  return versionByBeginning(connection, { slug, promptId: row.promptId }, versionName, signal);
+  return resolveVersion(connection, { slug, promptId: row.promptId }, versionName, signal);
 }
 
 /** Returns the search result with exactly this slug. */

@@ -4,7 +4,7 @@ import { notFoundError } from '../core/errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
-import { type VersionOverrides, versionOfFile } from './file-version.ts';
+import { ensureFileVersion, type VersionOverrides } from './file-version.ts';
 import { unlessNotFound } from './not-found.ts';
 import { aliasOrName, findPromptFile, type TargetSource } from './prompt-file.ts';
 import { findByName, howToFind, readPrompt } from './prompt-name.ts';
@@ -38,7 +38,7 @@ export async function resolveTarget(
 ): Promise<ResolvedTarget> {
   const file = findPromptFile(ctx, target, source);
   if (file !== undefined) {
-    return { ...(await versionOfFile(ctx, file, { model, config })), mayBePrompt: false };
+    return { ...(await ensureFileVersion(ctx, file, { model, config })), mayBePrompt: false };
   }
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
   const resolvedTarget = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch(

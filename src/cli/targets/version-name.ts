@@ -18,7 +18,7 @@ import { isLocalService, unlessNotFound } from './not-found.ts';
  *
  * @throws {CliError} exit 4 if there is none, exit 2 if there are several
  */
-export async function versionByBeginning(
+export async function resolveVersion(
   connection: Connection,
   prompt: { readonly slug: string; readonly promptId: string },
   versionName: string,
@@ -26,11 +26,11 @@ export async function versionByBeginning(
 ): Promise<string> {
   if (isUuid(versionName)) return versionById(connection, prompt, versionName, signal);
   const { versions } = await connection.client.versions.list(prompt.promptId, { signal });
-  return versionListedOrOlder(connection, { ...prompt, versions }, versionName, signal);
+  return resolveListedVersion(connection, { ...prompt, versions }, versionName, signal);
 }
 
-/** Like `versionByBeginning`, for a list of versions that was already fetched. */
-export async function versionListedOrOlder(
+/** Like `resolveVersion`, for a list of versions that was already fetched. */
+export async function resolveListedVersion(
   connection: Connection,
   prompt: {
     readonly slug: string;

@@ -157,7 +157,7 @@ function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<bool
   return async data => {
     if (isReaderGone || data.length === 0) return !isReaderGone;
     const error = await new Promise<Error | null | undefined>(done => stdout.write(data, done));
-    if (error && !readerHasGone(error)) throw outputUnwritable(error);
+    if (error && !isReaderGoneError(error)) throw outputUnwritable(error);
     if (error) isReaderGone = true;
     return !isReaderGone;
   };
@@ -170,11 +170,11 @@ function hasReader({ fd, isTTY }: Sink): boolean {
     writeSync(fd, new Uint8Array());
     return true;
   } catch (error) {
-    return !readerHasGone(toError(error));
+    return !isReaderGoneError(toError(error));
   }
 }
 
-function readerHasGone(error: Error): boolean {
+function isReaderGoneError(error: Error): boolean {
   return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(errorCode(error) ?? '');
 }
 

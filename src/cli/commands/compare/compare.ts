@@ -103,8 +103,8 @@ async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Pro
   const { variants, rows, expected, judge, caps, providerBatch } = prepared;
   const forecast = await forecastComparison(rows, variants, providerBatch);
   for (const { row } of expected ? rows : []) {
-    const own = allExpectations(expected?.byRow.get(row)?.expect ?? []);
-    for (const { text: prompt, model } of [...own].filter(needsJudge)) {
+    const expectations = allExpectations(expected?.byRow.get(row)?.expect ?? []);
+    for (const { text: prompt, model } of [...expectations].filter(needsJudge)) {
       for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
     }
   }
@@ -131,17 +131,21 @@ async function checkComparisonPrices({
 /** Runs every row through every variant, then judges the answers. `judgements` is undefined without `--expect`. */
 async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: CompareFlags) {
   const { variants, rows, expected, judge, budget, concurrency, providerBatch, names } = prepared;
-  const ofJudge = prepared.judged.length === 0 ? undefined : await ctx.localConnection('the judge');
+  const hasJudged = prepared.judged.length > 0;
+  const judgeConnection = hasJudged ? await ctx.localConnection('the judge') : undefined;
   const work = async (kept: ReadonlyMap<string, ResumableRequests>) => {
     const keepMedia = flags.report !== undefined;
     const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
-    const tools = { variants, judge, budget, kept: ofJudge && kept.get(ofJudge.service) };
-    const judgements = expected && (await judgeRows(ctx, compared, expected, tools));
+    const judgeRequests = judgeConnection && kept.get(judgeConnection.service);
+    const judgements =
+      expected &&
+      (await judgeRows(ctx, compared, expected, { variants, judge, budget, kept: judgeRequests }));
     return { compared, judgements };
   };
   if (ctx.isReplay) return await work(new Map());
   const { resume = false, retryFailed = false, retryUnknown = false, cancel = false } = flags;
-  const connections = [...variants.map(({ connection }) => connection), ...(ofJudge ? [ofJudge] : [])];
+  const connections = variants.map(({ connection }) => connection);
+  if (judgeConnection !== undefined) connections.push(judgeConnection);
   const resuming = { resume, retryFailed, retryUnknown, cancel, providerBatch };
   const comparison = { ...resuming, names, connections, budget, concurrency };
   return await withJournals(ctx, comparison, work).catch((error: unknown) => {

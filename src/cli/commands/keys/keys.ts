@@ -66,18 +66,18 @@ export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void
 /** Revokes a key of the local service, named by its id or its beginning. */
 export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
-    const listing = `List the keys with: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
-    const id = keyNamed(await store.listKeys(), name, listing);
-    if (!(await store.revokeKey(id))) throw noSuchKey(name, listing);
+    const listHint = `List the keys with: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
+    const id = keyNamed(await store.listKeys(), name, listHint);
+    if (!(await store.revokeKey(id))) throw noSuchKey(name, listHint);
     await confirmAction(ctx, { revoked: id }, `Key ${id} is revoked.`);
   });
 }
 
-function keyNamed(keys: readonly KeyView[], name: string, listing: string): string {
-  if (name === '') throw usageError('the id of the key is empty', listing);
+function keyNamed(keys: readonly KeyView[], name: string, listHint: string): string {
+  if (name === '') throw usageError('the id of the key is empty', listHint);
   const matchingKeys = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [only, ...others] = matchingKeys;
-  if (only === undefined) throw noSuchKey(name, listing);
+  if (only === undefined) throw noSuchKey(name, listHint);
   if (others.length === 0) return only.id;
   throw usageError(
     `several keys begin with ${name}`,
@@ -85,6 +85,6 @@ function keyNamed(keys: readonly KeyView[], name: string, listing: string): stri
   );
 }
 
-function noSuchKey(name: string, listing: string): Error {
-  return notFoundError(`the key '${oneLine(name)}' does not exist`, listing);
+function noSuchKey(name: string, listHint: string): Error {
+  return notFoundError(`the key '${oneLine(name)}' does not exist`, listHint);
 }

@@ -24,13 +24,13 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   const { origin } = new URL(target.baseUrl);
   const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, { useKeychain });
   const place = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
-  const facts = { ...target, keptIn, active: ctx.settings.activeProfile === target.profile };
+  const isActive = ctx.settings.activeProfile === target.profile;
   await confirmAction(
     ctx,
-    facts,
+    { ...target, keptIn, active: isActive },
     `Logged in to ${target.baseUrl} as profile ${target.profile}; the key is in ${place}.`,
   );
-  if (!facts.active) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
+  if (!isActive) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
 }
 
@@ -136,12 +136,12 @@ function unnamedProfile({ settings }: Context, baseUrl: string | undefined): str
   if (baseUrl === undefined) return activeProfile ?? FIRST_PROFILE;
   const active = activeProfile === undefined ? undefined : settings.profiles.get(activeProfile);
   if (activeProfile !== undefined && active?.baseUrl === baseUrl) return activeProfile;
-  const leadsThere = [...settings.profiles].find(([, leads]) => leads.baseUrl === baseUrl);
-  if (leadsThere !== undefined) return leadsThere[0];
-  const existing = settings.profiles.get(FIRST_PROFILE);
-  if (existing === undefined) return FIRST_PROFILE;
+  const [profileOfUrl] = [...settings.profiles].find(([, profile]) => profile.baseUrl === baseUrl) ?? [];
+  if (profileOfUrl !== undefined) return profileOfUrl;
+  const firstProfile = settings.profiles.get(FIRST_PROFILE);
+  if (firstProfile === undefined) return FIRST_PROFILE;
   throw usageError(
-    `the profile ${FIRST_PROFILE} already has the base URL ${existing.baseUrl}`,
+    `the profile ${FIRST_PROFILE} already has the base URL ${firstProfile.baseUrl}`,
     'Name another with --profile <name>.',
   );
 }

@@ -23,14 +23,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   const endSignal = nextSignal(ctx);
   const { io, clock } = ctx;
   const database = databaseUrl(ctx, request.database);
-  if (request.mediaDir !== undefined && database === undefined) {
-    throw usageError(
-      '--media-dir needs --database: without a database, media are kept in the data directory',
-    );
-  }
-  if (request.mediaDir !== undefined && request.media !== undefined) {
-    throw usageError("--media-dir and --media can't be used together: media are kept in one place");
-  }
+  checkMediaDirectory(request, database);
   const service = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
@@ -50,6 +43,19 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   if (request.drainMs) await waitForDrain(ctx, service, flags.drain);
   ctx.io.note('Stopping; a second signal stops it immediately.');
   await service.close();
+}
+
+/** @throws {CliError} USAGE_ERROR for a media directory beside another place for media */
+function checkMediaDirectory({ mediaDir, media }: ServeRequest, database: string | undefined): void {
+  if (mediaDir === undefined) return;
+  if (database === undefined) {
+    throw usageError(
+      '--media-dir needs --database: without a database, media are kept in the data directory',
+    );
+  }
+  if (media !== undefined) {
+    throw usageError("--media-dir and --media can't be used together: media are kept in one place");
+  }
 }
 
 async function announceService(

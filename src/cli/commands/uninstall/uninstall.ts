@@ -48,7 +48,7 @@ export async function uninstall(
       return;
     }
     await removeAll(plan.items);
-    ctx.io.note(`Removed ${pluralize(plan.items.length, 'thing')}.`);
+    ctx.io.note(`Removed ${pluralize(plan.items.length, 'item')}.`);
   }
   for (const line of plan.left) ctx.io.note(`left: ${oneLine(line)}`);
   ctx.io.note(`To remove the package itself: ${packageRemoval(detectShell(ctx.env))}`);

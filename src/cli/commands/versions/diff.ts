@@ -12,7 +12,7 @@ import { unlessNotFound } from '../../targets/not-found.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
-import { versionListedOrOlder } from '../../targets/version-name.ts';
+import { resolveListedVersion } from '../../targets/version-name.ts';
 import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
 
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
@@ -88,7 +88,7 @@ async function chooseVersions(
   const listedPrompt = { slug: prompt, promptId, versions: entries };
   const requestedIds: string[] = [];
   for (const version of versions) {
-    requestedIds.push(await versionListedOrOlder(connection, listedPrompt, version, ctx.signal));
+    requestedIds.push(await resolveListedVersion(connection, listedPrompt, version, ctx.signal));
   }
   const pair =
     isFile && namedId !== undefined

@@ -7,7 +7,7 @@ import { present } from '../../outputs/present.ts';
 import { isLocalService } from '../../targets/not-found.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';
 import { askOfPrompt, howToFind, resolvePrompt } from '../../targets/prompt-name.ts';
-import { versionByBeginning } from '../../targets/version-name.ts';
+import { resolveVersion } from '../../targets/version-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { VERSIONS_LABEL } from './spec.ts';
 
@@ -38,7 +38,7 @@ export async function versionsLabel(
       : await prompts.setLabel(
           slug,
           label,
-          await versionByBeginning(connection, { slug, promptId }, version, ctx.signal),
+          await resolveVersion(connection, { slug, promptId }, version, ctx.signal),
           options,
         );
   await present(ctx, labelChange, { plain: () => oneLine(labelChangeText(labelChange)) });
@@ -68,17 +68,16 @@ async function publishedPrompt(
   connection: Connection,
   prompt: string,
 ): Promise<PromptSearchRow> {
+  const { prompts } = connection.client;
+  const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-  const findRow = async ({ promptId }: { readonly promptId: string }): Promise<PromptSearchRow> => {
-    for await (const row of connection.client.prompts.all({}, { signal: ctx.signal })) {
-      if (row.promptId === promptId.toLowerCase()) return row;
-    }
-    throw notFoundError(`the published prompt ${prompt} does not exist`, howToFind(connection));
-  };
-  const { promptId } = await askOfPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
-    connection.client.prompts.get(promptId, { signal: ctx.signal }),
+  const { promptId } = await askOfPrompt(connection, namedPrompt, signal, found =>
+    prompts.get(found.promptId, { signal }),
   );
-  return await findRow({ promptId });
+  for await (const row of prompts.all({}, { signal })) {
+    if (row.promptId === promptId.toLowerCase()) return row;
+  }
+  throw notFoundError(`the published prompt ${prompt} does not exist`, howToFind(connection));
 }
 
 function labelChangeText(labelChange: {

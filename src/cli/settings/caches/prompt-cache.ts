@@ -55,7 +55,7 @@ export class PromptCache {
   /** Returns a cached version with its config, and counts as its use. */
   get(promptVersionId: string): KnownVersion | undefined {
     const { versions } = this.#read();
-    const cached = versions.find(entry => this.#is(entry, promptVersionId));
+    const cached = versions.find(entry => this.#hasId(entry, promptVersionId));
     if (cached !== undefined && cached !== versions[0]) this.put(cached.version);
     return cached?.version;
   }
@@ -65,7 +65,7 @@ export class PromptCache {
     const entry = { service: this.#service, version };
     if (!isCachedVersion(entry)) return;
     this.#change(({ versions, slugs }) => {
-      const others = versions.filter(other => !this.#is(other, version.promptVersionId));
+      const others = versions.filter(other => !this.#hasId(other, version.promptVersionId));
       return { versions: [entry, ...others].slice(0, MAX_ENTRIES), slugs };
     });
   }
@@ -105,7 +105,7 @@ export class PromptCache {
     return ours.map(({ version }) => version);
   }
 
-  #is({ service, version }: CachedVersion, promptVersionId: string): boolean {
+  #hasId({ service, version }: CachedVersion, promptVersionId: string): boolean {
     return (
       service === this.#service && version.promptVersionId.toLowerCase() === promptVersionId.toLowerCase()
     );

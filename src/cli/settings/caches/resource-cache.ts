@@ -12,7 +12,7 @@ import { JsonFile, readCacheFile } from '../json-file.ts';
 /** Time limit of a refresh that a service asked for, in milliseconds. */
 const SETTLE_TIMEOUT_MS = 5000;
 /** Minimum time between refreshes for a service that understands no form of `cli-agent`, in milliseconds. */
-const DEAF_INTERVAL_MS = 3_600_000;
+const UNHEARD_REFRESH_INTERVAL_MS = 3_600_000;
 /** Matches values that can be sent as a header; a hash with a line break would forge another header. */
 const SENDABLE = /^[\u0021-\u007e]{1,1024}$/u;
 
@@ -39,7 +39,7 @@ export class ResourceCache {
   readonly #options: ResourceCacheOptions;
   readonly #file: string;
   #cached: { readonly entry: ResourceEntry | undefined } | undefined;
-  #refreshWanted = false;
+  #isRefreshRequested = false;
   #isKept = true;
 
   constructor(options: ResourceCacheOptions) {
@@ -76,9 +76,9 @@ export class ResourceCache {
     const formerEntry = this.cached();
     const answer = await this.#options.fetch(limits);
     // A service that asks for a refresh and returns the hash that it was sent did not understand the header.
-    const isMisunderstood = this.#refreshWanted && formerEntry?.hash === answer.hash;
+    const isMisunderstood = this.#isRefreshRequested && formerEntry?.hash === answer.hash;
     const agentForm = isMisunderstood ? otherForm(formerEntry) : formerEntry?.agentForm;
-    this.#refreshWanted = false;
+    this.#isRefreshRequested = false;
     await this.#keep({
       scope: this.#options.scope,
       hash: answer.hash,
@@ -92,8 +92,8 @@ export class ResourceCache {
   /** Records `action-require` in an answer; at most once an hour for a service that understands no form of `cli-agent`. */
   noteActionRequired(): void {
     const { agentForm, fetchedAt = '' } = this.cached() ?? {};
-    const isTooSoon = this.#options.clock.now() - Date.parse(fetchedAt) < DEAF_INTERVAL_MS;
-    this.#refreshWanted = agentForm !== 'neither' || !isTooSoon;
+    const isTooSoon = this.#options.clock.now() - Date.parse(fetchedAt) < UNHEARD_REFRESH_INTERVAL_MS;
+    this.#isRefreshRequested = agentForm !== 'neither' || !isTooSoon;
   }
 
   /**
@@ -102,12 +102,12 @@ export class ResourceCache {
    * @param timeLeftMs ends the request earlier; default unlimited
    */
   async settle(signal?: AbortSignal, timeLeftMs = Number.POSITIVE_INFINITY): Promise<void> {
-    if (!this.#refreshWanted) return;
+    if (!this.#isRefreshRequested) return;
     const timeoutMs = Math.min(SETTLE_TIMEOUT_MS, timeLeftMs);
     try {
       await within(timeoutMs, signal, limited => this.refresh({ timeoutMs, retries: 0, signal: limited }));
     } catch (error) {
-      this.#refreshWanted = false;
+      this.#isRefreshRequested = false;
       this.#options.onProblem(`models could not be refreshed: ${oneLine(String(error))}`);
     }
   }
