@@ -32,8 +32,9 @@ if (postgresPrograms() === undefined) {
 
 export default defineConfig({
   test: {
-    // Two for each of two cores: tests wait for other processes, delays and leases. More workers load the modules more often.
-    maxWorkers: 4,
+    // Three for each of two cores: half of a file's time is waiting for other processes, delays and leases. One more worker
+    // costs two seconds of processor time, to load the modules, in each project.
+    maxWorkers: 6,
     sequence: { sequencer: SlowFirst },
     // Transforming what one file loads takes longer than most files; names of imports are whole, so none becomes stale.
     experimental: { fsModuleCache: true },
