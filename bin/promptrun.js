@@ -3,7 +3,7 @@
 
 const OLDEST = [20, 19];
 
-/** Words of command lines that write nothing to the disk, whatever else they hold. */
+/** Arguments with which the command writes nothing to disk. */
 const WRITE_NOTHING = ['--version', '-V', '--help', '-h', 'help', 'completion', '__complete'];
 
 async function start() {
@@ -15,12 +15,12 @@ async function start() {
     process.exitCode = 1;
     return;
   }
-  const keepCompiled = require('./code-cache.js').useCodeCache();
+  const writeCodeCache = require('./code-cache.js').useCodeCache();
   /** @type {{ start(argv: readonly string[]): Promise<void> }} */
   const command = require('../dist/main.cjs');
   const argv = process.argv.slice(2);
   await command.start(argv);
-  if (argv.length > 0 && !argv.some(word => WRITE_NOTHING.includes(word))) keepCompiled();
+  if (argv.length > 0 && !argv.some(word => WRITE_NOTHING.includes(word))) writeCodeCache();
 }
 
 void start();

@@ -17,7 +17,7 @@ import {
 import path from 'node:path';
 import { inject } from 'postject';
 import { rolldown } from 'rolldown';
-import { SUMS } from '../../bin/code-cache.js';
+import { CHECKSUM_BYTES } from '../../bin/code-cache.js';
 import { FONT, packageDirectory } from '../bundles.js';
 import { baseNode } from './base-node.js';
 
@@ -107,9 +107,9 @@ function compileScripts(copy) {
     assets[`script/${name}`] = written(`script/${name}`, wrapped(source));
     const kept = compiled.get(`${path.basename(name)}.v8`);
     if (kept === undefined) continue;
-    // bin/code-cache.js puts its sums behind it.
+    // bin/code-cache.js appends its checksums.
     const bytes = readFileSync(path.join(copy, kept));
-    assets[`compiled/${name}`] = written(`compiled/${name}`, bytes.subarray(0, -SUMS));
+    assets[`compiled/${name}`] = written(`compiled/${name}`, bytes.subarray(0, -CHECKSUM_BYTES));
   }
   const resvg = readFileSync(path.join(packageDirectory('@resvg/resvg-js'), 'index.js'));
   assets['script/@resvg/resvg-js'] = written('script/resvg', wrapped(resvg));

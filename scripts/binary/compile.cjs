@@ -1,11 +1,11 @@
 'use strict';
-// Runs what people run most with a copy of the package, so that bin/code-cache.js keeps what V8 compiled of it. The
-// Node that runs this is the one that the executable is made of: no other takes its compiled code.
+// Runs what people run most with a copy of the package, so that bin/code-cache.js caches what V8 compiles of it. The
+// Node that runs this is the one that the executable is made of: no other accepts its compiled code.
 const http = require('node:http');
 const path = require('node:path');
 
 const [copy] = process.argv.slice(2);
-const keepCompiled = require(path.join(copy, 'bin/code-cache.js')).useCodeCache();
+const writeCodeCache = require(path.join(copy, 'bin/code-cache.js')).useCodeCache();
 const { main } = require(path.join(copy, 'dist/main.cjs'));
 
 const RUN = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
@@ -32,7 +32,7 @@ async function run() {
   process.env.PROMPTRUN_API_KEY = 'none';
   await succeed(['run', RUN, '-i', 'name=Ada']);
   service.close().closeAllConnections();
-  keepCompiled();
+  writeCodeCache();
 }
 
 async function succeed(argv) {

@@ -44,47 +44,33 @@ export class BoundedProcess {
    * @throws errors of the order, and the signal's reason
    * @throws {PastBound} if the order takes too much time or memory
    */
-  async perform(order: object, { timeMs, what, signal }: OrderLimits): Promise<unknown> {
-    signal?.throwIfAborted();
+  async perform(order: object, limits: OrderLimits): Promise<unknown> {
+    limits.signal?.throwIfAborted();
     this.#child ??= this.#start();
-    const child = this.#child;
-    const settling = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
+    const reply = await this.#askFor(this.#child, order, limits);
+    if (reply.state === 'done') return reply.result;
+    const error = restoreError(reply.fault, this.#options.errors ?? new Map());
+    // An interrupted order may leave the process in any state.
+    if (error instanceof PastBound) this.end();
+    throw error;
+  }
+
+  /** Sends an order and returns its reply; kills the process if none comes. Keeps this process alive meanwhile. */
+  async #askFor(child: ChildProcess, order: object, limits: OrderLimits): Promise<FinalReply> {
+    let stopWatching = (): void => {};
     child.ref();
     child.channel?.ref();
     try {
-      return await new Promise((resolve, reject) => {
-        const fail = (error: Error): void => {
-          this.end();
-          reject(error);
-        };
-        // After a busy period, timers fire before replies that have arrived already.
-        const onTimeUp = (): void => {
-          setImmediate(() => (settling.signal.aborted ? undefined : fail(pastTime(what, timeMs))));
-        };
-        const onReply = (reply: ProcessReply): void => {
-          if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + PROCESS_GRACE_MS);
-          else if (reply.state === 'done') resolve(reply.result);
-          else reject(restoreError(reply.fault, this.#options.errors ?? new Map()));
-        };
-        const onExit = (code: number | null, signal: NodeJS.Signals | null): void =>
-          fail(this.#exitError(what, code, signal));
-        child.on('message', onReply).on('error', fail).on('exit', onExit);
-        const onAbort = (): void => fail(toError(signal?.reason));
-        signal?.addEventListener('abort', onAbort, { signal: settling.signal });
-        settling.signal.addEventListener('abort', () =>
-          child.off('message', onReply).off('error', fail).off('exit', onExit),
-        );
+      return await new Promise<FinalReply>((resolve, reject) => {
+        stopWatching = watchOrder(child, { ...limits, ...this.#options }, resolve, reject);
         // The exit event reports why the order could not be sent.
         child.send(order, () => {});
       });
     } catch (error) {
-      // An interrupted order may leave the process in any state.
-      if (error instanceof PastBound) this.end();
+      this.end();
       throw error;
     } finally {
-      clearTimeout(timer);
-      settling.abort();
+      stopWatching();
       child.unref();
       child.channel?.unref();
     }
@@ -106,12 +92,52 @@ export class BoundedProcess {
       if (this.#child === child) this.#child = undefined;
     });
   }
+}
 
-  /** Returns the error for the end of the child. V8 and the system end a process by a signal if memory runs out. */
-  #exitError(what: string, code: number | null, signal: NodeJS.Signals | null): Error {
-    if (signal !== null || code === ABORTED_ON_WINDOWS) {
-      return new PastBound(`${what} takes more than ${this.#options.memoryMiB} MiB of memory`);
-    }
-    return new Error(`${what} failed: its process ended with exit code ${code}`);
+/** The reply that ends an order. */
+type FinalReply = Exclude<ProcessReply, { readonly state: 'begun' }>;
+
+type WatchedLimits = OrderLimits & Pick<BoundedProcessOptions, 'memoryMiB'>;
+
+/**
+ * Calls `resolve` with the final reply, or `reject` if the child ends, the time is up or the signal is aborted first.
+ *
+ * @returns a function that stops watching
+ */
+function watchOrder(
+  child: ChildProcess,
+  limits: WatchedLimits,
+  resolve: (reply: FinalReply) => void,
+  reject: (error: Error) => void,
+): () => void {
+  const { timeMs, what, signal } = limits;
+  let timer: NodeJS.Timeout | undefined;
+  // After a busy period, timers fire before replies that have arrived already.
+  const onTimeUp = (): void => void setImmediate(() => reject(pastTime(what, timeMs)));
+  const onReply = (reply: ProcessReply): void => {
+    if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + PROCESS_GRACE_MS);
+    else resolve(reply);
+  };
+  const onExit = (code: number | null, killedBy: NodeJS.Signals | null): void =>
+    reject(exitError(limits, code, killedBy));
+  const onAbort = (): void => reject(toError(signal?.reason));
+  child.on('message', onReply).on('error', reject).on('exit', onExit);
+  signal?.addEventListener('abort', onAbort);
+  return () => {
+    clearTimeout(timer);
+    child.off('message', onReply).off('error', reject).off('exit', onExit);
+    signal?.removeEventListener('abort', onAbort);
+  };
+}
+
+/** Returns the error for the end of the child. V8 and the system end a process by a signal if memory runs out. */
+function exitError(
+  { what, memoryMiB }: WatchedLimits,
+  code: number | null,
+  killedBy: NodeJS.Signals | null,
+): Error {
+  if (killedBy !== null || code === ABORTED_ON_WINDOWS) {
+    return new PastBound(`${what} takes more than ${memoryMiB} MiB of memory`);
   }
+  return new Error(`${what} failed: its process ended with exit code ${code}`);
 }

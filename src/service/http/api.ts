@@ -22,39 +22,58 @@ interface ApiOptions<S> {
 export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 
 /** Returns the whole interface as one function, for requests over HTTP and in process. */
-export function createApi<S>({ routes, services, auth, closing, parse, onFault }: ApiOptions<S>): Api {
-  const find = router(routes);
-  return async request => {
-    let sender: Sender = { headers: {} };
-    let path: string | undefined;
-    const answer = async (): Promise<ApiAnswer> => {
-      if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
-      const [sent = '', ...search] = request.target.split('?');
-      const match = find(request.method, sent);
-      path = match?.route.path;
-      // A request to a route that does not exist needs no key, but a key that it has is checked.
-      if (!match || isKeyed(match.route)) {
-        sender = await findSender(request.headers, auth, {
-          mayBeRemembered: match?.route.checksKey,
-        });
-      }
-      if (sender.caller) await admit(sender.caller, auth);
-      if (!match) throw notFound('the route does not exist');
-      const { route } = match;
-      const data = await route.handle(
-        services,
-        await readHandlerInput(request, match, search.join('?'), { caller: sender.caller, parse }),
-      );
-      return route.data ? success(data) : (data as ApiAnswer);
-    };
-    const { headers, ...rest } = await answer().catch((error: unknown) => answerError(error, onFault));
+export function createApi<S>(options: ApiOptions<S>): Api {
+  const findRoute = router(options.routes);
+  return request => new ApiExchange(request, findRoute, options).answer();
+}
+
+/** One request, with the facts that its answer shows even if it is refused. */
+class ApiExchange<S> {
+  readonly #request: ApiRequest;
+  readonly #findRoute: ReturnType<typeof router<S>>;
+  readonly #options: ApiOptions<S>;
+  #sender: Sender = { headers: {} };
+  /** The declared path of its route. */
+  #path: string | undefined;
+
+  constructor(request: ApiRequest, findRoute: ReturnType<typeof router<S>>, options: ApiOptions<S>) {
+    this.#request = request;
+    this.#findRoute = findRoute;
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async answer(): Promise<ApiAnswer> {
+    const { onFault } = this.#options;
+    const { headers, ...rest } = await this.#handle().catch((error: unknown) => answerError(error, onFault));
     return {
       ...rest,
-      headers: { ...headers, ...sender.headers },
-      user: sender.caller?.userName,
-      route: path,
+      headers: { ...headers, ...this.#sender.headers },
+      user: this.#sender.caller?.userName,
+      route: this.#path,
     };
-  };
+  }
+
+  async #handle(): Promise<ApiAnswer> {
+    const { services, closing, parse } = this.#options;
+    if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
+    const [path = '', ...search] = this.#request.target.split('?');
+    const match = this.#findRoute(this.#request.method, path);
+    this.#path = match?.route.path;
+    // A request to a route that does not exist needs no key, but a key that it has is checked.
+    if (!match || isKeyed(match.route)) await this.#admitSender(match?.route.checksKey);
+    if (!match) throw notFound('the route does not exist');
+    const { caller } = this.#sender;
+    const input = await readHandlerInput(this.#request, match, search.join('?'), { caller, parse });
+    const data = await match.route.handle(services, input);
+    return match.route.data ? success(data) : (data as ApiAnswer);
+  }
+
+  async #admitSender(mayBeRemembered: boolean | undefined): Promise<void> {
+    const { auth } = this.#options;
+    this.#sender = await findSender(this.#request.headers, auth, { mayBeRemembered });
+    if (this.#sender.caller) await admit(this.#sender.caller, auth);
+  }
 }
 
 function success(data: unknown): ApiAnswer {

@@ -12,7 +12,9 @@ import type { HandlerInput } from '../http/route.ts';
 import { object, text } from '../http/schema.ts';
 import { listedUsage } from '../runs/costs.ts';
 import { answerCreation } from '../runs/create-run.ts';
-import { creationBody, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
+import { readCreationBody } from '../runs/creation-body.ts';
+import { settleDeadCommands } from '../runs/dead-workers.ts';
+import { requireRun } from '../runs/find-run.ts';
 import type { RunOutcome, StoredOutput, StoredRun } from '../store/runs/run-records.ts';
 import { outputItems, runRows } from './run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
@@ -128,7 +130,7 @@ export const runRoutes = [
     data: createRunBody,
     async handle(services, { caller, params }) {
       const { id } = await requireRun(services.store, caller.userId, params.runId);
-      return await creationBody(services, caller.userId, id);
+      return await readCreationBody(services, caller.userId, id);
     },
   }),
 

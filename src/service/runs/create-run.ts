@@ -13,7 +13,7 @@ import {
   type UserLimits,
 } from '../store/runs/run-records.ts';
 import { DatabaseUnavailableError } from '../store/store-errors.ts';
-import { findRun } from './current-runs.ts';
+import { findRun } from './find-run.ts';
 import type { InputFiles } from './input-files.ts';
 import { checkRequestInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
 import { outcomeIfEnded, type Runner, type UnstartedRun } from './run-work.ts';
@@ -60,20 +60,9 @@ export async function answerCreation(
 ): Promise<CreationAnswer> {
   const { clock, inputs, syncWindowMs } = services;
   const idempotency = toIdempotency(idempotencyKey, digest);
-  const findRepeated = () => repeatedRun(services, caller, idempotency);
-  // Looked up first, because fetching or refusing pictures must not prevent a repeated creation from finding its run.
-  const repeated = (body.inputs.imageInputs ?? []).length > 0 ? await findRepeated() : undefined;
-  if (repeated) return repeated;
-  const checked = await checkedRun(services, caller, body, memory).catch(async (error: unknown) => {
-    if (error instanceof DatabaseUnavailableError) throw error;
-    const repeated = await findRepeated();
-    if (repeated) return repeated;
-    services.definitions.forgetRunnable(body.promptVersionId);
-    await requireRunnable(services, body.promptVersionId);
-    throw error;
-  });
-  if ('id' in checked) return checked;
-  const { run, images } = checked;
+  const creation = await checkUnlessRepeated(services, caller, body, { idempotency, memory });
+  if ('repeated' in creation) return creation.repeated;
+  const { run, images } = creation;
   await inputs.save(run.id, images);
   const request = {
     ...(await inputs.storeLargeTexts(run.id, run.request)),
@@ -92,8 +81,31 @@ export async function answerCreation(
   return { id: runId, outcome: outcome ?? (await resultWithin(syncWindowMs, clock, ending)) };
 }
 
+/** Checks a creation, unless an earlier one with the same key has made a run. @throws {Refusal} if it is refused */
+async function checkUnlessRepeated(
+  services: RunServices,
+  caller: Caller,
+  body: CreateRunRequest,
+  { idempotency, memory }: { idempotency: Idempotency | undefined; memory: RequestMemory },
+): Promise<CheckedCreation | { repeated: CreationAnswer }> {
+  const hasPictures = (body.inputs.imageInputs ?? []).length > 0;
+  // Looked up first, because fetching or refusing pictures must not prevent a repeated creation from finding its run.
+  const early = hasPictures ? await findRepeated(services, caller, idempotency) : undefined;
+  if (early) return { repeated: early };
+  try {
+    return await checkCreation(services, caller, body, memory);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailableError) throw error;
+    const repeated = await findRepeated(services, caller, idempotency);
+    if (repeated) return { repeated };
+    services.definitions.forgetRunnable(body.promptVersionId);
+    await requireRunnable(services, body.promptVersionId);
+    throw error;
+  }
+}
+
 /** Returns the run that an earlier creation with this key made. @throws {Refusal} if that one had another body */
-async function repeatedRun(
+async function findRepeated(
   services: RunServices,
   caller: Caller,
   idempotency: Idempotency | undefined,
@@ -116,19 +128,26 @@ async function storeRun(services: RunServices, run: Parameters<Runner['create']>
   return await runner.create(run).catch(async (error: unknown) => {
     if (!(error instanceof CreationRefused)) throw error;
     await inputs.remove(run.id, run.request);
-    if (error.reason === 'version') definitions.forgetRunnable(run.promptVersionId);
-    if (error.reason === 'caller') throw await callerRefusal(services, run.userId);
-    throw creationRefusal(error.reason, run.credits, limits);
+    const { reason } = error;
+    if (reason === 'version') definitions.forgetRunnable(run.promptVersionId);
+    if (reason === 'caller') throw await callerRefusal(services, run.userId);
+    throw CREATION_REFUSALS[reason](run, limits);
   });
 }
 
-/** Checks a creation and returns the run to store, with its pictures. @throws {Refusal} if it is refused */
-export async function checkedRun(
+/** A creation that was not refused: the run to store, and its pictures. */
+interface CheckedCreation {
+  readonly run: UnstartedRun;
+  readonly images: LoadedImage[];
+}
+
+/** Checks a creation and loads its pictures. @throws {Refusal} if it is refused */
+export async function checkCreation(
   services: RunServices,
   { userId, keyId }: Pick<Caller, 'userId' | 'keyId'>,
   body: CreateRunRequest,
   memory: RequestMemory,
-): Promise<{ run: UnstartedRun; images: LoadedImage[] }> {
+): Promise<CheckedCreation> {
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
   requireAccess(services, model);
   const isEmbedded = keyId === SESSION_KEY_ID;
@@ -168,29 +187,25 @@ export async function checkedRun(
   };
 }
 
-function creationRefusal(
-  reason: CreationRefused['reason'],
-  credits: number,
-  { queued, mediaBytes }: UserLimits,
-): Refusal {
-  if (reason === 'credits') {
-    return new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`);
-  }
-  if (reason === 'queue') {
-    return tooMany(
+type RefusalReason = Exclude<CreationRefused['reason'], 'caller'>;
+
+const CREATION_REFUSALS: Readonly<
+  Record<RefusalReason, (run: Pick<UnstartedRun, 'credits'>, limits: UserLimits) => Refusal>
+> = {
+  credits: ({ credits }) => new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`),
+  queue: (_, { queued }) =>
+    tooMany(
       `too many of your runs are queued (at most ${groupedDigits(queued)}); wait until some have ended`,
       FULL_QUEUE_RETRY_S,
-    );
-  }
-  if (reason === 'version') return notFound('the prompt version does not exist, or is not published');
-  if (reason === 'space') {
-    return new Refusal(
+    ),
+  version: () => notFound('the prompt version does not exist, or is not published'),
+  space: (_, { mediaBytes }) =>
+    new Refusal(
       'NO_SPACE',
       `your generated media and the inputs of your unfinished runs take up all of your space, ${mediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
-    );
-  }
-  return differentBody();
-}
+    ),
+  key: () => differentBody(),
+};
 
 /** Returns the refusal for a key or plan that has been removed since it was looked up. */
 async function callerRefusal({ store }: RunServices, userId: number): Promise<Refusal> {

@@ -9,7 +9,7 @@ import type { CreateRunRequest } from '../../wire/index.ts';
 import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
-import { checkedRun, type RunServices } from './create-run.ts';
+import { checkCreation, type RunServices } from './create-run.ts';
 import { promptRequest } from './engine-job.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
 
@@ -52,7 +52,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     /** Returns the provider request for a creation, as JSON on one line. @throws {Refusal} as the creation would */
     async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
       const { definition, model } = await requireRunnable(services, creation.promptVersionId);
-      const { run, images } = await checkedRun(
+      const { run, images } = await checkCreation(
         services,
         { userId, keyId: SESSION_KEY_ID },
         creation,

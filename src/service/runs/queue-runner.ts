@@ -1,5 +1,5 @@
 import type { QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
-import { NEVER_RERUN, settleDeadWorkers } from './current-runs.ts';
+import { NEVER_RERUN, settleDeadWorkers } from './dead-workers.ts';
 import {
   type AcceptedRun,
   CANCELLED_RUN,

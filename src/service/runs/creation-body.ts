@@ -1,0 +1,43 @@
+import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
+import { notFound, Refusal } from '../core/refusal.ts';
+import type { Store } from '../store/store.ts';
+import { isStoreUnavailable } from '../store/store-errors.ts';
+import type { InputFiles } from './input-files.ts';
+
+const WHY_NOT_KEPT = 'it failed before a model was asked, or an earlier version made it';
+
+/**
+ * Returns the body that created a run.
+ *
+ * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its pictures are no longer
+ */
+export async function readCreationBody(
+  { store, inputs }: { readonly store: Store; readonly inputs: InputFiles },
+  userId: number,
+  id: string,
+): Promise<CreateRunRequest> {
+  const stored = await store.runs.storedRequest(userId, id);
+  if (!stored) throw notFound(`the request of the run is not kept: ${WHY_NOT_KEPT}`);
+  const { images, urls = [], runOptions } = stored.request;
+  const textInputs = await inputs.readTexts(id, stored.request);
+  const isSent = images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
+  const bytes = isSent ? await inputs.load(id, images).catch(goneRefusal) : [];
+  const imageInputs = images.map((_, index): ImageInput => {
+    const url = urls[index];
+    if (typeof url === 'string') return { type: 'url', url };
+    return { type: 'base64', base64: bytes[index]?.bytes.toString('base64') ?? '' };
+  });
+  return {
+    promptVersionId: stored.promptVersionId,
+    inputs: {
+      ...(Object.keys(textInputs).length > 0 && { textInputs }),
+      ...(imageInputs.length > 0 && { imageInputs }),
+    },
+    ...(Object.keys(runOptions).length > 0 && { runOptions }),
+  };
+}
+
+function goneRefusal(error: unknown): never {
+  if (isStoreUnavailable(error)) throw error;
+  throw new Refusal('GONE', "the pictures of the run's request are no longer kept");
+}

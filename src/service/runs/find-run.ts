@@ -1,0 +1,22 @@
+import { isUuid } from '../../wire/index.ts';
+import { notFound } from '../core/refusal.ts';
+import type { StoredRun } from '../store/runs/run-records.ts';
+import type { Store } from '../store/store.ts';
+import { settleDeadCommands } from './dead-workers.ts';
+import { outcomeIfEnded } from './run-work.ts';
+
+/** Returns a user's run in its current state; a run of a dead command has failed. */
+export async function findRun(store: Store, userId: number, id: string): Promise<StoredRun | undefined> {
+  const run = await store.runs.find(userId, id);
+  if (!run || outcomeIfEnded(run)) return run;
+  await settleDeadCommands(store);
+  return await store.runs.find(userId, id);
+}
+
+/** Like `findRun`. @throws {Refusal} NOT_FOUND if the user has no such run */
+export async function requireRun(store: Store, userId: number, runId: string): Promise<StoredRun> {
+  const id = runId.toLowerCase();
+  const run = isUuid(id) ? await findRun(store, userId, id) : undefined;
+  if (!run) throw notFound('the run does not exist');
+  return run;
+}
