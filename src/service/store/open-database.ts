@@ -48,6 +48,6 @@ export async function checkMediaLocation(
   const { checkObjectStoreLocation } = await import('./blobs/media-location.ts');
   await checkObjectStoreLocation(store, onNotice);
   if (database === undefined || store.objects) return;
-  const { checkMediaDirectory } = await import('./blobs/media-directory.ts');
-  await checkMediaDirectory(store.settings, mediaDir);
+  const { checkSharedDirectory } = await import('./blobs/media-directory.ts');
+  await checkSharedDirectory(store.settings, mediaDir);
 }

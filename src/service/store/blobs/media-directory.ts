@@ -18,7 +18,7 @@ const WRITABLE_BY_ALL = 0o002;
  *
  * @throws {DataDirectoryError} if this instance uses another place, or the directory can't be used
  */
-export async function checkMediaDirectory(
+export async function checkSharedDirectory(
   settings: SettingsStore,
   directory: string | undefined,
 ): Promise<void> {
