@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Resources } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { createKeyIn, openStoreIn, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { createKeyIn, storeForTest, TestService, temporaryDataDir } from '../support/local-service.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -64,13 +64,12 @@ describe('authentication', () => {
   );
 
   test('a revoked key is refused', async () => {
-    const store = await openStoreIn(service.dataDir);
+    const store = await storeForTest(service.dataDir);
     const { id, key } = await store.createKey({ user: 'leaving' });
     expect((await service.get('/me', { key })).http).toBe(200);
     expect(await store.revokeKey(id)).toBe(true);
     expect(await store.revokeKey(id)).toBe(false);
     expect((await service.get('/me', { key })).http).toBe(401);
-    await store.close();
   });
 });
 
@@ -140,7 +139,7 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
   // PostgreSQL counts by its own clock.
   test.skipIf(inject('postgres'))('so many requests a second for each key, then Retry-After', async () => {
     const clock = new HandClock();
-    const limited = await TestService.start({ clock, rateLimit: 3 });
+    const limited = await TestService.forTest({ clock, rateLimit: 3 });
     const other = await createKeyIn(limited.dataDir, { user: 'other' });
     const statuses = async (count: number, key?: string): Promise<number[]> => {
       const all: number[] = [];
@@ -158,7 +157,6 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
     clock.advance(334);
     expect(await statuses(2)).toEqual([200, 429]);
     expect(await statuses(1, 'wrong')).toEqual([401]);
-    await limited.close();
   });
 
   test('is left out without the option', async () => {
@@ -181,17 +179,16 @@ describe('keys of the local store', () => {
   });
 
   test('a plan and credits apply to a new user only: an existing user is not changed', async () => {
-    const store = await openStoreIn(service.dataDir);
+    const store = await storeForTest(service.dataDir);
     const first = await store.createKey({ user: 'eve', credits: 5 });
     expect(first).toMatchObject({ plan: 'pro', credits: 5, lastUsedAt: null, isNewUser: true });
     const second = await store.createKey({ user: 'eve', plan: 'none', credits: 9 });
     expect(second).toMatchObject({ plan: 'pro', credits: 5, isNewUser: false });
     expect(await store.users('eve')).toEqual([{ user: 'eve', plan: 'pro', credits: 5, keys: 2 }]);
-    await store.close();
   });
 
   test("a user's plan and credits can be changed, never below zero", async () => {
-    const store = await openStoreIn(service.dataDir);
+    const store = await storeForTest(service.dataDir);
     const { key } = await store.createKey({ user: 'zoe', credits: 5 });
     expect(await store.changeUser('zoe', { credits: { by: -2 } })).toMatchObject({ credits: 3 });
     await expect(store.changeUser('zoe', { credits: { by: -4 } })).rejects.toThrow('has 3 credits');
@@ -199,16 +196,14 @@ describe('keys of the local store', () => {
     expect((await service.get('/me', { key })).http).toBe(402);
     expect(await store.changeUser('zoe', { plan: 'pro', credits: { to: 0 } })).toMatchObject({ credits: 0 });
     expect(await store.changeUser('nobody', { plan: 'pro' })).toBeUndefined();
-    await store.close();
   });
 
   test('the time of the last use is shown', async () => {
-    const store = await openStoreIn(service.dataDir);
+    const store = await storeForTest(service.dataDir);
     const { id, key } = await store.createKey({ user: 'used' });
     await service.get('/me', { key });
     const lastUse = async () => (await store.listKeys()).find(shown => shown.id === id)?.lastUsedAt;
     await expect.poll(lastUse).toMatch(/^\d{4}-/);
-    await store.close();
   });
 
   test.each([
@@ -219,27 +214,24 @@ describe('keys of the local store', () => {
     ['credits below 0', { credits: -1 }],
     ['credits with decimals', { credits: 1.5 }],
   ])('refused: %s', async (_, options) => {
-    const store = await openStoreIn(service.dataDir);
+    const store = await storeForTest(service.dataDir);
     await expect(store.createKey(options)).rejects.toThrow(/name is|credits are/);
-    await store.close();
   });
 
   test('a user has at most 10', async () => {
-    const store = await openStoreIn(service.dataDir);
+    const store = await storeForTest(service.dataDir);
     for (let number = 1; number <= 10; number += 1) await store.createKey({ user: 'collector' });
     await expect(store.createKey({ user: 'collector' })).rejects.toThrow('has 10 keys already');
-    await store.close();
   });
 
   test('the first start makes one, later starts none', async () => {
     const dataDir = temporaryDataDir();
-    const first = await TestService.start({ dataDir });
+    const first = await TestService.forTest({ dataDir });
     await first.close();
-    const second = await TestService.start({ dataDir });
+    const second = await TestService.forTest({ dataDir });
     expect(first.service.newKey).toMatch(/^pr_/);
     expect(second.service.newKey).toBeUndefined();
     expect((await second.get('/me', { key: first.key })).http).toBe(200);
     expect((await second.get('/me', { key: first.service.sessionKey })).http).toBe(401);
-    await second.close();
   });
 });

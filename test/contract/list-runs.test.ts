@@ -225,7 +225,7 @@ describe('GET /runs/:runId', () => {
 
 test('runs created within one millisecond, or while the clock goes back, keep their order', async () => {
   const clock = new HandClock(START);
-  const still = await TestService.start({ clock });
+  const still = await TestService.forTest({ clock });
   const promptVersionId = await still.versionOf('hello');
   const created: string[] = [];
   for (let index = 0; index < 12; index += 1) {
@@ -239,7 +239,6 @@ test('runs created within one millisecond, or while the clock goes back, keep th
   const first = await still.data<RunPage>('/runs?limit=5');
   const rest = await still.data<RunPage>(`/runs?limit=50&startingAfter=${first.rows.at(-1)?.runId}`);
   expect(ids([...first.rows, ...rest.rows])).toEqual(created);
-  await still.close();
 });
 
 describe('rows with large outputs', () => {

@@ -48,7 +48,7 @@ describe('POST /runs/:runId/cancel', () => {
   });
 
   test('answers the creation that waits for the run', async () => {
-    const patient = await TestService.start({ dataDir: service.dataDir, clock });
+    const patient = await TestService.forTest({ dataDir: service.dataDir, clock });
     const body = {
       promptVersionId: await patient.versionOf('sandbox'),
       inputs: {},
@@ -60,7 +60,6 @@ describe('POST /runs/:runId/cancel', () => {
     const [row] = (await running()).rows;
     await patient.post(`/runs/${row?.runId}/cancel`, undefined, { key: ben });
     expect(await creation).toMatchObject({ http: 200, data: { runId: row?.runId, runStatus: 'failed' } });
-    await patient.close();
   });
 
   test("leaves an ended run as it is; another user's is not there", async () => {
@@ -95,15 +94,14 @@ describe('GET /runs/:runId/request', () => {
   });
 
   test('returns a large text too, even after a restart', async () => {
-    const large = await TestService.start();
+    const large = await TestService.forTest();
     const name = 'é'.repeat(300_000);
     const body = { promptVersionId: await large.versionOf('hello'), inputs: { textInputs: { name } } };
     const { data } = await large.post<Run>('/runs', body);
     expect(data.outputs[0]?.data).toContain(name);
     await large.close();
-    const next = await TestService.start({ dataDir: large.dataDir });
+    const next = await TestService.forTest({ dataDir: large.dataDir });
     expect(await next.data(`/runs/${data.runId}/request`, { key: large.key })).toEqual(body);
-    await next.close();
   });
 
   test('is gone with a run that failed before a model was asked', async () => {
@@ -122,18 +120,14 @@ describe('GET /runs/:runId/request', () => {
   });
 
   test('is gone with a run whose provider was not reached', async () => {
-    const lonely = await TestService.start({ env: { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' } });
-    try {
-      await lonely.publish('remote', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
-      const body = { promptVersionId: await lonely.versionOf('remote'), inputs: {} };
-      const { data } = await lonely.post<Run>('/runs', body);
-      expect(data.runStatus).toBe('failed');
-      expect(data.outputs[0]?.data).not.toContain('OPENAI_BASE_URL');
-      expect(lonely.notices.join('\n')).toContain('OPENAI_BASE_URL');
-      expect((await lonely.get(`/runs/${data.runId}/request`)).http).toBe(404);
-    } finally {
-      await lonely.close();
-    }
+    const lonely = await TestService.forTest({ env: { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' } });
+    await lonely.publish('remote', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
+    const body = { promptVersionId: await lonely.versionOf('remote'), inputs: {} };
+    const { data } = await lonely.post<Run>('/runs', body);
+    expect(data.runStatus).toBe('failed');
+    expect(data.outputs[0]?.data).not.toContain('OPENAI_BASE_URL');
+    expect(lonely.notices.join('\n')).toContain('OPENAI_BASE_URL');
+    expect((await lonely.get(`/runs/${data.runId}/request`)).http).toBe(404);
   });
 
   test('refuses a run whose model lacks a key, and makes none', async () => {
@@ -201,11 +195,10 @@ describe('headers', () => {
   });
 
   test('say it on 429 too', async () => {
-    const limited = await TestService.start({ rateLimit: 1 });
+    const limited = await TestService.forTest({ rateLimit: 1 });
     const answers = [await limited.get('/me'), await limited.get('/me')];
     expect(answers.map(({ http }) => http)).toEqual([200, 429]);
     for (const { headers } of answers) expect(headers.get('ratelimit-policy')).toBe('"default";q=1;w=1');
-    await limited.close();
   });
 });
 
@@ -292,7 +285,7 @@ describe('publishing over HTTP', () => {
 });
 
 test('--hide-templates shows them to the user local alone', async () => {
-  const hiding = await TestService.start({ hideTemplates: true });
+  const hiding = await TestService.forTest({ hideTemplates: true });
   const other = await createKeyIn(hiding.dataDir, { user: 'ben' });
   const { promptId, promptVersionId } = await hiding.find('hello');
   for (const target of [
@@ -305,5 +298,4 @@ test('--hide-templates shows them to the user local alone', async () => {
     expect(JSON.stringify(await hiding.data(target))).toContain('"template":"');
     expect(JSON.stringify(await hiding.data(target, { key: other }))).not.toContain('template');
   }
-  await hiding.close();
 });

@@ -90,14 +90,13 @@ describe('refuses in the envelope, as over HTTP,', () => {
     ['GET', '/prompts/%zz', undefined, 400],
   ])('%s %s', async (method, target, body, http) => {
     const here = await call(method, target, { body });
-    const served = await TestService.start({ dataDir, clock });
+    const served = await TestService.forTest({ dataDir, clock });
     const there = await fetch(`${served.service.url}${target}`, {
       method,
       headers: { authorization: `Bearer ${served.key}` },
       ...(body !== undefined && { body }),
     });
     expect(here).toEqual({ http, ...((await there.json()) as object) });
-    await served.close();
   });
 
   test('a request without its key', async () => {
@@ -178,11 +177,10 @@ describe('the media of a run', () => {
 
   test('has a signed URL if the same store is served', async () => {
     await picture();
-    const served = await TestService.start({ dataDir, clock });
+    const served = await TestService.forTest({ dataDir, clock });
     const { rows } = await served.data<{ rows: Run[] }>('/runs');
     expect(rows[0]?.outputs[0]?.data).toMatch(
       /^http:\/\/127\.0\.0\.1:\d+\/media\/\S+\?expires=\d+&signature=/,
     );
-    await served.close();
   });
 });

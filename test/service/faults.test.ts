@@ -56,12 +56,11 @@ test('a store of an older version is upgraded, and a notice says so', async () =
     drop table "labelMoves";
     pragma user_version = 7`);
   database.close();
-  const service = await TestService.start({ dataDir });
+  const service = await TestService.forTest({ dataDir });
   expect(service.notices.join()).toContain('written by an older promptrun');
   await service.close();
-  const again = await TestService.start({ dataDir });
+  const again = await TestService.forTest({ dataDir });
   expect(again.notices).toEqual([]);
-  await again.close();
 });
 
 test('a start that a full disk ends leaves no service listening', async () => {
@@ -137,7 +136,7 @@ describe('a disk that is full while the service runs', () => {
   }
 
   test('creations are answered 500 and cost nothing, reading continues, and it recovers', async () => {
-    const service = await TestService.start();
+    const service = await TestService.forTest();
     const promptVersionId = await service.versionOf('hello');
     const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
     const before = await service.data('/me/credits');
@@ -153,12 +152,11 @@ describe('a disk that is full while the service runs', () => {
     expect(service.notices).toContain(`fault: ${fullDisk(service.dataDir)}`);
     empty();
     expect((await service.post('/runs', body)).http).toBe(200);
-    await service.close();
   });
 
   test('a run that ends meanwhile keeps its result until there is room', async () => {
     const clock = new HandClock();
-    const service = await TestService.start({ clock });
+    const service = await TestService.forTest({ clock });
     const promptVersionId = await service.versionOf('sandbox');
     const creation = service.post<Run>('/runs', {
       promptVersionId,
@@ -175,7 +173,6 @@ describe('a disk that is full while the service runs', () => {
     expect(service.notices).toContain(
       `an answer waits in memory until it can be stored: ${fullDisk(service.dataDir)}`,
     );
-    await service.close();
   });
 });
 
@@ -220,7 +217,7 @@ test.runIf(mountsDisks)('a full disk is named with exit 1, and a picture waits f
 test('a run whose pictures were lost fails and says so', async () => {
   const clock = new HandClock();
   const dataDir = temporaryDataDir();
-  const service = await TestService.start({ clock, dataDir, parallel: 1 });
+  const service = await TestService.forTest({ clock, dataDir, parallel: 1 });
   const [sandbox, describePicture] = [
     await service.versionOf('sandbox'),
     await service.versionOf('describe'),
@@ -241,5 +238,4 @@ test('a run whose pictures were lost fails and says so', async () => {
   clock.advance(5000);
   await first;
   expect((await second).data).toMatchObject({ runStatus: 'failed', outputs: [{ type: 'error' }] });
-  await service.close();
 });

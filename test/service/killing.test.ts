@@ -18,7 +18,7 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
     for (const run of await createUntilKilled(process, key)) acknowledged.set(run.runId, run);
   }
 
-  const service = await TestService.start({ dataDir });
+  const service = await TestService.forTest({ dataDir });
   const unfinished = () =>
     service.data<RunPage>('/runs?status=queued', { key }).then(page => page.rows.length);
   await expect.poll(unfinished).toBe(0);
@@ -30,7 +30,6 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
   }
   const spent = [...rows.values()].reduce((sum, row) => sum + (row.credits ?? 0), 0);
   expect(await service.data('/me/credits', { key })).toEqual({ credits: CREDITS - spent });
-  await service.close();
 });
 
 /** Kills the process while it creates runs, and returns the acknowledged ones. */

@@ -74,7 +74,7 @@ describe('media in an object store', () => {
   test('are found in their former place, and removed once they have expired', async () => {
     const dataDir = temporaryDataDir();
     const clock = new HandClock(Date.now());
-    const before = await TestService.start({ dataDir, env: {} });
+    const before = await TestService.forTest({ dataDir, env: {} });
     const early = await before.post<Run>('/runs', await card(before));
     await before.close();
     const service = await start({ dataDir, clock });

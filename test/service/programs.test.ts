@@ -63,11 +63,10 @@ test.each(['killed', 'closed'])('a serve that was %s never starts a program agai
   await first?.kill();
   await closing?.close();
   await creation;
-  const service = await TestService.start({ dataDir, env: process.env });
+  const service = await TestService.forTest({ dataDir, env: process.env });
   const rows = (): Promise<RunRow[]> =>
     service.data<{ rows: RunRow[] }>('/runs', { key }).then(page => page.rows);
   await expect.poll(async () => (await rows()).map(({ runStatus }) => runStatus)).toEqual(['failed']);
   expect(JSON.stringify(await rows())).toMatch(/stopped by the end of its service/);
   expect(starts()).toBe(1);
-  await service.close();
 });

@@ -22,7 +22,7 @@ test('several services start on a fresh data directory at once', async () => {
 test('two processes that create at once lose no run and no credit', async () => {
   const dataDir = temporaryDataDir();
   const key = await createKeyIn(dataDir, { user: 'ann', credits: 1000 });
-  const here = await TestService.start({ dataDir });
+  const here = await TestService.forTest({ dataDir });
   const there = await serveInProcess(dataDir);
   const promptVersionId = await here.versionOf('hello');
   const create = async (url: string): Promise<Run> => {
@@ -46,11 +46,10 @@ test('two processes that create at once lose no run and no credit', async () => 
   }
   expect([...seen].sort()).toEqual(runs.map(run => run.runId).sort());
   expect(await here.data('/me/credits', { key })).toEqual({ credits: 1000 - 2 * EACH });
-  await here.close();
 });
 
 test('a balance is never overdrawn, however many creations come at once', async () => {
-  const service = await TestService.start();
+  const service = await TestService.forTest();
   const key = await createKeyIn(service.dataDir, { user: 'poor', credits: 5 });
   const promptVersionId = await service.versionOf('hello');
   const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
@@ -58,34 +57,31 @@ test('a balance is never overdrawn, however many creations come at once', async 
   expect(answers.filter(answer => answer.http === 200)).toHaveLength(5);
   expect(answers.filter(answer => answer.http === 402)).toHaveLength(7);
   expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
-  await service.close();
 });
 
 test('prompts that another process publishes and unpublishes are seen at once', async () => {
-  const service = await TestService.start();
+  const service = await TestService.forTest();
   const { promptVersionId } = await service.publish('fresh', 'new');
   expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(200);
   const store = await openStore({ dataDir: service.dataDir, env: {} });
   expect(await store.unpublish('fresh')).toBe(true);
   expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(404);
   await store.close();
-  await service.close();
 });
 
 test('samples that were withdrawn stay withdrawn', async () => {
   const dataDir = temporaryDataDir();
-  const first = await TestService.start({ dataDir });
+  const first = await TestService.forTest({ dataDir });
   const store = await openStore({ dataDir, env: {} });
   expect(await store.unpublish('hello')).toBe(true);
   await store.close();
   await first.close();
-  const second = await TestService.start({ dataDir });
+  const second = await TestService.forTest({ dataDir });
   await expect(second.find('hello')).rejects.toThrow('not published');
-  await second.close();
 });
 
 test.runIf(isPosix)('the data directory and all that is in it are closed to others', async () => {
-  const service = await TestService.start();
+  const service = await TestService.forTest();
   const promptVersionId = await service.versionOf('postcard');
   await service.post('/runs', { promptVersionId, inputs: { textInputs: { place: 'Oslo' } } });
   const mode = (name: string) => (statSync(path.join(service.dataDir, name)).mode & 0o777).toString(8);
@@ -94,5 +90,4 @@ test.runIf(isPosix)('the data directory and all that is in it are closed to othe
   for (const file of ['promptrun.db', 'promptrun.db-wal', 'promptrun.db-shm']) {
     expect(mode(file), file).toBe('600');
   }
-  await service.close();
 });

@@ -31,7 +31,7 @@ const rows = async (service: TestService) =>
 
 test('many runs at a time cause no warning', async () => {
   const clock = new HandClock();
-  const service = await TestService.start({ clock });
+  const service = await TestService.forTest({ clock });
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
   process.on('warning', note);
@@ -80,7 +80,7 @@ describe('a service that is asked to stop', () => {
   test('does not count as dead, however often it is stopped', async () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
-    const first = await TestService.start({ clock, dataDir, syncWindowMs: WINDOW });
+    const first = await TestService.forTest({ clock, dataDir, syncWindowMs: WINDOW });
     const creation = first.post<RunReference>('/runs', await slowRun(first, '130'));
     await clock.sleeping(130_000);
     await first.close();
@@ -98,7 +98,7 @@ describe('a service that is asked to stop', () => {
   test('leaves queued runs for the next start, in their order', async () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
-    const first = await TestService.start({ clock, dataDir, parallel: 1 });
+    const first = await TestService.forTest({ clock, dataDir, parallel: 1 });
     const creations: Promise<ServiceAnswer<RunReference>>[] = [];
     for (let index = 0; index < 3; index += 1) {
       creations.push(first.post<RunReference>('/runs', await slowRun(first, '30')));
@@ -171,7 +171,7 @@ describe('a request whose headers are still arriving when the service is asked t
 
 describe('a service that is asked to stop does not wait for', () => {
   test('a connection without any request', async () => {
-    const service = await TestService.start({ clock: new HandClock(), graceMs: GRACE });
+    const service = await TestService.forTest({ clock: new HandClock(), graceMs: GRACE });
     const socket = await connected(service);
     const closed = once(socket, 'close');
     await service.close();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/service/core/clock.ts';
 import { openStore, type Service, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { databaseBeside, databaseFor } from './databases/test-database.ts';
@@ -25,6 +25,8 @@ export interface CallOptions {
 
 /** The local service on a free port, and a caller whose every answer is checked against its description. */
 export class TestService {
+  #closed: Promise<void> | undefined;
+
   private constructor(
     readonly service: Service,
     readonly dataDir: string,
@@ -41,6 +43,13 @@ export class TestService {
     const service = await startService({ env: {}, onNotice, ...options, dataDir, database });
     const description = await InterfaceDescription.of(service.url);
     return new TestService(service, dataDir, service.newKey ?? service.sessionKey, notices, description);
+  }
+
+  /** Starts one that is closed at the end of the test at the latest. */
+  static async forTest(options: Partial<ServiceOptions> = {}): Promise<TestService> {
+    const service = await TestService.start(options);
+    onTestFinished(() => service.close());
+    return service;
   }
 
   async call<T = never>(
@@ -98,8 +107,10 @@ export class TestService {
     return publishPromptFile(this.dataDir, slug, source);
   }
 
-  async close(): Promise<void> {
-    await this.service.close();
+  /** Closes it, once. */
+  close(): Promise<void> {
+    this.#closed ??= this.service.close();
+    return this.#closed;
   }
 }
 
@@ -133,6 +144,13 @@ export async function publishPromptFile(
 /** Opens the store of a data directory, next to the services on it. */
 export async function openStoreIn(dataDir: string): ReturnType<typeof openStore> {
   return await openStore({ dataDir, database: await databaseBeside(dataDir), env: {} });
+}
+
+/** Opens the same for a test, at whose end it is closed. */
+export async function storeForTest(dataDir: string): ReturnType<typeof openStore> {
+  const store = await openStoreIn(dataDir);
+  onTestFinished(() => store.close());
+  return store;
 }
 
 /** Creates a key for a new user. */

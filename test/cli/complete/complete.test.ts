@@ -242,7 +242,7 @@ describe('prompts', () => {
 
 describe('completion', () => {
   it('offers what a run read of a serve, without a request', async () => {
-    const service = await TestService.start();
+    const service = await TestService.forTest();
     const env = { PROMPTRUN_BASE_URL: service.service.url, PROMPTRUN_API_KEY: service.key };
     const options = { home: temporaryDirectory(), env };
     await runInProcess(['run', 'hello', '-i', 'name=Ada'], options);

@@ -32,7 +32,7 @@ describe.skipIf(postgresPrograms() === undefined)('if the primary is lost', () =
   });
 
   test('a silent one too: requests get 503 in time, and the promoted standby continues all runs', async () => {
-    const service = await TestService.start({ dataDir: temporaryDataDir(), database });
+    const service = await TestService.forTest({ dataDir: temporaryDataDir(), database });
     const { key } = service;
     const sandbox = await service.versionOf('sandbox');
     const early = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
@@ -65,6 +65,5 @@ describe.skipIf(postgresPrograms() === undefined)('if the primary is lost', () =
     expect(rows.map(({ runId }) => runId)).toContain(early.data.runId);
     expect(rows.map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_997 });
-    await service.close();
   }, 120_000);
 });

@@ -78,7 +78,7 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
   test('a run whose answer can’t be kept that long has failed, once, and says that it may have been paid for', async () => {
     const database = await makeDatabase(cluster.url, 'late');
     const clock = new HandClock(Date.now());
-    const service = await TestService.start({ dataDir: temporaryDataDir(), database, clock });
+    const service = await TestService.forTest({ dataDir: temporaryDataDir(), database, clock });
     const { key } = service;
     const going = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '1'), { key });
     await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(1);
@@ -107,13 +107,12 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     await going;
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 1_000_000 });
     expect(lost()).toHaveLength(1);
-    await service.close();
   });
 
   test('a run whose answer the end of its service loses has failed, and asks no model again', async () => {
     const database = await makeDatabase(cluster.url, 'stopped');
     const dataDir = temporaryDataDir();
-    const service = await TestService.start({ dataDir, database, graceMs: 0, syncWindowMs: 0 });
+    const service = await TestService.forTest({ dataDir, database, graceMs: 0, syncWindowMs: 0 });
     const { key } = service;
     const body = slowRun(await service.versionOf('sandbox'), '1');
     const { data } = await service.post<{ runId: string }>('/runs', body, { key });
@@ -123,14 +122,13 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     await service.close();
     await reported(`the result of run ${data.runId} is lost, which may have been paid for`);
     cluster.start();
-    const next = await TestService.start({ dataDir, database });
+    const next = await TestService.forTest({ dataDir, database });
     const run = () => next.data<Run>(`/runs/${data.runId}`, { key });
     await expect.poll(run, { timeout: TAKEN_OVER_MS, interval: 250 }).toMatchObject({
       runStatus: 'failed',
       outputs: [{ data: expect.stringMatching(/before the service stopped.*paid for/) as string }],
     });
     await expect.poll(() => readdirSync(path.join(dataDir, 'unstored-runs'))).toEqual([]);
-    await next.close();
   });
 
   test('every acknowledged run ends once, with exact credits, though one dies and the database restarts', async () => {

@@ -54,7 +54,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
 
   test('takes the runs of an instance of that version which still runs', async () => {
     const database = await restored('beside');
-    const service = await TestService.start({ dataDir: temporaryDataDir(), database });
+    const service = await TestService.forTest({ dataDir: temporaryDataDir(), database });
     // Written as that version writes them, without the columns that were added since.
     await client.query(
       `insert into runs (id, "userId", "promptVersionId", name, status, "createdAt", credits, request, model)
@@ -63,7 +63,6 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     );
     const late = async () => (await service.data<RunPage>('/runs')).rows.find(row => row.runName === 'Late');
     await expect.poll(async () => (await late())?.runStatus).toBe('succeeded');
-    await service.close();
   });
 
   test('and a newer one brought to its form is worked on, unless it says that this version is too old', async () => {

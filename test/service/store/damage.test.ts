@@ -88,29 +88,26 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
 describe('a new store', () => {
   removable('is started next to a damaged one, which is kept', async () => {
     truncateSync(file, 100);
-    const service = await TestService.start({ dataDir, newStore: true });
+    const service = await TestService.forTest({ dataDir, newStore: true });
     const aside = (await readdir(dataDir)).find(name => /^promptrun-aside-.*\.db$/.test(name)) ?? '';
     expect(statSync(path.join(dataDir, aside)).size).toBe(100);
     expect(service.notices.join()).toContain(path.join(dataDir, aside));
     expect(service.service.newKey).toBeDefined();
     expect(await service.data<RunPage>('/runs')).toEqual({ rows: [], hasMore: false });
-    await service.close();
   });
 
   test('is not started while a process uses the old one', async () => {
-    const service = await TestService.start({ dataDir });
+    const service = await TestService.forTest({ dataDir });
     await expect(startService({ dataDir, env: {}, newStore: true })).rejects.toThrow(
       'in use by another process',
     );
     expect(await service.data<RunPage>('/runs')).toMatchObject({ rows: [{}] });
-    await service.close();
   });
 
   test('can be started if there is none', async () => {
     const fresh = temporaryDataDir();
     mkdirSync(fresh, { mode: 0o700 });
-    const service = await TestService.start({ dataDir: fresh, newStore: true });
+    await TestService.forTest({ dataDir: fresh, newStore: true });
     expect(await readdir(fresh)).not.toContain('aside');
-    await service.close();
   });
 });
