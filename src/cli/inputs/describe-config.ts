@@ -184,7 +184,7 @@ function resolveReference(form: unknown, definitions: unknown): UncheckedObject 
 /** Returns the images from the first place that names any; undefined if none does. */
 function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefined {
   const inputs = valueAt(config, 'imageInputs');
-  const places = [
+  const namedLists = [
     Array.isArray(inputs) ? inputs : valueAt(inputs, 'images'),
     valueAt(config, 'images'),
     valueAt(config, 'textInputs', 'images'),
@@ -192,11 +192,12 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
   const counts = [jtd, inputs, valueAt(inputs, 'inputsJTD')]
     .map(place => valueAt(place, 'metadata', 'imageCount'))
     .filter(count => count !== undefined);
-  const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
-  if (isOther && !(isJsonObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
-  const lists = [...places, ...counts.map(unnamedImages)].map(list => listAt(list).map(imageField));
+  const lists = [...namedLists, ...counts.map(unnamedImages)].map(list => listAt(list).map(imageField));
   if (lists.some(images => images.length > MAX_IMAGES)) throw new UnknownShape();
-  return lists.find(images => images.length > 0) ?? lists[0] ?? (inputs === undefined ? undefined : []);
+  if (lists.length > 0) return lists.find(images => images.length > 0) ?? lists[0];
+  if (inputs === undefined) return undefined;
+  if (isJsonObject(inputs) && Object.keys(inputs).length === 0) return [];
+  throw new UnknownShape();
 }
 
 function unnamedImages(count: unknown): readonly UncheckedObject[] {

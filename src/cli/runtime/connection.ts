@@ -49,7 +49,7 @@ export async function openConnection(sources: ConnectionSources): Promise<OpenCo
   const address = resolveAddress(sources);
   if (sources.isReplay) return openReplay(sources, { embedded: address.embedded, advise });
   if (address.embedded) {
-    if (!address.chosen) introduceEmbedded(sources);
+    if (!address.isChosen) introduceEmbedded(sources);
     return openEmbedded(sources, advise);
   }
   const { value: apiKey, source: keySource } = await resolveKey(sources, address);

@@ -13,11 +13,9 @@ export function linkedUrl(
   url: string,
   { hasOwnFiles }: { readonly hasOwnFiles: boolean },
 ): string {
-  const linked = hasOwnFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
-  const shown = oneLine(url);
-  return linked.test(url) && URL.canParse(url)
-    ? hyperlink(ctx, shown, new URL(url).href)
-    : hyperlink(ctx, shown);
+  const linkableUrl = hasOwnFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
+  const isLinked = linkableUrl.test(url) && URL.canParse(url);
+  return hyperlink(ctx, oneLine(url), isLinked ? new URL(url).href : undefined);
 }
 
 /** Returns the path of a file that the command wrote, as a hyperlink if the terminal supports them. */

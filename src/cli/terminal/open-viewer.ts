@@ -48,10 +48,13 @@ export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: 
 async function openableTarget(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
   if (/^https?:$/u.test(url.protocol)) return url.href;
   if (url.protocol !== 'file:' || url.host !== '' || ownFiles === undefined) return undefined;
-  const own = async (): Promise<string[]> => Promise.all([realpath(fileURLToPath(url)), realpath(ownFiles)]);
-  // On Windows, a URL without a drive is not a path.
-  const [file, folder] = await own().catch((): string[] => []);
-  return file !== undefined && folder !== undefined && file.startsWith(folder + path.sep) ? file : undefined;
+  try {
+    const file = await realpath(fileURLToPath(url));
+    return file.startsWith((await realpath(ownFiles)) + path.sep) ? file : undefined;
+  } catch {
+    // The file is missing or, on Windows, its URL has no drive.
+    return undefined;
+  }
 }
 
 async function openInViewer({ io, env }: TerminalContext, name: string, target: string): Promise<void> {

@@ -22,11 +22,12 @@ export interface TableColumn {
 /** The text of a cell, which is sanitised here, and its colour. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
 
-// The time for the layout grows with the square of the number of rows.
+/** Number of rows to lay out together: the time grows with its square. */
 const ROWS_AT_A_TIME = 100;
 const COLUMN_GAP = '  ';
 const MIN_COLUMN_WIDTH = 4;
 const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
+
 /** Lays out a table with a header, no wider than the terminal. */
 export async function terminalTable(
   io: Pick<Io, 'stdout' | 'paint'>,
@@ -35,14 +36,16 @@ export async function terminalTable(
 ): Promise<string> {
   const { default: measure } = await import('fast-string-width');
   const { columns: available } = io.stdout;
-  const allColumns = shownColumns(columns, rows.map(cellTexts), measure);
-  const isRoomy = excessWidth(allColumns, available) <= 0;
-  const texts = isRoomy ? rows.map(cellTexts) : withShortIds(columns, rows.map(cellTexts));
-  const tableColumns = isRoomy ? allColumns : narrowColumns(shownColumns(columns, texts, measure), available);
-  const cells = rows.map((row, number) =>
-    tableColumns.map(({ column, at, width }) => {
-      const text = texts[number]?.[at] ?? '';
-      return paintCell(row[at] ?? '', column.paths ? cutInMiddle(text, width) : fitOnLine(text, width));
+  const wholeTexts = rows.map(row => row.map(cellText));
+  const wholeColumns = shownColumns(columns, wholeTexts, measure);
+  const fits = excessWidth(wholeColumns, available) <= 0;
+  const texts = fits ? wholeTexts : withShortIds(columns, wholeTexts);
+  const tableColumns = fits ? wholeColumns : narrowColumns(shownColumns(columns, texts, measure), available);
+  const cells = rows.map((row, rowIndex) =>
+    tableColumns.map(({ column, index, width }) => {
+      const text = texts[rowIndex]?.[index] ?? '';
+      const fittedText = column.paths ? cutInMiddle(text, width) : fitOnLine(text, width);
+      return paintCell(row[index] ?? '', fittedText);
     }),
   );
   const head = tableColumns.map(({ column }) => io.paint.bold(column.title));
@@ -86,10 +89,6 @@ export function plainRow(row: readonly Cell[]): string {
   return `${row.map(cell => paintCell(cell, cellText(cell))).join('\t')}\n`;
 }
 
-function cellTexts(row: readonly Cell[]): string[] {
-  return row.map(cellText);
-}
-
 function cellText(cell: Cell): string {
   return oneLine(typeof cell === 'string' ? cell : cell.text);
 }
@@ -101,7 +100,7 @@ function paintCell(cell: Cell, text: string): string {
 interface ShownColumn {
   readonly column: TableColumn;
   /** The index among all columns. */
-  readonly at: number;
+  readonly index: number;
   width: number;
 }
 
@@ -114,7 +113,7 @@ function shownColumns(
   return columns.flatMap((column, index) => {
     const width = rows.reduce((widest, row) => Math.max(widest, measure(row[index] ?? '')), 0);
     const isEmpty = width === 0 && rows.length > 0;
-    return isEmpty ? [] : [{ column, at: index, width: Math.max(width, measure(column.title)) }];
+    return isEmpty ? [] : [{ column, index, width: Math.max(width, measure(column.title)) }];
   });
 }
 

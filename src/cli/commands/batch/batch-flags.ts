@@ -76,10 +76,10 @@ function refuseUnusableOut(ctx: Context, flags: BatchFlags, { out: file }: Pick<
       'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
     );
   }
-  const [foreign] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
-  if (foreign !== undefined) {
+  const [foreignExtension] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
+  if (foreignExtension !== undefined) {
     throw usageError(
-      `--out: results are written as JSONL or CSV, not as ${foreign}`,
+      `--out: results are written as JSONL or CSV, not as ${foreignExtension}`,
       'For a spreadsheet: --out results.csv --excel',
     );
   }
@@ -92,14 +92,16 @@ function refuseUnusableOut(ctx: Context, flags: BatchFlags, { out: file }: Pick<
 }
 
 function refuseWithoutResume(flags: BatchFlags): void {
-  const flag = [
-    flags.retryFailed === true && '--retry-failed',
-    flags.retryUnknown === true && '--retry-unknown',
-    flags.changed !== undefined && '--changed',
-    flags.newRows === true && '--new-rows',
-    flags.cancel === true && '--cancel',
-  ].find(flag => flag !== false);
-  if (flag !== undefined && flags.resume !== true) throw usageError(`${flag} needs --resume`);
+  if (flags.resume === true) return;
+  const resumeFlags = {
+    '--retry-failed': flags.retryFailed === true,
+    '--retry-unknown': flags.retryUnknown === true,
+    '--changed': flags.changed !== undefined,
+    '--new-rows': flags.newRows === true,
+    '--cancel': flags.cancel === true,
+  };
+  const [strayFlag] = Object.entries(resumeFlags).find(([, isGiven]) => isGiven) ?? [];
+  if (strayFlag !== undefined) throw usageError(`${strayFlag} needs --resume`);
 }
 
 function parseNames(text = ''): string[] {

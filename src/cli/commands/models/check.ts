@@ -39,6 +39,25 @@ interface CheckedModel {
   readonly cost: number | null;
 }
 
+const MODEL_TABLE: ListForm<CheckedModel> = {
+  columns: [
+    { title: 'MODEL', cell: ({ model }) => model },
+    { title: 'STATUS', cell: ({ status }) => status },
+    {
+      title: 'TIME',
+      cell: ({ seconds }) => `${seconds.toFixed(1)} s`,
+      plain: ({ seconds }) => seconds.toFixed(3),
+    },
+    {
+      title: 'COST',
+      cell: ({ cost }) => (cost === null ? 'unknown' : `$${cost}`),
+      plain: ({ cost }) => (cost === null ? '-' : String(cost)),
+    },
+    { title: 'ANSWER', min: 20, cell: ({ answer }) => answer },
+  ],
+  nothing: 'no models to check',
+};
+
 /** Asks each model for one word, and shows the answer, its time and its cost. */
 export async function modelsCheck(
   ctx: Context,
@@ -56,25 +75,7 @@ export async function modelsCheck(
   for (const { model, request } of requests) {
     checkedModels.push(await runModelCheck(ctx, connection, { model, request, budget }));
   }
-  const table: ListForm<CheckedModel> = {
-    columns: [
-      { title: 'MODEL', cell: ({ model }) => model },
-      { title: 'STATUS', cell: ({ status }) => status },
-      {
-        title: 'TIME',
-        cell: ({ seconds }) => `${seconds.toFixed(1)} s`,
-        plain: ({ seconds }) => seconds.toFixed(3),
-      },
-      {
-        title: 'COST',
-        cell: ({ cost }) => (cost === null ? 'unknown' : `$${cost}`),
-        plain: ({ cost }) => (cost === null ? '-' : String(cost)),
-      },
-      { title: 'ANSWER', min: 20, cell: ({ answer }) => answer },
-    ],
-    nothing: 'no models to check',
-  };
-  await printPaid(ctx, budget.newRuns, out => presentList(out, checkedModels, table));
+  await printPaid(ctx, budget.newRuns, out => presentList(out, checkedModels, MODEL_TABLE));
   if (checkedModels.some(({ status }) => status === 'capped')) return EXIT.capReached;
   return checkedModels.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }

@@ -96,9 +96,11 @@ async function changedRequest(
   if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions, UNCHECKED);
   const isNamed = images.some(({ name }) => name !== undefined);
   const isChecked = flags.validate && suppliedInputs.text.size > 0 && !ctx.isReplay;
-  const version =
-    (isNamed || isChecked) && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));
-  const fields = describeConfig(version ? version.config : {});
+  const config =
+    isNamed || isChecked
+      ? (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false })).config
+      : {};
+  const fields = describeConfig(config);
   const placedInputs = placeImages(fields, { text: suppliedInputs.text, images });
   const fault = isChecked ? suppliedInputFault(fields, { text: suppliedInputs.text, images: [] }) : undefined;
   if (fault !== undefined) throw fault;

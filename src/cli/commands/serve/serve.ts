@@ -23,7 +23,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   const endSignal = nextSignal(ctx);
   const { io, clock } = ctx;
   const database = databaseUrl(ctx, request.database);
-  checkMediaDirectory(request, database);
+  refuseMediaFlags(request, database);
   const service = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
@@ -46,7 +46,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
 }
 
 /** @throws {CliError} USAGE_ERROR for a media directory beside another place for media */
-function checkMediaDirectory({ mediaDir, media }: ServeRequest, database: string | undefined): void {
+function refuseMediaFlags({ mediaDir, media }: ServeRequest, database: string | undefined): void {
   if (mediaDir === undefined) return;
   if (database === undefined) {
     throw usageError(

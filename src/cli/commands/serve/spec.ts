@@ -8,7 +8,7 @@ export const SERVE = {
     ['--host <host>', 'the address to listen on', { default: '127.0.0.1' }],
     ['--port <port>', 'the port to listen on; 0 picks a free one', { default: '8787' }],
     ['--sync-window <duration>', 'how long a creation waits for its run to end', { default: '120s' }],
-    ['--prompts <dir>', 'publish the prompt files of this directory, again on each change'],
+    ['--prompts <dir>', 'publish the prompt files in this directory, and again whenever one changes'],
     ['--rate-limit <n>', 'maximum requests per second and key (default: no limit)'],
     [
       '--max-queued <n>',
@@ -20,7 +20,7 @@ export const SERVE = {
     ['--media <url>', 'keep media in an object store that speaks S3, at s3://bucket/prefix'],
     ['--new-store', 'move the store aside and start with an empty one'],
     ['--public-url <url>', 'the public address of the service, for media URLs'],
-    ['--hide-templates', 'show the templates of prompts only to the user local'],
+    ['--hide-templates', 'show prompt templates only to the user named local'],
     ['--no-rerun', 'fail runs that a crashed process had started, instead of running them again'],
     ['--allow-programs', 'run the programs of models.yaml even if there are several users'],
     ['--grace <duration>', 'how long to wait for running runs at shutdown', { default: '10s' }],

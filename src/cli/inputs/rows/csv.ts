@@ -40,7 +40,7 @@ export async function* readCsv(
   { name, delimiter }: { readonly name: string; readonly delimiter: string | undefined },
 ): AsyncGenerator<SourceRow> {
   const [separator, whole] = delimiter === undefined ? await detectDelimiter(text) : [delimiter, text];
-  const { records, broken } = parseRecords(whole, separator);
+  const { records, findFault } = parseRecords(whole, separator);
   let header: CsvHeader | undefined;
   let line = 1;
   let row = 0;
@@ -57,11 +57,11 @@ export async function* readCsv(
       row += 1;
       yield { ...readRecord(header, { record, raw }, place), cells: recordCells(header, record) };
     }
-    if (broken()?.after === recordCount) break;
+    if (findFault()?.after === recordCount) break;
   }
-  const end = broken();
-  if (end !== undefined) {
-    yield brokenRecord(end, { row: row + 1, line: line + countLines(leadingLines(end.raw)) });
+  const fault = findFault();
+  if (fault !== undefined) {
+    yield brokenRecord(fault, { row: row + 1, line: line + countLines(leadingLines(fault.raw)) });
   }
 }
 
@@ -100,7 +100,8 @@ function parseRecords(
   delimiter: string,
 ): {
   records: AsyncIterable<CsvRecord>;
-  broken: () => CsvFault | undefined;
+  /** Returns the fault at which the file stops being valid; undefined while there is none. */
+  findFault: () => CsvFault | undefined;
 } {
   let firstFault: CsvFault | undefined;
   const parser = parse({
@@ -120,7 +121,7 @@ function parseRecords(
   } as Options);
   // Faults of either stream reach the reader of the parser.
   pipeline(Readable.from(text), parser, () => {});
-  return { records: parser as AsyncIterable<CsvRecord>, broken: () => firstFault };
+  return { records: parser as AsyncIterable<CsvRecord>, findFault: () => firstFault };
 }
 
 function recordCells({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
@@ -153,12 +154,12 @@ function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPos
   const id = header.id === undefined ? '' : value(header.id);
   return readableRow(place, id === '' ? undefined : id, {
     // An empty cell leaves the input out, so that the prompt's default applies.
-    text: new Map(header.texts.map(([key, column]) => [key, value(column)] as const).filter(isGiven)),
+    text: new Map(header.texts.map(([key, column]) => [key, value(column)] as const).filter(isFilledCell)),
     images: header.images.map(value).filter(image => image !== ''),
   });
 }
 
-function isGiven([, value]: readonly [string, string]): boolean {
+function isFilledCell([, value]: readonly [string, string]): boolean {
   return value !== '';
 }
 

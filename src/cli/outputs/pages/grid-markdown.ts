@@ -36,10 +36,10 @@ export function gridMarkdown(grid: Grid, maxLength: number): string {
         .join('\n');
       return `<details><summary>${escapeForMarkdown(name)}</summary><pre>${escapeForMarkdown(text)}</pre></details>\n`;
     });
-  const room = maxLength - heading.length - head.length - 200;
-  const shownLines = firstThatFit(lines, room / 2);
-  const left = room - shownLines.reduce((sum, { length }) => sum + length, 0);
-  const shownDetails = firstThatFit(details, left);
+  const availableLength = maxLength - heading.length - head.length - 200;
+  const shownLines = firstThatFit(lines, availableLength / 2);
+  const tableLength = shownLines.reduce((sum, { length }) => sum + length, 0);
+  const shownDetails = firstThatFit(details, availableLength - tableLength);
   const table = `<table>${head}${shownLines.join('')}</table>\n\n`;
   const missing = leftOut(lines.length - shownLines.length, details.length - shownDetails.length);
   return heading + table + shownDetails.join('\n') + missing;
@@ -81,11 +81,11 @@ function escapeForMarkdown(text: string): string {
 const MAX_CELL_LENGTH = 10_000;
 
 /** Returns as many of the first texts as fit. */
-function firstThatFit(texts: readonly string[], most: number): string[] {
-  let left = most;
-  const keptIndex = texts.findIndex(text => {
-    left -= text.length + 1;
-    return left < 0;
+function firstThatFit(texts: readonly string[], maxLength: number): string[] {
+  let remainingLength = maxLength;
+  const firstLeftOut = texts.findIndex(text => {
+    remainingLength -= text.length + 1;
+    return remainingLength < 0;
   });
-  return keptIndex < 0 ? [...texts] : texts.slice(0, keptIndex);
+  return firstLeftOut < 0 ? [...texts] : texts.slice(0, firstLeftOut);
 }

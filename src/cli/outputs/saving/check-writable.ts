@@ -12,8 +12,8 @@ import { type CliError, unwritableError, usageError } from '../../core/errors.ts
  * @throws {CliError} USAGE_ERROR
  * @throws {PathFault} for a device name on Windows
  */
-export function checkDirectory(cwd: string, chosen: string, flag: string): void {
-  let directory = path.resolve(cwd, chosen);
+export function checkDirectory(cwd: string, directoryName: string, flag: string): void {
+  let directory = path.resolve(cwd, directoryName);
   while (!existsSync(directory)) {
     refuseDeviceName(directory);
     if (isLink(directory)) {
@@ -39,9 +39,9 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
  * @throws {CliError} USAGE_ERROR
  * @throws {PathFault} for a link to anything else, and for a device name on Windows
  */
-export function checkWritableFile(cwd: string, chosen: string, flag: string): void {
-  const file = path.resolve(cwd, chosen);
-  if (isDirectory(file)) throw usageError(`${flag}: ${chosen} is a directory`);
+export function checkWritableFile(cwd: string, fileName: string, flag: string): void {
+  const file = path.resolve(cwd, fileName);
+  if (isDirectory(file)) throw usageError(`${flag}: ${fileName} is a directory`);
   checkNamedForWriting(file);
   if (existsSync(file)) return;
   const directory = path.dirname(file);

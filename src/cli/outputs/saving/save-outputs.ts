@@ -46,14 +46,16 @@ export async function saveOutputs(
   const failures: SaveFailure[] = [];
   for (const [index, item] of run.outputs.entries()) {
     stopIfInterrupted(ctx, connection, run);
+    if (item.type === 'error') {
+      paths.push(undefined);
+      continue;
+    }
     const output = index + 1;
     try {
       const stem = `${safeFileName(run.runId)}-${output}`;
-      const place = { directory, stem, force: options.force };
-      const file =
-        item.type === 'error' ? undefined : { output, ...(await saveOutput(ctx, connection, item, place)) };
-      paths.push(file && path.join(options.directory, file.name));
-      if (file) files.push(file);
+      const file = await saveOutput(ctx, connection, item, { directory, stem, force: options.force });
+      paths.push(path.join(options.directory, file.name));
+      files.push({ output, ...file });
     } catch (error) {
       stopIfInterrupted(ctx, connection, run, { error });
       paths.push(undefined);

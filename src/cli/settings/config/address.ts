@@ -19,7 +19,12 @@ export interface SourcedValue {
 
 /** The destination of requests: the embedded service, or a base URL. */
 export type Address =
-  | { readonly embedded: true; readonly profile: typeof LOCAL_PROFILE; readonly chosen: boolean }
+  | {
+      readonly embedded: true;
+      readonly profile: typeof LOCAL_PROFILE;
+      /** False if nothing is configured and it is only the default. */
+      readonly isChosen: boolean;
+    }
   | {
       readonly embedded: false;
       readonly baseUrl: SourcedValue;
@@ -46,7 +51,7 @@ export function resolveAddress(sources: AddressSources): Address {
     const value = checkedBaseUrl(baseUrl.value, baseUrl.source, globals.insecureHttp);
     return { embedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
   }
-  if (profile?.value === LOCAL_PROFILE) return { embedded: true, profile: LOCAL_PROFILE, chosen: true };
+  if (profile?.value === LOCAL_PROFILE) return { embedded: true, profile: LOCAL_PROFILE, isChosen: true };
   if (profile !== undefined) return profileAddress(profile, sources);
   if (env['PROMPTRUN_API_KEY']) {
     throw configError(
@@ -54,7 +59,7 @@ export function resolveAddress(sources: AddressSources): Address {
       'Set PROMPTRUN_BASE_URL too, or give --base-url or --profile.',
     );
   }
-  if (settings.profiles.size === 0) return { embedded: true, profile: LOCAL_PROFILE, chosen: false };
+  if (settings.profiles.size === 0) return { embedded: true, profile: LOCAL_PROFILE, isChosen: false };
   throw configError(
     'there are profiles, but none is active',
     'Choose one with promptrun profile use <name>, or --profile <name>.',
@@ -175,7 +180,7 @@ export async function resolveKey(
     storedKey(sources.settings, address, { askKeychain });
   const isProfileFirst = sources.globals.profile !== undefined;
   const key = isProfileFirst ? ((await stored()) ?? variable) : (variable ?? (await stored()));
-  if (key === undefined) throw noKey(address);
+  if (key === undefined) throw missingKeyError(address);
   return { ...key, value: checkedKey(key.value, key.source) };
 }
 
@@ -200,7 +205,7 @@ async function storedKey(
   return value === undefined ? undefined : { value, source: `profile ${profile}` };
 }
 
-function noKey({ baseUrl, profile }: Address & { embedded: false }): CliError {
+function missingKeyError({ baseUrl, profile }: Address & { embedded: false }): CliError {
   const { host, origin } = new URL(baseUrl.value);
   const login =
     profile !== undefined && baseUrl.source === `profile ${profile}`
