@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Uses the URL, so that a Node that is too old gets as far as the command, which says so. */
+/** From the URL, so that a Node that is too old gets as far as the command, which reports it. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
@@ -14,19 +14,21 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export function findCommand({ version, registry }, directory) {
   const built = path.join(root, 'bin', 'promptrun.js');
   if (version === '' && isWhole(built)) return [process.execPath, built];
-  const wanted = version === '' ? ownVersion() : version;
-  if (!/^\w[\w.+-]*$/u.test(wanted)) throw new Error('The input version is not a version of promptrun');
-  return [process.execPath, install(wanted, registryOf(registry), directory)];
+  const wantedVersion = version === '' ? ownVersion() : version;
+  if (!/^\w[\w.+-]*$/u.test(wantedVersion)) {
+    throw new Error('The input version is not a version of promptrun');
+  }
+  return [process.execPath, install(wantedVersion, registryFlags(registry), directory)];
 }
 
-/** Runs promptrun without a shell; what it prints is held, except the report of tests, which is made for this log. */
+/** Runs promptrun without a shell. Captures its output, except the report of tests, which is made for this log. */
 export function promptrun([file, ...before], args, keys) {
-  const report = args[0] === 'test';
+  const output = args[0] === 'test' ? 'inherit' : 'pipe';
   const result = spawnSync(file, [...before, ...args], {
     encoding: 'utf8',
     env: { ...environment(name => !name.startsWith('PROMPTRUN_ACTION_')), ...keys },
     maxBuffer: 256 * 1024 * 1024,
-    stdio: ['ignore', report ? 'inherit' : 'pipe', report ? 'inherit' : 'pipe'],
+    stdio: ['ignore', output, output],
   });
   if (result.error) throw new Error(`promptrun could not be started: ${result.error.message}`);
   return { code: result.status ?? 1, stdout: result.stdout ?? '', stderr: result.stderr ?? '' };
@@ -80,8 +82,8 @@ function install(version, registry, directory) {
   return installed;
 }
 
-/** Returns the registry; without configuration, npm uses the public one. */
-function registryOf(registry) {
+/** Returns npm's flag for a registry; without one, npm uses the public registry. */
+function registryFlags(registry) {
   if (registry === '') return [];
   const url = URL.canParse(registry) ? new URL(registry) : undefined;
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url?.hostname ?? '');

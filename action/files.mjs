@@ -11,7 +11,7 @@ const { O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_CREAT, O_TRUNC, O_APPEND } = constan
  * workspace, with no link on the way; an absolute one is not a link itself.
  */
 export function checkPlace(name, input) {
-  const { folder, parts } = placeOf(name, input);
+  const { folder, parts } = resolvePlace(name, input);
   let place = folder;
   for (const part of parts) {
     place = path.join(place, part);
@@ -22,24 +22,24 @@ export function checkPlace(name, input) {
   return place;
 }
 
-/** Writes a text to the file that an input names. Folders of the workspace that are missing are made. */
+/** Writes a text to the file that an input names, and creates missing folders of the workspace. */
 export function writeNamed(name, text, input) {
-  const { folder, parts } = placeOf(name, input);
-  for (let made = folder; parts.length > 1; ) {
+  const { folder, parts } = resolvePlace(name, input);
+  for (let parent = folder; parts.length > 1; ) {
     checkPlace(name, input);
-    made = path.join(made, parts.shift());
-    if (!lstatSync(made, { throwIfNoEntry: false })) mkdirSync(made);
+    parent = path.join(parent, parts.shift());
+    if (!lstatSync(parent, { throwIfNoEntry: false })) mkdirSync(parent);
   }
-  write(checkPlace(name, input), text, O_TRUNC);
+  writeWithoutLinks(checkPlace(name, input), text, O_TRUNC);
 }
 
 /** Adds a text to a file of the runner, which is not a link. */
 export function appendTo(file, text) {
-  write(file, text, O_APPEND);
+  writeWithoutLinks(file, text, O_APPEND);
 }
 
-function write(file, text, how) {
-  const handle = openSync(file, O_WRONLY | O_CREAT | how | O_NOFOLLOW | O_NONBLOCK, 0o666);
+function writeWithoutLinks(file, text, flag) {
+  const handle = openSync(file, O_WRONLY | O_CREAT | flag | O_NOFOLLOW | O_NONBLOCK, 0o666);
   try {
     if (lstatSync(file).isSymbolicLink()) throw new Error(`${file} is a link, which is not written through`);
     writeFileSync(handle, text);
@@ -48,7 +48,7 @@ function write(file, text, how) {
   }
 }
 
-function placeOf(name, input) {
+function resolvePlace(name, input) {
   if (path.isAbsolute(name)) return { folder: path.dirname(name), parts: [path.basename(name)] };
   const workspace = path.resolve(process.env.GITHUB_WORKSPACE || '.');
   const parts = path.normalize(name).split(path.sep);

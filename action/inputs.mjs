@@ -28,11 +28,11 @@ const NAMES = [
 
 /** Returns the inputs of the action by their names; an empty text for one that was left out. */
 export function readInputs(env) {
-  return Object.fromEntries(NAMES.map(name => [name, (env[variableOf(name)] ?? '').trim()]));
+  return Object.fromEntries(NAMES.map(name => [name, (env[inputVariable(name)] ?? '').trim()]));
 }
 
 /** Returns the variable that hands an input to the step. */
-export function variableOf(name) {
+export function inputVariable(name) {
   return `PROMPTRUN_ACTION_${name === 'file_input' ? 'FILE_INPUT_YAML' : name.replaceAll('-', '_').toUpperCase()}`;
 }
 

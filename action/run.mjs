@@ -7,7 +7,7 @@ import { findCommand, promptrun } from './command.mjs';
 import { checkPlace, writeNamed } from './files.mjs';
 import { lines, pairs, readInputs } from './inputs.mjs';
 import { fail, log, mask, setOutput, warn } from './runner.mjs';
-import { targetOf } from './target.mjs';
+import { resolveTarget } from './target.mjs';
 
 const inputs = readInputs(process.env);
 const directory = mkdtempSync(path.join(process.env.RUNNER_TEMP || tmpdir(), 'promptrun-'));
@@ -36,16 +36,16 @@ function runPrompt() {
     throw new Error('Give a prompt to run, or tests with the input test');
   }
   if (inputs['response-file'] !== '') checkPlace(inputs['response-file'], 'response-file');
-  const { target, flags } = targetOf(inputs, directory, warn);
-  const { code, stdout, stderr } = run([...argumentsOfRun(), ...flags, '--', target]);
+  const { target, flags } = resolveTarget(inputs, directory, warn);
+  const { code, stdout, stderr } = run([...runArguments(), ...flags, '--', target]);
   log(stderr);
-  const answer = parse(stdout);
-  if (answer !== undefined) handOver(answer, stdout);
-  if (code !== 0) fail(messageOf(stderr) ?? `promptrun ended with exit code ${code}`);
+  const answer = parseIfJson(stdout);
+  if (answer !== undefined) setOutputs(answer, stdout);
+  if (code !== 0) fail(findErrorMessage(stderr) ?? `promptrun ended with exit code ${code}`);
   return code;
 }
 
-function argumentsOfRun() {
+function runArguments() {
   const options = pairs(inputs.options, 'options').map(([key, value]) => `--option=${key}=${value}`);
   return ['run', '--json', '--no-input', ...recordings(), ...flag('schema'), ...options];
 }
@@ -59,12 +59,11 @@ function flag(name) {
 }
 
 function run(args) {
-  const keys = keysOf();
-  return promptrun(findCommand(inputs, directory), args, keys);
+  return promptrun(findCommand(inputs, directory), args, keyVariables());
 }
 
-/** Returns the keys: the token is the key of the endpoint, and of nothing else. */
-function keysOf() {
+/** Returns the environment variables with keys. The token is the key of the endpoint, and of nothing else. */
+function keyVariables() {
   for (const name of ['provider', 'copilot-token', 'copilot-model']) {
     if (inputs[name] !== '') warn(`The input ${name} is ignored: there is no such engine here`);
   }
@@ -84,21 +83,24 @@ function keysOf() {
   };
 }
 
-function parse(json) {
+function parseIfJson(json) {
   try {
     return JSON.parse(json);
   } catch {
-    return undefined; // without a run there is nothing to hand over
+    return undefined; // without a run there is no answer
   }
 }
 
 /** Returns the message of an error: a line of JSON with --json, plain words if it came before the command began. */
-function messageOf(stderr) {
-  const said = stderr.split('\n').map(line => parse(line)?.message ?? /^error: (.+)$/u.exec(line)?.[1]);
-  return said.find(message => typeof message === 'string');
+function findErrorMessage(stderr) {
+  const messages = stderr
+    .split('\n')
+    .map(line => parseIfJson(line)?.message ?? /^error: (.+)$/u.exec(line)?.[1]);
+  return messages.find(message => typeof message === 'string');
 }
 
-function handOver(answer, json) {
+/** Sets the outputs of the step, and writes the file that the inputs name. */
+function setOutputs(answer, json) {
   const outputs = Array.isArray(answer.outputs) ? answer.outputs : [];
   const response = outputs
     .map(({ data }) => (typeof data === 'string' ? data : JSON.stringify(data)))

@@ -9,13 +9,13 @@ const GITHUB_MODELS = /\.prompt\.ya?ml$/u;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const SLUG = /^[a-z0-9][a-z0-9-]*(?:@[0-9a-f-]+)?$/u;
 /** The defaults of actions/ai-inference. */
-const FORMER = { model: 'openai/gpt-4o', system: 'You are a helpful assistant' };
+const AI_INFERENCE_DEFAULTS = { model: 'openai/gpt-4o', system: 'You are a helpful assistant' };
 
 /**
  * Returns the target that the inputs name, and its flags. Words become a prompt file in the directory of this step, whose
  * placeholders they fill: nothing in them is a template.
  */
-export function targetOf(inputs, directory, warn) {
+export function resolveTarget(inputs, directory, warn) {
   const { prompt, 'prompt-file': file } = inputs;
   if (prompt !== '' && file !== '') warn('The input prompt is ignored: prompt-file is given');
   const named = file !== '' && PROMPT_FILE.test(file) ? file : prompt;
@@ -63,7 +63,7 @@ function wordsTarget(inputs, words, directory, warn) {
   const texts = {
     system:
       systemFile === ''
-        ? inputs['system-prompt'] || FORMER.system
+        ? inputs['system-prompt'] || AI_INFERENCE_DEFAULTS.system
         : readText(systemFile, 'system-prompt-file'),
     prompt: words,
   };
@@ -88,8 +88,8 @@ function wordsTarget(inputs, words, directory, warn) {
 
 /** Returns the model of the inputs; at the user's own endpoint, under the name that it has there. */
 function namedModel({ model, endpoint }, warn) {
-  if (model === '') warn(`No model is given: taking ${FORMER.model}`);
-  const name = model || FORMER.model;
+  if (model === '') warn(`No model is given: taking ${AI_INFERENCE_DEFAULTS.model}`);
+  const name = model || AI_INFERENCE_DEFAULTS.model;
   return endpoint === '' || name.startsWith('openai/') ? name : `openai/${name}`;
 }
 
@@ -97,7 +97,7 @@ function modelFlag(model) {
   return model === '' ? [] : [`--model=${model}`];
 }
 
-/** Values and files as key=value lines, or as the YAML of actions/ai-inference. */
+/** Returns the flags for values and files, which are key=value lines or the YAML of actions/ai-inference. */
 function inputFlags(inputs, directory, isKnown = () => true, warn = () => {}) {
   const known = ([name]) => {
     if (!isKnown(name)) warn(`The variable ${name} is ignored: the prompt has no such placeholder`);

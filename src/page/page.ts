@@ -33,33 +33,40 @@ function showView(): void {
   const key = sessionStorage.getItem(STORED_KEY);
   if (key === null) return showSignIn();
   service ??= new BrowserService(key);
-  const [name = '', ...rest] = location.hash.replace(/^#\/?/u, '').split('/').map(decodedPart);
-  const isView = Object.hasOwn(VIEWS, name);
-  const view = VIEWS[isView ? name : 'runs'];
-  const path = isView ? rest : [];
-  // An unknown address shows the runs.
-  if (!isView) history.replaceState(null, '', '#/runs');
+  const { name, path } = parseLocation();
+  const view = VIEWS[name];
   if (view === undefined) return;
   const heading = el('h1', { tabindex: -1 });
   const content = el('div', {}, el('p', { class: 'quiet', role: 'status' }, 'Loading…'));
-  const main = el('main', {}, heading, content);
-  document.body.replaceChildren(header(view.title), main);
+  document.body.replaceChildren(header(view.title), el('main', {}, heading, content));
   heading.focus();
-  const { signal } = viewLeft;
-  const guard: ViewContext['guard'] = (work, at = content) => {
-    work.catch((error: unknown) => {
-      if (signal.aborted) return;
-      const isRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
-      if (isRefused) signOut('The service no longer accepts this key.');
-      else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, errorMessage(error)));
-    });
-  };
   const setTitle = (title: string): void => {
     heading.textContent = title;
     document.title = `${title} · promptrun`;
   };
   setTitle(view.title);
+  const { signal } = viewLeft;
+  const guard: ViewContext['guard'] = (work, at = content) => {
+    work.catch((error: unknown) => {
+      if (!signal.aborted) showFault(error, at);
+    });
+  };
   guard(view.show({ service, main: content, signal, path, guard, setTitle }));
+}
+
+/** Returns the view in the address and the parts after it; the runs for an unknown address. */
+function parseLocation(): Pick<ViewContext, 'path'> & { readonly name: string } {
+  const [name = '', ...path] = location.hash.replace(/^#\/?/u, '').split('/').map(decodedPart);
+  if (Object.hasOwn(VIEWS, name)) return { name, path };
+  history.replaceState(null, '', '#/runs');
+  return { name: 'runs', path: [] };
+}
+
+/** Shows an error in place of what failed. Signs out if the key is refused. */
+function showFault(error: unknown, at: HTMLElement): void {
+  const isKeyRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
+  if (isKeyRefused) signOut('The service no longer accepts this key.');
+  else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, errorMessage(error)));
 }
 
 function header(current: string): HTMLElement {

@@ -1,115 +1,153 @@
-import { loadModels } from '../models/catalogue/model-table.ts';
+import { loadModels, type ModelTable } from '../models/catalogue/model-table.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
-import { InvalidInputs } from '../prompts/definition.ts';
+import { InvalidInputs, type PromptDefinition } from '../prompts/definition.ts';
 import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import type { Env } from '../utils/env.ts';
 import { type Clock, serviceClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
 import { createKey, localUser, type NewKey, updateUser } from './keys/keys.ts';
-import { createDefinitions } from './prompts/definitions.ts';
-import { publishPrompt } from './prompts/publish.ts';
+import { createDefinitions, type Definitions } from './prompts/definitions.ts';
+import { type PublishContext, type PublishedFile, publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
-import { ensureUnlistedVersion, type UnlistedRequest } from './prompts/unlisted.ts';
+import { ensureUnlistedVersion, type UnlistedRequest, type UnlistedVersion } from './prompts/unlisted.ts';
 import { checkRunOptions } from './runs/run-request.ts';
-import type { StoredKey, UserChanges } from './store/accounts-store.ts';
+import type { StoredKey, UserChanges, UserSummary } from './store/accounts-store.ts';
 import { openDatabase } from './store/open-database.ts';
+import type { Store } from './store/store.ts';
 import { storeFault } from './store/store-errors.ts';
 
 export { isInUse } from './store/sqlite/worker-locks.ts';
 
-/** The local store without a service, for commands on keys and prompts. */
-export type LocalStore = Awaited<ReturnType<typeof openStore>>;
+export interface LocalStoreOptions {
+  readonly dataDir: string;
+  /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
+  readonly database?: string | undefined;
+  /** The absolute path of a file with more models. */
+  readonly modelsFile?: string | undefined;
+  /** More models, which come from no file. */
+  readonly declaredModels?: readonly ModelsText[] | undefined;
+  readonly env?: Env;
+  readonly clock?: Clock;
+  /** Called with each fault of models.yaml. */
+  readonly onNotice?: (line: string) => void;
+  /** The model for prompt files that name none; default `echo`. */
+  readonly defaultModel?: string | undefined;
+  /** Tasks that stay open when the store is closed; default its own. */
+  readonly tasks?: PromptTasks | undefined;
+}
 
 /**
  * Opens the store of a data directory, which running services may have open too.
  *
  * @throws {DataDirectoryError} if the directory can't be used
  */
-export async function openStore({
-  dataDir,
-  database,
-  modelsFile,
-  declaredModels,
-  env = {},
-  clock = serviceClock,
-  onNotice = () => {},
-  defaultModel,
-  tasks: sharedTasks,
-}: {
-  dataDir: string;
-  /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
-  database?: string | undefined;
-  /** The absolute path of a file with more models. */
-  modelsFile?: string | undefined;
-  /** More models, which come from no file. */
-  declaredModels?: readonly ModelsText[] | undefined;
-  env?: Env;
-  clock?: Clock;
-  /** Called with each fault of models.yaml. */
-  onNotice?: (line: string) => void;
-  /** The model for prompt files that name none; default `echo`. */
-  defaultModel?: string | undefined;
-  /** Tasks that stay open when the store is closed; default its own. */
-  tasks?: PromptTasks | undefined;
-}) {
+export async function openStore(options: LocalStoreOptions): Promise<LocalStore> {
+  const { dataDir, database, env = {}, clock = serviceClock } = options;
   const store = await openDatabase({ dataDir, database, clock, env });
   await localUser(store);
   await seedSamples(store, clock);
-  const models = () =>
-    loadModels({
+  return new LocalStore(store, options);
+}
+
+/** The local store without a service, for commands on keys and prompts. */
+export class LocalStore {
+  readonly #store: Store;
+  readonly #options: LocalStoreOptions;
+  readonly #clock: Clock;
+  readonly #tasks: PromptTasks;
+  readonly #definitions: Definitions;
+
+  constructor(store: Store, options: LocalStoreOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#clock = options.clock ?? serviceClock;
+    this.#tasks = options.tasks ?? new SharedTasks({ isForOneUser: true });
+    this.#definitions = createDefinitions(store, this.#tasks);
+  }
+
+  /** Returns the definition of a published or unlisted version; undefined if there is none. */
+  async definition(promptVersionId: string): Promise<PromptDefinition | undefined> {
+    const version = await this.#store.prompts.version(promptVersionId.toLowerCase());
+    return version && (await this.#definitions.forVersion(version));
+  }
+
+  /** Creates a key, and its user if necessary. */
+  async createKey(options: NewKey) {
+    const { key, isNewUser, ...stored } = await createKey(this.#store, this.#clock, options);
+    return { ...keyView(stored), key, isNewUser };
+  }
+
+  async listKeys(): Promise<KeyView[]> {
+    return (await this.#store.accounts.keys()).map(keyView);
+  }
+
+  /** Returns false if the key doesn't exist. */
+  revokeKey(id: string): Promise<boolean> {
+    return this.#store.accounts.removeKey(id);
+  }
+
+  /** Returns all users, or the one with this name. */
+  users(name?: string): Promise<UserSummary[]> {
+    return this.#store.accounts.userSummaries(name);
+  }
+
+  /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {KeyError} */
+  changeUser(name: string, changes: UserChanges): Promise<UserSummary | undefined> {
+    return updateUser(this.#store, name, changes);
+  }
+
+  /** Publishes a prompt file. @throws {InvalidPromptFile} whose message names file and line */
+  async publish(file: string): Promise<PublishedFile> {
+    const context = await this.#publishContext();
+    return await publishPrompt(context, await readPromptFile(file, { tasks: this.#tasks }), file);
+  }
+
+  /** Stores a version that can be run but is not published. @throws {InvalidPromptFile | UnlistedFault} */
+  async ensureUnlistedVersion(request: UnlistedRequest): Promise<UnlistedVersion> {
+    return await ensureUnlistedVersion(await this.#publishContext(), request);
+  }
+
+  /** Checks run options against the model of a version, or of a prompt's latest version. @throws {InvalidInputs} */
+  async checkRunOptions(id: string, options: Readonly<Record<string, string>>): Promise<void> {
+    const { prompts } = this.#store;
+    const version = (await prompts.version(id)) ?? (await prompts.latest(id));
+    const model = version && (await this.#loadModels()).get(version.model);
+    if (!model) return;
+    try {
+      checkRunOptions({ ...options }, model);
+    } catch (error) {
+      throw error instanceof Refusal ? new InvalidInputs([error.message]) : error;
+    }
+  }
+
+  /** Returns false if the published prompt doesn't exist. */
+  unpublish(slug: string): Promise<boolean> {
+    return this.#store.prompts.unpublish(slug);
+  }
+
+  async close(): Promise<void> {
+    if (this.#options.tasks === undefined) await this.#tasks.close();
+    await this.#store.close();
+  }
+
+  async #publishContext(): Promise<PublishContext> {
+    const { defaultModel } = this.#options;
+    const models = await this.#loadModels();
+    return { store: this.#store, clock: this.#clock, tasks: this.#tasks, models, defaultModel };
+  }
+
+  #loadModels(): Promise<ModelTable> {
+    const { dataDir, modelsFile, declaredModels, env = {}, onNotice } = this.#options;
+    return loadModels({
       dataDir,
       modelsFile,
       declaredModels,
       env,
       watch: false,
-      onProblem: error => onNotice(error.message),
+      onProblem: error => onNotice?.(error.message),
     });
-  const tasks = sharedTasks ?? new SharedTasks({ isForOneUser: true });
-  const definitions = createDefinitions(store, tasks);
-  const context = async () => ({ store, clock, tasks, models: await models(), defaultModel });
-  return {
-    /** Returns the definition of a published or unlisted version; undefined if there is none. */
-    async definition(promptVersionId: string) {
-      const version = await store.prompts.version(promptVersionId.toLowerCase());
-      return version && (await definitions.forVersion(version));
-    },
-    /** Creates a key, and its user if necessary. */
-    async createKey(options: NewKey) {
-      const { key, isNewUser, ...stored } = await createKey(store, clock, options);
-      return { ...keyView(stored), key, isNewUser };
-    },
-    listKeys: async () => (await store.accounts.keys()).map(keyView),
-    /** Returns false if the key doesn't exist. */
-    revokeKey: (id: string) => store.accounts.removeKey(id),
-    /** Returns all users, or the one with this name. */
-    users: (name?: string) => store.accounts.userSummaries(name),
-    /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {KeyError} */
-    changeUser: (name: string, changes: UserChanges) => updateUser(store, name, changes),
-    /** Publishes a prompt file. @throws {InvalidPromptFile} whose message names file and line */
-    publish: async (file: string) =>
-      publishPrompt(await context(), await readPromptFile(file, { tasks }), file),
-    /** Stores a version that can be run but is not published. @throws {InvalidPromptFile | UnlistedFault} */
-    ensureUnlistedVersion: async (request: UnlistedRequest) =>
-      ensureUnlistedVersion(await context(), request),
-    /** Checks run options against the model of a version, or of a prompt's latest version. @throws {InvalidInputs} */
-    async checkRunOptions(id: string, options: Readonly<Record<string, string>>) {
-      const version = (await store.prompts.version(id)) ?? (await store.prompts.latest(id));
-      const model = version && (await models()).get(version.model);
-      if (!model) return;
-      try {
-        checkRunOptions({ ...options }, model);
-      } catch (error) {
-        throw error instanceof Refusal ? new InvalidInputs([error.message]) : error;
-      }
-    },
-    /** Returns false if the published prompt doesn't exist. */
-    unpublish: (slug: string) => store.prompts.unpublish(slug),
-    async close() {
-      if (sharedTasks === undefined) await tasks.close();
-      await store.close();
-    },
-  };
+  }
 }
 
 /**
@@ -118,7 +156,7 @@ export async function openStore({
  * @throws {DataDirectoryError} if the directory can't be used, for example because the disk has become full
  */
 export async function withStore<T>(
-  options: Parameters<typeof openStore>[0],
+  options: LocalStoreOptions,
   use: (store: LocalStore) => Promise<T>,
 ): Promise<T> {
   let store: LocalStore | undefined;

@@ -25,6 +25,7 @@ import { checkMediaLocation, openDatabase } from './store/open-database.ts';
 import type { Store } from './store/store.ts';
 import { storeFault } from './store/store-errors.ts';
 
+const DEFAULT_HOST = '127.0.0.1';
 /** Time for callers to receive their last answers after all runs have ended or been released. */
 const LAST_HTTP_ANSWERS_MS = 2000;
 /** The advertised rate of a service without a limit, in requests per second, which it can easily answer. */
@@ -68,25 +69,15 @@ async function serveFrom(
   options: ServeOptions,
   metrics: Metrics | undefined,
 ): Promise<Service> {
-  const { host = '127.0.0.1', promptsDir, graceMs = 0, onNotice = () => {}, clock } = options;
-  const stops = {
+  const { promptsDir, drainMs = 0, graceMs = 0, onNotice = () => {}, clock } = options;
+  const stops: Stops = {
     draining: new AbortController(),
     closing: new AbortController(),
     stopped: new AbortController(),
   };
-  const { draining, closing, stopped } = stops;
   const thread = new WorkThread();
   const parts = await compose(store, await composeOptions(store, options, { metrics, thread, stops }));
-  const http = createHttpServer({
-    ...options,
-    api: parts.api,
-    host,
-    closing: closing.signal,
-    onRequest(event) {
-      metrics?.request(event);
-      options.onRequest?.(event);
-    },
-  });
+  const http = createServiceServer(parts, options, stops, metrics);
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
     queued: () => store.queue.countClaimable(store.shared ? parts.models.capabilities() : undefined),
@@ -94,11 +85,11 @@ async function serveFrom(
   const watchedPrompts =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
   const stop = async (grace: number): Promise<void> => {
-    draining.abort();
-    closing.abort();
+    stops.draining.abort();
+    stops.closing.abort();
     watchedPrompts?.close();
     parts.models.close();
-    await stopServing({ ...parts, ...http, thread }, clock, grace, stopped);
+    await stopServing({ ...parts, ...http, thread }, clock, grace, stops.stopped);
     metricsServer?.close();
     metricsServer?.closeAllConnections();
   };
@@ -110,24 +101,52 @@ async function serveFrom(
   );
   warnIfUnencrypted(options);
   parts.runner.start();
-  const housekeeping = runHousekeeping(parts, closing.signal);
-  const origin = serverOrigin(http.server, host);
+  const housekeeping = runHousekeeping(parts, stops.closing.signal);
   return {
-    url: `${origin}${PATH_PREFIX}`,
-    pageUrl: options.page === false ? undefined : `${options.publicUrl ?? origin}/`,
-    metricsUrl:
-      metricsServer && options.metrics && `${serverOrigin(metricsServer, options.metrics.host)}/metrics`,
+    ...serviceUrls(options, [http.server, metricsServer]),
     newKey,
     sessionKey: parts.sessionKey,
     async drain(signal) {
-      draining.abort();
-      await clock.sleep(options.drainMs ?? 0, signal).catch(() => {});
+      stops.draining.abort();
+      await clock.sleep(drainMs, signal).catch(() => {});
     },
     async close() {
       await stop(graceMs);
       await housekeeping;
       await store.close();
     },
+  };
+}
+
+function createServiceServer(
+  { api }: Parts<QueueRunner>,
+  options: ServeOptions,
+  { closing }: Stops,
+  metrics: Metrics | undefined,
+): HttpServer {
+  return createHttpServer({
+    ...options,
+    api,
+    host: options.host ?? DEFAULT_HOST,
+    closing: closing.signal,
+    onRequest(event) {
+      metrics?.request(event);
+      options.onRequest?.(event);
+    },
+  });
+}
+
+type Servers = readonly [service: HttpServer['server'], metrics: HttpServer['server'] | undefined];
+
+function serviceUrls(
+  { host = DEFAULT_HOST, page, publicUrl, metrics }: ServeOptions,
+  [server, metricsServer]: Servers,
+): Pick<Service, 'url' | 'pageUrl' | 'metricsUrl'> {
+  const origin = serverOrigin(server, host);
+  return {
+    url: `${origin}${PATH_PREFIX}`,
+    pageUrl: page === false ? undefined : `${publicUrl ?? origin}/`,
+    metricsUrl: metricsServer && metrics && `${serverOrigin(metricsServer, metrics.host)}/metrics`,
   };
 }
 
@@ -185,8 +204,8 @@ function limiterFor(store: Store, perSecond: number, clock: Clock): RateLimiter 
 /** Listens, and marks the store as in use. Returns the key that the first start creates. */
 async function startServers(
   store: Store,
-  { host = '127.0.0.1', port = 0, metrics, clock }: ServeOptions,
-  [server, metricsServer]: readonly [HttpServer['server'], HttpServer['server'] | undefined],
+  { host = DEFAULT_HOST, port = 0, metrics, clock }: ServeOptions,
+  [server, metricsServer]: Servers,
 ): Promise<string | undefined> {
   await listen(server, host, port);
   if (metricsServer && metrics) {
@@ -230,7 +249,7 @@ async function firstKey(store: Store, clock: Clock): Promise<string | undefined>
   return isNew ? (await createKey(store, clock, { author: true })).key : undefined;
 }
 
-function warnIfUnencrypted({ host = '127.0.0.1', publicUrl, onNotice }: ServeOptions): void {
+function warnIfUnencrypted({ host = DEFAULT_HOST, publicUrl, onNotice }: ServeOptions): void {
   const isBehindTls = publicUrl?.startsWith('https:') ?? false;
   if (isLoopbackHost(host) || isBehindTls) return;
   const remedy = 'behind a proxy that speaks TLS, start with --public-url <its address>';

@@ -14,17 +14,74 @@ import type { ViewContext } from '../view-context.ts';
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /**
- * Creates a form with a control for each input and run option. Equal content keeps its idempotency key until the service has
- * answered, so that repeated clicks create one run.
+ * Creates a form with a control for each input and run option.
  *
  * @param earlierRequest the request of an earlier run, which fills the form
  */
 export function runForm(
   { service, signal, guard }: ViewContext,
-  { promptVersionId, config }: PromptVersion,
+  version: PromptVersion,
   options: readonly RunOption[],
   earlierRequest?: CreateRunRequest,
 ): HTMLElement {
+  const fields = createFields(version, options, earlierRequest);
+  const submission = new RunSubmission(service);
+  const button = el('button', { class: 'main' }, 'Run');
+  const progress = el('div', { role: 'status' });
+  const submit = async (): Promise<void> => {
+    if (button.disabled) return;
+    button.disabled = true;
+    const stopClock = showElapsed(progress);
+    try {
+      const runId = await submission.send(await readRequest(version, fields));
+      if (!signal.aborted) location.hash = `#/runs/${runId}`;
+    } finally {
+      stopClock();
+      button.disabled = false;
+    }
+  };
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    guard(submit(), progress);
+  };
+  return el('form', { submit: onSubmit }, ...labelledControls(fields), button, progress);
+}
+
+/** Creates runs. Equal content keeps its key until the service has answered, so that repeated clicks create one run. */
+class RunSubmission {
+  readonly #service: BrowserService;
+  #unanswered: { readonly content: string; readonly key: string } | undefined;
+
+  constructor(service: BrowserService) {
+    this.#service = service;
+  }
+
+  /** Returns the id of the run. Continues after the user leaves the view, because the run may cost money. */
+  async send(request: CreateRunRequest): Promise<string> {
+    const content = JSON.stringify(request);
+    if (this.#unanswered?.content !== content) this.#unanswered = { content, key: randomId() };
+    const runId = await this.#create(request, this.#unanswered.key);
+    this.#unanswered = undefined;
+    return runId;
+  }
+
+  async #create(request: CreateRunRequest, idempotencyKey: string): Promise<string> {
+    try {
+      return (await this.#service.runs.create(request, { idempotencyKey })).runId;
+    } catch (error) {
+      if (error instanceof GatewayTimeoutError) return error.runId;
+      throw error;
+    }
+  }
+}
+
+type RunFields = ReturnType<typeof createFields>;
+
+function createFields(
+  { config }: PromptVersion,
+  options: readonly RunOption[],
+  earlierRequest: CreateRunRequest | undefined,
+) {
   const { textInputs = {}, imageInputs = [] } = config as Partial<PromptConfig>;
   const texts = Object.entries(textInputs).map(([key, field]) => {
     const value = earlierRequest?.inputs.textInputs?.[key];
@@ -35,52 +92,28 @@ export function runForm(
     key,
     control: choice([['', 'default'], ...plainOptions(values)], earlierRequest?.runOptions?.[key] ?? ''),
   }));
-  const button = el('button', { class: 'main' }, 'Run');
-  const progress = el('div', { role: 'status' });
-  let sentRequest: { readonly content: string; readonly key: string } | undefined;
+  return { texts, pictures, choices };
+}
 
-  const requestNow = async (): Promise<CreateRunRequest> => ({
-    promptVersionId,
-    inputs: {
-      textInputs: filledValues(texts),
-      imageInputs: await Promise.all(
-        pictures.map(({ control, earlierPicture }) => readPicture(control, earlierPicture)),
-      ),
-    },
-    ...(options.length > 0 && { runOptions: filledValues(choices) }),
-  });
-
-  const submit = async (): Promise<void> => {
-    if (button.disabled) return;
-    button.disabled = true;
-    const stopClock = showElapsed(progress);
-    try {
-      const request = await requestNow();
-      const content = JSON.stringify(request);
-      if (sentRequest?.content !== content) sentRequest = { content, key: randomId() };
-      const runId = await createdRun(service, request, sentRequest.key);
-      sentRequest = undefined;
-      if (!signal.aborted) location.hash = `#/runs/${runId}`;
-    } finally {
-      stopClock();
-      button.disabled = false;
-    }
-  };
-
-  return el(
-    'form',
-    {
-      submit: event => {
-        event.preventDefault();
-        guard(submit(), progress);
-      },
-    },
+function labelledControls({ texts, pictures, choices }: RunFields): HTMLElement[] {
+  return [
     ...texts.map(({ key, field, control }) => labelled(key, control, describeField(field))),
     ...pictures.map(({ name, control, description }) => labelled(name, control, description)),
     ...choices.map(({ key, control }) => labelled(key, control, 'Run option')),
-    button,
-    progress,
-  );
+  ];
+}
+
+/** Returns the request that the controls hold now. */
+async function readRequest(
+  { promptVersionId }: PromptVersion,
+  { texts, pictures, choices }: RunFields,
+): Promise<CreateRunRequest> {
+  const images = pictures.map(({ control, earlierPicture }) => readPicture(control, earlierPicture));
+  return {
+    promptVersionId,
+    inputs: { textInputs: filledValues(texts), imageInputs: await Promise.all(images) },
+    ...(choices.length > 0 && { runOptions: filledValues(choices) }),
+  };
 }
 
 function describeField({ description, type, required }: TextInputConfig): string | undefined {
@@ -110,20 +143,6 @@ function showElapsed(progress: HTMLElement): () => void {
   show();
   const ticking = setInterval(show, 1000);
   return () => clearInterval(ticking);
-}
-
-/** Creates the run and returns its id. Continues after the user leaves the view, because the run may cost money. */
-async function createdRun(
-  service: BrowserService,
-  request: CreateRunRequest,
-  idempotencyKey: string,
-): Promise<string> {
-  try {
-    return (await service.runs.create(request, { idempotencyKey })).runId;
-  } catch (error) {
-    if (error instanceof GatewayTimeoutError) return error.runId;
-    throw error;
-  }
 }
 
 const KEEPS_PICTURE = 'Choose another picture, or leave this empty to send the one of the earlier run.';

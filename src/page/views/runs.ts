@@ -31,28 +31,10 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
     '',
   );
   const times = choice(RUN_PERIODS, '');
-  const list = el('div');
-  const moreButton = el('button', { type: 'button' }, 'More');
   const controls = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
-  main.replaceChildren(filters(...controls), list, moreButton);
-
-  let pages: AsyncGenerator<readonly RunRow[], undefined>;
-  let rows: RunRow[] = [];
-  const showMore = async (): Promise<void> => {
-    moreButton.disabled = true;
-    const source = pages;
-    const { value: page = [] } = await source.next();
-    if (source !== pages) return; // the user has changed a filter in the meantime
-    rows.push(...page);
-    moreButton.hidden = page.length < PAGE_SIZE;
-    moreButton.disabled = false;
-    list.replaceChildren(
-      rows.length === 0
-        ? el('p', { class: 'quiet' }, 'No runs. ', el('a', { href: '#/prompts' }, 'Choose a prompt to run'))
-        : runsTable(rows),
-    );
-  };
-  const restart = (): Promise<void> => {
+  const list = new RunList();
+  main.replaceChildren(filters(...controls), list.element, list.moreButton);
+  const showFiltered = (): Promise<void> => {
     const promptId = names.value;
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
       promptId === '' || (await service.versionPrompt(promptVersionId))?.promptId === promptId;
@@ -61,21 +43,53 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
       ...(statuses.value !== '' && { status: statuses.value as RunStatus }),
       ...(times.value !== '' && { since: Math.floor(Date.now() / 1000) - Number(times.value) }),
     };
-    rows = [];
-    pages = filteredPages({ service, signal }, query, isWanted);
-    return showMore();
+    return list.show(filteredPages({ service, signal }, query, isWanted));
   };
-  const refilter = (): void => guard(restart(), list);
-  for (const filter of [statuses, names, times]) filter.addEventListener('change', refilter);
-  moreButton.addEventListener('click', () => guard(showMore(), list));
-  await restart();
+  for (const filter of [statuses, names, times]) {
+    filter.addEventListener('change', () => guard(showFiltered(), list.element));
+  }
+  list.moreButton.addEventListener('click', () => guard(list.showMore(), list.element));
+  await showFiltered();
+}
+
+type RunPages = AsyncGenerator<readonly RunRow[], undefined>;
+
+/** The rows that have been loaded, and a button that loads more. */
+class RunList {
+  readonly element = el('div');
+  readonly moreButton = el('button', { type: 'button' }, 'More');
+  #pages: RunPages | undefined;
+  #rows: RunRow[] = [];
+
+  /** Shows the first of other pages. */
+  show(pages: RunPages): Promise<void> {
+    this.#rows = [];
+    this.#pages = pages;
+    return this.showMore();
+  }
+
+  /** Adds the next page. */
+  async showMore(): Promise<void> {
+    this.moreButton.disabled = true;
+    const pages = this.#pages;
+    const page = (await pages?.next())?.value ?? [];
+    if (pages !== this.#pages) return; // the user has changed a filter in the meantime
+    this.#rows.push(...page);
+    this.moreButton.hidden = page.length < PAGE_SIZE;
+    this.moreButton.disabled = false;
+    this.element.replaceChildren(this.#rows.length === 0 ? noRuns() : runsTable(this.#rows));
+  }
+}
+
+function noRuns(): HTMLElement {
+  return el('p', { class: 'quiet' }, 'No runs. ', el('a', { href: '#/prompts' }, 'Choose a prompt to run'));
 }
 
 async function* filteredPages(
   { service, signal }: Pick<ViewContext, 'service' | 'signal'>,
   query: RunListQuery,
   isWanted: (row: RunRow) => Promise<boolean>,
-): AsyncGenerator<readonly RunRow[], undefined> {
+): RunPages {
   let page: RunRow[] = [];
   for await (const row of service.runs.all(query, { signal })) {
     if (await isWanted(row)) page.push(row);

@@ -34,56 +34,7 @@ const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const registers = [registry];
-  const requests = new Histogram({
-    name: 'promptrun_request_seconds',
-    help: 'Requests answered by this instance, and how long each took',
-    labelNames: ['method', 'route', 'status'],
-    buckets: RUN_BUCKETS,
-    registers,
-  });
-  const requestCount = new Counter({
-    name: 'promptrun_requests_total',
-    help: 'Requests answered by this instance',
-    labelNames: ['method', 'route', 'status'],
-    registers,
-  });
-  const runs = new Counter({
-    name: 'promptrun_runs_total',
-    help: 'Runs that this instance has created, started or ended',
-    labelNames: ['state', 'model'],
-    registers,
-  });
-  const startSeconds = new Histogram({
-    name: 'promptrun_run_start_seconds',
-    help: 'Seconds from the creation of a run to its start by this instance',
-    labelNames: ['model'],
-    buckets: RUN_BUCKETS,
-    registers,
-  });
-  const endSeconds = new Histogram({
-    name: 'promptrun_run_end_seconds',
-    help: 'Seconds from the creation of a run to its end by this instance',
-    labelNames: ['model'],
-    buckets: RUN_BUCKETS,
-    registers,
-  });
-  const store = new Histogram({
-    name: 'promptrun_store_seconds',
-    help: 'Seconds that a statement of this instance takes in the store',
-    buckets: STORE_BUCKETS,
-    registers,
-  });
-  const runningNow = new Gauge({
-    name: 'promptrun_runs_running',
-    help: 'Runs that this instance is carrying out',
-    registers,
-  });
-  const queueLength = new Gauge({
-    name: 'promptrun_queue_length',
-    help: 'Queued runs that this instance could carry out',
-    registers,
-  });
+  const instruments = createInstruments(registry);
   return {
     request({ method, route = 'none', httpStatus, durationMs }) {
       const labels = {
@@ -91,33 +42,85 @@ export function createMetrics(): Metrics {
         route,
         status: String(httpStatus),
       };
-      requestCount.inc(labels);
-      requests.observe(labels, durationMs / 1000);
+      instruments.requestCount.inc(labels);
+      instruments.requests.observe(labels, durationMs / 1000);
     },
-    runCreated: model => runs.inc({ state: 'created', model }),
+    runCreated: model => instruments.runs.inc({ state: 'created', model }),
     runStarted(model, afterMs) {
-      runs.inc({ state: 'started', model });
-      startSeconds.observe({ model }, afterMs / 1000);
+      instruments.runs.inc({ state: 'started', model });
+      instruments.startSeconds.observe({ model }, afterMs / 1000);
     },
     runEnded(model, status, afterMs) {
-      runs.inc({ state: status, model });
-      endSeconds.observe({ model }, afterMs / 1000);
+      instruments.runs.inc({ state: status, model });
+      instruments.endSeconds.observe({ model }, afterMs / 1000);
     },
-    query: durationMs => store.observe(durationMs / 1000),
+    query: durationMs => instruments.store.observe(durationMs / 1000),
     server: ({ running, queued }) => {
       return metricsServer(registry, async () => {
-        runningNow.set(running());
-        queueLength.set(await queued());
+        instruments.runningNow.set(running());
+        instruments.queueLength.set(await queued());
         return await registry.metrics();
       });
     },
   };
 }
 
-function metricsServer(
-  { contentType }: Pick<Registry, 'contentType'>,
-  readMetrics: () => Promise<string>,
-): Server {
+function createInstruments(registry: Registry) {
+  const registers = [registry];
+  return {
+    requests: new Histogram({
+      name: 'promptrun_request_seconds',
+      help: 'Requests answered by this instance, and how long each took',
+      labelNames: ['method', 'route', 'status'],
+      buckets: RUN_BUCKETS,
+      registers,
+    }),
+    requestCount: new Counter({
+      name: 'promptrun_requests_total',
+      help: 'Requests answered by this instance',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    }),
+    runs: new Counter({
+      name: 'promptrun_runs_total',
+      help: 'Runs that this instance has created, started or ended',
+      labelNames: ['state', 'model'],
+      registers,
+    }),
+    startSeconds: new Histogram({
+      name: 'promptrun_run_start_seconds',
+      help: 'Seconds from the creation of a run to its start by this instance',
+      labelNames: ['model'],
+      buckets: RUN_BUCKETS,
+      registers,
+    }),
+    endSeconds: new Histogram({
+      name: 'promptrun_run_end_seconds',
+      help: 'Seconds from the creation of a run to its end by this instance',
+      labelNames: ['model'],
+      buckets: RUN_BUCKETS,
+      registers,
+    }),
+    store: new Histogram({
+      name: 'promptrun_store_seconds',
+      help: 'Seconds that a statement of this instance takes in the store',
+      buckets: STORE_BUCKETS,
+      registers,
+    }),
+    runningNow: new Gauge({
+      name: 'promptrun_runs_running',
+      help: 'Runs that this instance is carrying out',
+      registers,
+    }),
+    queueLength: new Gauge({
+      name: 'promptrun_queue_length',
+      help: 'Queued runs that this instance could carry out',
+      registers,
+    }),
+  };
+}
+
+function metricsServer(registry: Pick<Registry, 'contentType'>, readMetrics: () => Promise<string>): Server {
   return createServer((request, response) => {
     const isMetrics = request.url?.split('?', 1)[0] === '/metrics';
     if (!isMetrics || !['GET', 'HEAD'].includes(request.method ?? '')) {
@@ -126,20 +129,22 @@ function metricsServer(
         .end('this address serves only GET /metrics\n');
       return;
     }
-    void answer(response, { headOnly: request.method === 'HEAD' });
+    void answerMetrics(response, registry, readMetrics, { headOnly: request.method === 'HEAD' });
   });
+}
 
-  async function answer(
-    response: ServerResponse,
-    { headOnly }: { readonly headOnly: boolean },
-  ): Promise<void> {
-    try {
-      const text = await readMetrics();
-      response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' });
-      response.end(headOnly ? undefined : text);
-    } catch {
-      response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
-      response.end('the store does not answer\n');
-    }
+async function answerMetrics(
+  response: ServerResponse,
+  { contentType }: Pick<Registry, 'contentType'>,
+  readMetrics: () => Promise<string>,
+  { headOnly }: { readonly headOnly: boolean },
+): Promise<void> {
+  try {
+    const text = await readMetrics();
+    response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' });
+    response.end(headOnly ? undefined : text);
+  } catch {
+    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end('the store does not answer\n');
   }
 }
