@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { localService as embedded } from '../../../src/main.ts';
+import { resultLines, runBatchCommand } from '../../support/batch-command.ts';
+import { directoryWith } from '../../support/context.ts';
+import { startServiceForTest } from '../../support/service-for-test.ts';
+
+const REMARKED = {
+  'rows.csv': 'name,remark,image\nAda,friend,a.png\nBo,,\n',
+  'echo.prompt': '---\nmodel: echo\ninput: { schema: { name: string } }\n---\nHello {{name}}\n',
+};
+
+test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', async columns => {
+  const home = directoryWith(REMARKED);
+  const { exitCode, stderr } = await runBatchCommand(
+    ['echo.prompt', '--from', 'rows.csv', '--out', 'results.jsonl', '--sorted', '--ignore-columns', columns],
+    { home, env: {}, local: embedded },
+  );
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual(['Hello Ada', 'Hello Bo']);
+});
+
+test('-m runs every row with another model than the prompt names', async () => {
+  const home = directoryWith(REMARKED);
+  const flags = ['--out', 'results.jsonl', '--ignore-columns', '*', '-m', 'card'];
+  const { exitCode } = await runBatchCommand(['echo.prompt', '--from', 'rows.csv', ...flags], {
+    home,
+    env: {},
+    local: embedded,
+  });
+  expect(exitCode).toBe(0);
+  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.type)).toEqual(['image', 'image']);
+});
+
+test.each([
+  ['a run', ['--out', 'results.jsonl']],
+  ['a dry run', ['--dry-run']],
+])(
+  '%s refuses a column that the prompt has no input for once, before anything is created',
+  async (_, flags) => {
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith({ 'rows.csv': 'nam\nAda\nBo\n' });
+    const args = ['hello', '--from', 'rows.csv', ...flags];
+    const { exitCode, stderr } = await runBatchCommand(args, { env, home });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('rows.csv: the prompt has no input for the column "nam"; did you mean name?');
+    expect(stderr.match(/error:/gu)).toHaveLength(1);
+    expect(await runs()).toEqual([]);
+  },
+);
+
+test('a header with another separator names both ways to continue, as a shell takes them', async () => {
+  const { env } = await startServiceForTest();
+  const home = directoryWith({ 'rows.csv': 'id|name\n1|Ada\n' });
+  const args = ['hello', '--from', 'rows.csv', '--dry-run'];
+  const { exitCode, stderr } = await runBatchCommand(args, { env, home });
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(
+    /--ignore-columns (['"])id\|name\1\.\nIf \| separates the columns, add --delimiter (['"])\|\2\.$/mu,
+  );
+});

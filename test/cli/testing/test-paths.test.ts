@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ECHO, echoProject, Project } from '../../support/project.ts';
+import { PASSING } from './greeting-cases.ts';
+
+describe('the paths that test is given', () => {
+  it('reports a fault that every file meets once', async () => {
+    const project = echoProject(PASSING, { 'other.prompt': ECHO, 'other.test.yaml': `cases:\n${PASSING}` });
+    const env = { PROMPTRUN_DATA_DIR: path.join(project.home, 'echo.prompt') };
+    const { exitCode, stderr } = await project.run(['test'], { env });
+    expect([exitCode, stderr().match(/^error: /gmu)]).toEqual([2, ['error: ']]);
+  });
+
+  it('runs the other files if one cannot be read, and reports both', async () => {
+    const project = echoProject(PASSING, {
+      'bad.test.yaml': 'cases: 1\n',
+      'gone.test.yaml': 'target: nobody\ncases: [{}]\n',
+    });
+    const out = ['--reporter', 'junit', '--out', 'a.xml', '--reporter', 'json', '--out', 'b.json'];
+    const { exitCode, stdout, stderr } = await project.run(['test', ...out]);
+    expect([exitCode, stdout()]).toEqual([
+      2,
+      expect.stringContaining('1 passed, 0 failed, 2 could not be run'),
+    ]);
+    expect(stderr()).toContain('bad.test.yaml:1: cases must be a list');
+    const files = ['a.xml', 'b.json'].map(file => readFileSync(path.join(project.home, file), 'utf8'));
+    for (const text of files) expect(text).toContain('bad.test.yaml:1: cases must be a list');
+  });
+
+  it('finds the tests of a prompt file under both of their endings', async () => {
+    const source = 'cases:\n  - inputs: { text: a }\n';
+    const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yml': source, 'alone.prompt': ECHO });
+    expect((await project.run(['test', 'echo.prompt'])).exitCode).toBe(0);
+    const { exitCode, stderr } = await project.run(['test', 'alone.prompt']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error: alone\.prompt has no tests: alone\.test\.yaml does not exist next to it .*\n.*help/u,
+      ),
+    ]);
+  });
+
+  it.each(['', ' '])('refuses the empty path %j', async name => {
+    const { exitCode, stderr } = await new Project({}).run(['test', name]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining('path of a test file or directory is empty'),
+    ]);
+  });
+
+  it('suggests to rename the tests of a prompt that was renamed', async () => {
+    const project = new Project({ 'new.prompt': ECHO, 'old.test.yaml': 'cases:\n  - inputs: { text: a }\n' });
+    const { exitCode, stderr } = await project.run(['test']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error: old\.test\.yaml:1: the prompt file .*\nRename the test file with its prompt, or /u,
+      ),
+    ]);
+  });
+
+  it('suggests the file whose ending was left out', async () => {
+    const project = echoProject('  - inputs: { text: a }\n');
+    const { exitCode, stderr } = await project.run(['test', 'echo']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      'error: echo does not exist; did you mean echo.prompt? (USAGE_ERROR)\n',
+    ]);
+  });
+});
