@@ -157,8 +157,14 @@ async function judgeRow(
 }
 
 /** Returns the log of a comparison that can't be resumed. */
-function unloggedQuestions(asker: string): JudgeLog {
-  return { asker, asksAgain: false, take: () => undefined, begin: async () => {}, end: async () => {} };
+function unloggedQuestions(repetitionId: string): JudgeLog {
+  return {
+    repetitionId,
+    repeatsFailed: false,
+    takeEarlier: () => undefined,
+    begin: async () => {},
+    end: async () => {},
+  };
 }
 
 /** The verdict on one variant against the first. */

@@ -13,7 +13,7 @@ import {
   type RecordedMedia,
   type Recording,
   type RecordingDirectory,
-  TooBig,
+  RecordingTooBig,
 } from './recording-directory.ts';
 
 /** Settings of recordings. */
@@ -85,14 +85,14 @@ async function keepMedia(
   let bytesLeft = MAX_RECORDED_MEDIA_BYTES;
   for (const [index, url] of mediaUrls(data).entries()) {
     try {
-      if (index >= MAX_MEDIA) throw new TooBig(`a run has more than ${MAX_MEDIA}`);
+      if (index >= MAX_MEDIA) throw new RecordingTooBig(`a run has more than ${MAX_MEDIA}`);
       const { body, contentType = null } = await download(url, { signal });
       const { sha256, size } = await directory.writeMedia(body, bytesLeft);
       bytesLeft -= size;
       media.push({ url, sha256, contentType });
     } catch (error) {
       if (error instanceof LinkFault) throw error;
-      if (error instanceof TooBig) notKept.push(url);
+      if (error instanceof RecordingTooBig) notKept.push(url);
       if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${errorMessage(error)}`);
       if (signal.aborted) break;
     }

@@ -3,9 +3,9 @@ import type { RecordedRequest } from '../core/recorder.ts';
 import type { Recording } from './recording-directory.ts';
 
 /** The recording that is most similar to a request. */
-interface Nearest {
+interface NearestRecording {
   readonly file: string;
-  readonly describeDifference: string;
+  readonly differenceText: string;
   /** False if the prompt's content differs, or it is another prompt. */
   readonly isOfVersion: boolean;
 }
@@ -17,9 +17,9 @@ const VERSION_FIELD = 'the prompt version';
 export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
-): Promise<Nearest | undefined> {
+): Promise<NearestRecording | undefined> {
   const requestFields = recordedFields(request);
-  let nearestSoFar: (Nearest & { readonly weight: number }) | undefined;
+  let nearestSoFar: (NearestRecording & { readonly weight: number }) | undefined;
   for await (const { file, recording } of recordings) {
     const recordingFields = recordedFields(recording.request);
     const names = [...new Set([...recordingFields.keys(), ...requestFields.keys()])].filter(
@@ -30,7 +30,7 @@ export async function nearestRecording(
     nearestSoFar = {
       file,
       weight,
-      describeDifference: difference(names, recordingFields, requestFields),
+      differenceText: difference(names, recordingFields, requestFields),
       isOfVersion: !names.includes(VERSION_FIELD),
     };
   }

@@ -78,7 +78,7 @@ class ServiceRecorder implements Recorder {
       this.#refuseLink(RecordingDirectory.answerFileName(place));
     }
     if (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending);
-    return sendAndKeep(transport, request, answer => this.#recordLater(request, place, answer));
+    return sendAndCopy(transport, request, answer => this.#recordLater(request, place, answer));
   }
 
   async #close(transport: Transport): Promise<void> {
@@ -116,15 +116,15 @@ class ServiceRecorder implements Recorder {
 
   async #record(request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> {
     this.#providerKeys ??= this.#options.providerKeys();
-    const maskSecrets = maskedFor(request, await this.#providerKeys);
+    const maskSecrets = createMask(request, await this.#providerKeys);
     const creation = this.#toCreation(request, place);
     if (creation) {
       // A poll that fails says nothing about the creation.
       if (request.method === 'GET' && answer.httpStatus !== 200) return;
-      if (isPassingAnswer(answer))
+      if (isTemporaryFault(answer))
         this.#passing.set(creation, () => this.#recordPassing(creation, answer, maskSecrets));
       else await this.#recordCreation(creation, answer, maskSecrets);
-    } else if (isKeptAsAnswer(request, place) && !isPassingAnswer(answer)) {
+    } else if (isKeptAsAnswer(request, place) && !isTemporaryFault(answer)) {
       const file = RecordingDirectory.answerFileName(place);
       await this.#directory.writeAnswer(file, maskSecrets(place), maskSecrets(answer));
     }
@@ -177,7 +177,7 @@ function isKeptAsAnswer({ method }: TransportRequest, place: string): boolean {
 }
 
 /** Sends a request. The caller reads the answer within its own limits, and the answer is copied meanwhile. */
-async function sendAndKeep(
+async function sendAndCopy(
   transport: Transport,
   request: TransportRequest,
   keep: (answer: RecordedAnswer) => void,
@@ -201,7 +201,7 @@ async function sendAndKeep(
 }
 
 /** Returns true for a temporary fault, which the same request might not meet again. */
-function isPassingAnswer({ httpStatus }: RecordedAnswer): boolean {
+function isTemporaryFault({ httpStatus }: RecordedAnswer): boolean {
   return [429, 502, 503].includes(httpStatus);
 }
 
@@ -218,7 +218,7 @@ function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
 type MaskSecrets = <T>(value: T) => T;
 
 /** Returns a function that masks the request's key, and those of providers, in its answer. */
-function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): MaskSecrets {
+function createMask({ headers }: TransportRequest, providerKeys: readonly string[]): MaskSecrets {
   const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
   const redaction = new Redaction(key, ...providerKeys);
   return value => redaction.redactValue(value);

@@ -41,7 +41,7 @@ export interface Recording {
 }
 
 /** Media exceed the size limit. */
-export class TooBig extends Error {
+export class RecordingTooBig extends Error {
   override readonly name = 'TooBig';
 }
 
@@ -54,7 +54,7 @@ export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /** Limits of a recording's file: enough for the largest answer together with its request. */
-const MAX_FILE_BYTES = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
+const RECORDING_BOUNDS = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
 
 const TOO_LARGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
@@ -136,7 +136,7 @@ export class RecordingDirectory {
     }
   }
 
-  /** Stores a medium under its SHA-256. @throws {TooBig} beyond `maxBytes` bytes */
+  /** Stores a medium under its SHA-256. @throws {RecordingTooBig} beyond `maxBytes` bytes */
   async writeMedia(
     body: AsyncIterable<Uint8Array>,
     maxBytes: number,
@@ -147,7 +147,8 @@ export class RecordingDirectory {
     const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {
       for await (const chunk of body) {
         size += chunk.length;
-        if (size > maxBytes) throw new TooBig(`it is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
+        if (size > maxBytes)
+          throw new RecordingTooBig(`it is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
         hash.update(chunk);
         await target.appendFile(chunk);
       }
@@ -198,7 +199,7 @@ export class RecordingDirectory {
     const fault = findValueFault(content);
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
     const text = `${stringifyAsWritten(content, 2)}\n`;
-    if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
+    if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new RecordingTooBig(TOO_LARGE);
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
       if (error instanceof LinkFault || errorCode(error) === undefined) throw error;
       const place = path.join(this.directory, file);
@@ -215,7 +216,7 @@ export class RecordingDirectory {
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
     if (stats.size > MAX_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
-    const json = readJson(await readFile(place, 'utf8'), MAX_FILE_BYTES, parseKeepingNumbers);
+    const json = readJson(await readFile(place, 'utf8'), RECORDING_BOUNDS, parseKeepingNumbers);
     if ('fault' in json) throw this.#damaged(file, `it ${json.fault}`);
     const fault = findValueFault(json.value);
     if (fault !== undefined) throw this.#damaged(file, fault);

@@ -15,18 +15,18 @@ export function answerFault(value: unknown): string | undefined {
   return OTHER_ANSWER(value, 'it');
 }
 
-const fieldText: FieldCheck = (value, name) =>
+const textField: FieldCheck = (value, name) =>
   typeof value === 'string' ? undefined : `${name} is not text`;
-const count: FieldCheck = (value, name) =>
+const countField: FieldCheck = (value, name) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${name} is not a count`;
-const amount: FieldCheck = (value, name) =>
+const amountField: FieldCheck = (value, name) =>
   Number.isFinite(value) && Number(value) >= 0 ? undefined : `${name} is not an amount`;
-const digest: FieldCheck = (value, name) =>
+const digestField: FieldCheck = (value, name) =>
   typeof value === 'string' && /^[0-9a-f]{64}$/u.test(value)
     ? undefined
     : `${name} is not a SHA-256 (64 hexadecimal digits)`;
 
-function fieldOrNull(check: FieldCheck): FieldCheck {
+function nullable(check: FieldCheck): FieldCheck {
   return (value, name) => (value === null ? undefined : check(value, name));
 }
 
@@ -35,21 +35,21 @@ function optional(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }
 
-function fieldOneOf(optionalFields: readonly string[]): FieldCheck {
+function oneOf(optionalFields: readonly string[]): FieldCheck {
   return (value, name) =>
     optionalFields.some(word => word === value)
       ? undefined
       : `${name} is not one of ${optionalFields.join(', ')}`;
 }
 
-function fieldList(check: FieldCheck): FieldCheck {
+function listOf(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!Array.isArray(value)) return `${name} is not a list`;
     return firstDefined(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
   };
 }
 
-function map(check: FieldCheck): FieldCheck {
+function mapField(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
     return firstDefined(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
@@ -67,69 +67,69 @@ function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldChec
 
 /** Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that could be replayed. */
 const RUN_FIELDS = requiredFields({
-  runId: fieldText,
-  runStatus: fieldText,
-  outputs: fieldList(requiredFields({ type: fieldOrNull(fieldText), data: fieldOrNull(fieldText) })),
-  tokens: fieldOrNull(count),
-  warnings: optional(fieldList(fieldText)),
+  runId: textField,
+  runStatus: textField,
+  outputs: listOf(requiredFields({ type: nullable(textField), data: nullable(textField) })),
+  tokens: nullable(countField),
+  warnings: optional(listOf(textField)),
 });
 
 const ENVELOPE: FieldCheck = (value, name) =>
-  requiredFields({ status: fieldText, message: optional(fieldText) })(value, name) ??
+  requiredFields({ status: textField, message: optional(textField) })(value, name) ??
   (isJsonObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
     ? `${name}.data is missing`
     : undefined);
 
-const ANSWER = requiredFields({ httpStatus: count, body: ENVELOPE });
+const ANSWER = requiredFields({ httpStatus: countField, body: ENVELOPE });
 
 /** Checks fields of the interface that may be omitted or null. */
-function known(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
+function optionalFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return requiredFields(
     Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(check)])),
   );
 }
 
-const flag: FieldCheck = (value, name) =>
+const flagField: FieldCheck = (value, name) =>
   typeof value === 'boolean' ? undefined : `${name} is not true or false`;
 
 const NAMES = {
-  promptId: fieldText,
-  promptVersionId: fieldText,
-  slug: fieldText,
-  title: fieldText,
-  description: fieldText,
-  publishedAt: fieldText,
+  promptId: textField,
+  promptVersionId: textField,
+  slug: textField,
+  title: textField,
+  description: textField,
+  publishedAt: textField,
 };
 
 /** The checks for the fields of lists, prompts, versions and models, by their names in the interface. */
-const DATA = known({
+const DATA = optionalFields({
   ...NAMES,
-  hasMore: flag,
-  rows: fieldList(
-    known({
+  hasMore: flagField,
+  rows: listOf(
+    optionalFields({
       ...NAMES,
-      model: count,
-      modality: count,
-      estimatedCredits: amount,
-      uses: count,
-      upVotes: count,
-      labels: fieldList(known({ label: fieldText, promptVersionId: fieldText })),
+      model: countField,
+      modality: countField,
+      estimatedCredits: amountField,
+      uses: countField,
+      upVotes: countField,
+      labels: listOf(optionalFields({ label: textField, promptVersionId: textField })),
     }),
   ),
-  versions: fieldList(
-    known({
-      promptVersionId: fieldText,
-      publishedAt: fieldText,
-      isLatest: flag,
-      labels: fieldList(fieldText),
+  versions: listOf(
+    optionalFields({
+      promptVersionId: textField,
+      publishedAt: textField,
+      isLatest: flagField,
+      labels: listOf(textField),
     }),
   ),
-  resources: known({
-    models: fieldList(
-      known({
-        model: fieldText,
-        modality: fieldText,
-        availableRunOptions: fieldList(known({ key: fieldText, options: fieldList(fieldText) })),
+  resources: optionalFields({
+    models: listOf(
+      optionalFields({
+        model: textField,
+        modality: textField,
+        availableRunOptions: listOf(optionalFields({ key: textField, options: listOf(textField) })),
       }),
     ),
   }),
@@ -140,10 +140,10 @@ const DATA = known({
  * form.
  */
 const OTHER_ANSWER: FieldCheck = (value, name) =>
-  requiredFields({ request: optional(fieldText) })(value, name) ??
+  requiredFields({ request: optional(textField) })(value, name) ??
   ANSWER(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
-    ? fieldOrNull(DATA)(value['body']['data'], 'body.data')
+    ? nullable(DATA)(value['body']['data'], 'body.data')
     : undefined);
 
 const CREATION: FieldCheck = (value, name) =>
@@ -154,17 +154,17 @@ const CREATION: FieldCheck = (value, name) =>
 
 const RECORDING = requiredFields({
   request: requiredFields({
-    promptVersionId: fieldText,
-    textInputs: map(fieldText),
-    imageInputs: fieldList(fieldText),
-    runOptions: map(fieldText),
-    model: fieldOrNull(fieldText),
-    schema: fieldOrNull(fieldText),
-    repetition: count,
+    promptVersionId: textField,
+    textInputs: mapField(textField),
+    imageInputs: listOf(textField),
+    runOptions: mapField(textField),
+    model: nullable(textField),
+    schema: nullable(textField),
+    repetition: countField,
   }),
   answer: CREATION,
-  media: fieldList(requiredFields({ url: fieldText, sha256: digest, contentType: fieldOrNull(fieldText) })),
-  notKept: optional(fieldList(fieldText)),
-  fault: optional(fieldOneOf(Object.keys(PROVIDER_FAULTS))),
-  cost: optional(amount),
+  media: listOf(requiredFields({ url: textField, sha256: digestField, contentType: nullable(textField) })),
+  notKept: optional(listOf(textField)),
+  fault: optional(oneOf(Object.keys(PROVIDER_FAULTS))),
+  cost: optional(amountField),
 });

@@ -26,20 +26,20 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
     throw usageError(`--replay: no such directory: ${directory}`, 'Make recordings with --record <dir>.');
   }
   const recordings = new RecordingDirectory(directory);
-  const index = await checkedIndex(recordings);
+  const index = await buildIndex(recordings);
   const creations = new Map<string, string>();
   const counter = new RequestCounter();
   return {
     mode: 'replay',
     begin: async (idempotencyKey, request) => {
-      creations.set(idempotencyKey, await recordedFile(recordings, counter.add(idempotencyKey, request)));
+      creations.set(idempotencyKey, await findRecordedFile(recordings, counter.add(idempotencyKey, request)));
     },
     findFault: runId => index.faults.get(runId),
     findCost: runId => index.costs.get(runId),
     wrap: async () => ({
       request: async request =>
-        (await answerTo(request, { recordings, index, creations, baseUrl })) ??
-        notRecorded(request, directory),
+        (await findAnswer(request, { recordings, index, creations, baseUrl })) ??
+        notRecordedAnswer(request, directory),
       owns: () => true,
       close: () => Promise.resolve(),
     }),
@@ -57,7 +57,7 @@ interface RecordingIndex {
   readonly costs: ReadonlyMap<string, number>;
 }
 
-async function checkedIndex(recordings: RecordingDirectory): Promise<RecordingIndex> {
+async function buildIndex(recordings: RecordingDirectory): Promise<RecordingIndex> {
   const runs = new Map<string, string>();
   const media = new Map<string, RecordedMedia>();
   const faults = new Map<string, EngineFault>();
@@ -78,7 +78,7 @@ async function checkedIndex(recordings: RecordingDirectory): Promise<RecordingIn
 }
 
 /** Returns the file with the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is incomplete */
-async function recordedFile(recordings: RecordingDirectory, request: RecordedRequest): Promise<string> {
+async function findRecordedFile(recordings: RecordingDirectory, request: RecordedRequest): Promise<string> {
   const file = RecordingDirectory.fileName(request);
   const recording = await recordings.read(file);
   if (recording?.notKept.length === 0) return file;
@@ -94,9 +94,9 @@ async function recordedFile(recordings: RecordingDirectory, request: RecordedReq
 
 function nearestHint(nearest: Awaited<ReturnType<typeof nearestRecording>>): string {
   if (nearest === undefined) return 'This prompt has no recording.';
-  const { file, isOfVersion, describeDifference } = nearest;
-  if (isOfVersion) return `The nearest is ${file}; it differs in ${describeDifference}.`;
-  return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another model or prompt; it differs in ${describeDifference}.`;
+  const { file, isOfVersion, differenceText } = nearest;
+  if (isOfVersion) return `The nearest is ${file}; it differs in ${differenceText}.`;
+  return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another model or prompt; it differs in ${differenceText}.`;
 }
 
 interface ReplayState {
@@ -107,12 +107,12 @@ interface ReplayState {
   readonly baseUrl: string;
 }
 
-async function answerTo(
+async function findAnswer(
   request: TransportRequest,
   { recordings, index, creations, baseUrl }: ReplayState,
 ): Promise<TransportResponse | undefined> {
   const place = pathBelow(baseUrl, request.url);
-  if (place === undefined) return mediaAt(recordings, index.media.get(request.url));
+  if (place === undefined) return openRecordedMedia(recordings, index.media.get(request.url));
   if (request.method === 'POST') {
     const recording = await recordings.read(
       creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '') ?? 'none',
@@ -135,7 +135,7 @@ async function answerTo(
   return answer && answerFromRecording(answer);
 }
 
-async function mediaAt(
+async function openRecordedMedia(
   recordings: RecordingDirectory,
   medium: RecordedMedia | undefined,
 ): Promise<TransportResponse | undefined> {
@@ -154,7 +154,7 @@ function answerFromRecording({ httpStatus, body }: RecordedAnswer): TransportRes
   };
 }
 
-function notRecorded({ method, url }: TransportRequest, directory: string): TransportResponse {
+function notRecordedAnswer({ method, url }: TransportRequest, directory: string): TransportResponse {
   const message = `${method} ${new URL(url).pathname} is not recorded in ${directory}; record it with --record`;
   return answerFromRecording({ httpStatus: 422, body: { status: 'USAGE_ERROR', message, data: null } });
 }

@@ -76,7 +76,7 @@ export interface EntryResult {
   /** The repetitions that count: answers after the decision don't. */
   readonly repetitions: readonly Repetition[];
   /** The numbers of runs and passes; undefined if the case could not be run. */
-  readonly counted: CaseRuns | undefined;
+  readonly caseRuns: CaseRuns | undefined;
   /** The sum of the known times of all repetitions. */
   readonly seconds: number;
 }
@@ -89,7 +89,7 @@ export function entryResult(entry: TestEntry, allRepetitions: readonly Repetitio
     untilDecided && pass.kind === 'rate' ? decidingCount(pass.rate, allRepetitions) : undefined;
   const repetitions = allRepetitions.slice(0, decision?.runs);
   const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
-  if (isFault) return { entry, status: 'fault', repetitions, counted: undefined, seconds };
+  if (isFault) return { entry, status: 'fault', repetitions, caseRuns: undefined, seconds };
   const runs = repetitions.length;
   const passedCount = repetitions.filter(hasPassed).length;
   const caseRuns: CaseRuns = {
@@ -98,10 +98,10 @@ export function entryResult(entry: TestEntry, allRepetitions: readonly Repetitio
     ...(untilDecided && { isSequential: true as const }),
   };
   if (untilDecided && decision === undefined) {
-    return { entry, status: 'undecided', repetitions, counted: caseRuns, seconds };
+    return { entry, status: 'undecided', repetitions, caseRuns: caseRuns, seconds };
   }
   const status = meetsPassRule(pass, passedCount, runs) ? 'passed' : 'failed';
-  return { entry, status, repetitions, counted: caseRuns, seconds };
+  return { entry, status, repetitions, caseRuns: caseRuns, seconds };
 }
 
 /**
@@ -129,13 +129,13 @@ export function hasPassed({ mismatches, fault }: Repetition): boolean {
 }
 
 /** Returns true if all checks of a case are left out. */
-export function isUnchecked({ leftOut = 0, expect }: TestCase): boolean {
-  return leftOut > 0 && expect.length === 0;
+export function isUnchecked({ leftOutChecks = 0, expect }: TestCase): boolean {
+  return leftOutChecks > 0 && expect.length === 0;
 }
 
 /** Returns the result of a case whose checks are all left out. */
 export function uncheckedResult(entry: TestEntry): EntryResult {
-  return { entry, status: 'unchecked', repetitions: [], counted: undefined, seconds: 0 };
+  return { entry, status: 'unchecked', repetitions: [], caseRuns: undefined, seconds: 0 };
 }
 
 /** Returns the name of an entry in its file: the case's name, with the model if the file names one. */

@@ -32,57 +32,74 @@ export interface Round {
   readonly onFree: () => void;
 }
 
+/** The cases of a round, ready to run, and what was found out about them. */
+interface PreparedRound {
+  readonly files: readonly TestFile[];
+  readonly paths: readonly string[];
+  readonly entries: readonly PreparedEntry[];
+  /** The number of cases that `--failed` leaves out because they passed. */
+  readonly passedCount: number;
+  readonly faults: readonly FaultyTestFile[];
+  readonly judge: Judge;
+  readonly judgedExpectations: readonly Expectation[];
+  /** True if any case of the files asks a judge, even one that is not chosen. */
+  readonly isJudged: boolean;
+  readonly baseline: Baseline | undefined;
+}
+
 /** Reads the test files, and reports and checks what can be known before anything is sent. */
 export async function prepareRound(
   ctx: Context,
   options: TestOptions,
   budget: Budget,
   round: Round | undefined,
-) {
+): Promise<PreparedRound> {
   const warn = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
   const foundTests = await findTestFiles(ctx, options.paths, warn);
   const paths = foundTests.files;
   if (options.update) for (const file of paths) checkUpdatable(ctx, file);
   const baseline = await readFilteredBaseline(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
-  const readResult = await readFiles(ctx, foundTests, judge, options);
+  const { files, faults: fileFaults } = await readFiles(ctx, foundTests, judge, options);
   if (round !== undefined) await ctx.renewModels();
-  const cases = readResult.files.flatMap(file => file.cases);
-  const isJudged = judgedIn(cases).length > 0;
-  const { entries, faults: entryFaults } = await prepareEntries(
+  const isJudged = judgedIn(files.flatMap(file => file.cases)).length > 0;
+  const prepared = await prepareEntries(
     ctx,
     cappedConnections(ctx, options, budget, { isJudged }),
-    addEarlierTurns(ctx, chosenFiles(readResult.files, round)),
+    addEarlierTurns(ctx, chosenFiles(files, round)),
   );
-  const runnable = withoutUncheckedTurns(entries);
-  const { entries: chosenEntries, passed } = options.failed
-    ? await failedEntries(ctx, runnable)
-    : { entries: runnable, passed: 0 };
-  // Only the chosen cases of a file need their judges.
-  const filesWithoutJudge = options.failed ? await judgeFaults(ctx, groupByFile(chosenEntries), judge) : [];
-  const faults = [...readResult.faults, ...entryFaults, ...filesWithoutJudge];
+  const chosen = await chooseEntries(ctx, options, withoutUncheckedTurns(prepared.entries), judge);
+  const faults = [...fileFaults, ...prepared.faults, ...chosen.faults];
   // A fault of the machine, such as a read-only data directory, is that of every file.
   for (const fault of withoutRepeats(faults)) reportTestFault(ctx, fault);
-  noteUnreachable(ctx, chosenEntries);
-  const judgedExpectations = judgedIn(chosenEntries.map(({ entry }) => entry.testCase));
+  noteUnreachable(ctx, chosen.entries);
+  const judgedExpectations = judgedIn(chosen.entries.map(({ entry }) => entry.testCase));
   if (options.providerBatch) {
-    await checkBatches(chosenEntries);
+    await checkBatches(chosen.entries);
     for (const expectation of judgedExpectations) await judge.checkBatch(expectation);
   }
-  return {
-    files: readResult.files,
-    paths,
-    /** The number of cases that `--failed` leaves out because they passed. */
-    passed,
-    entries: chosenEntries.filter(
-      ({ entry }) => !filesWithoutJudge.some(({ file }) => file === entry.file.file),
-    ),
-    faults,
-    judge,
-    judged: judgedExpectations,
-    isJudged,
-    baseline,
-  };
+  const hasJudge = ({ entry }: PreparedEntry): boolean =>
+    !chosen.faults.some(({ file }) => file === entry.file.file);
+  const entries = chosen.entries.filter(hasJudge);
+  const { passedCount } = chosen;
+  return { files, paths, entries, passedCount, faults, judge, judgedExpectations, isJudged, baseline };
+}
+
+/** Returns the entries that `--failed` chooses, with the faults of files whose judges they lack; otherwise all. */
+async function chooseEntries(
+  ctx: Context,
+  { failed }: TestOptions,
+  entries: readonly PreparedEntry[],
+  judge: Judge,
+): Promise<{
+  readonly entries: readonly PreparedEntry[];
+  readonly passedCount: number;
+  readonly faults: readonly FaultyTestFile[];
+}> {
+  if (!failed) return { entries, passedCount: 0, faults: [] };
+  const { entries: failedOnes, passedCount } = await failedEntries(ctx, entries);
+  // Only the chosen cases of a file need their judges.
+  return { entries: failedOnes, passedCount, faults: await judgeFaults(ctx, groupByFile(failedOnes), judge) };
 }
 
 /** Returns the faults of files, equal ones once. */
@@ -134,10 +151,11 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
       ? [[testCase.pass.rate, testCase.repeat] as const]
       : [],
   );
-  for (const [rate, most] of new Map(rates)) {
+  for (const [rate, maxRuns] of new Map(rates)) {
     const needed = goodRunsNeeded(rate);
-    if (needed <= most) continue;
-    const reach = `${most} good answers reach ${percentText(Math.floor(highestReachable(most) * 1000) / 1000)}`;
+    if (needed <= maxRuns) continue;
+    const reachableRate = Math.floor(highestReachable(maxRuns) * 1000) / 1000;
+    const reach = `${maxRuns} good answers reach ${percentText(reachableRate)}`;
     const more = Number.isFinite(needed) ? `it needs ${needed}` : 'it can only fail or stay undecided';
     ctx.io.note(`note: a rate of ${percentText(rate)} can't be shown: ${reach}; ${more}`);
   }
@@ -150,26 +168,25 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
 async function failedEntries(ctx: Context, entries: readonly PreparedEntry[]) {
   const hasFailed = await lastFailures(ctx);
   const chosenEntries = new Set<PreparedEntry>(entries.filter(({ entry }) => isUnchecked(entry.testCase)));
-  for (const [, entriesOfService] of byService(entries.filter(prepared => !chosenEntries.has(prepared)))) {
-    const failures = entriesOfService
-      .filter(prepared => hasFailed(prepared) === true)
-      .map(({ entry }) => entry);
+  const checkedEntries = entries.filter(prepared => !chosenEntries.has(prepared));
+  for (const [, entriesOfService] of byService(checkedEntries)) {
+    const testEntries = entriesOfService.map(({ entry }) => entry);
+    const failures = entriesOfService.filter(prepared => hasFailed(prepared) === true);
     const neededEntries = withEarlierTurns(
-      entriesOfService.map(({ entry }) => entry),
-      failures,
+      testEntries,
+      failures.map(({ entry }) => entry),
     );
     noteEarlierTurns(ctx, neededEntries.size - failures.length);
-    for (const prepared of entriesOfService)
+    for (const prepared of entriesOfService) {
       if (neededEntries.has(prepared.entry)) chosenEntries.add(prepared);
+    }
   }
   if (chosenEntries.size === 0 && !ctx.isReplay) {
-    noteReplayedFailures(
-      ctx,
-      entries.filter(prepared => hasFailed(prepared, { isReplay: true }) === true),
-    );
+    const replayedFailures = entries.filter(prepared => hasFailed(prepared, { isReplay: true }) === true);
+    noteReplayedFailures(ctx, replayedFailures);
   }
-  const passed = entries.filter(prepared => hasFailed(prepared) === false).length;
-  return { entries: entries.filter(prepared => chosenEntries.has(prepared)), passed };
+  const passedCount = entries.filter(prepared => hasFailed(prepared) === false).length;
+  return { entries: entries.filter(prepared => chosenEntries.has(prepared)), passedCount };
 }
 
 function noteReplayedFailures({ io }: Context, { length }: readonly PreparedEntry[]): void {

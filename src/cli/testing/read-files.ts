@@ -26,8 +26,8 @@ export async function readFiles(
   const faulty = new FaultyFiles(ctx);
   const mayTarget = options.allowOutside ? () => true : checkOfTargets(ctx.cwd, foundTests);
   for (const file of foundTests.files) {
-    const read = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
-    files.push(...(read ?? []));
+    const testFiles = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
+    files.push(...(testFiles ?? []));
   }
   // The models that any of the files declares are known by now.
   for (const file of files) {
@@ -85,13 +85,12 @@ async function readSelected(
   const hasModels = options.models.length > 0;
   const { allowOutside, allowCommands, skipUnsupported, judge, watch } = options;
   const flags = { allowOutside, allowCommands, skipUnsupported, judge, watch };
-  const read = await readTestFile(ctx, file, { ...flags, mayTarget, hasModels });
-  return read.map(file => {
-    const repeatedFile = withoutCommands(repeatCases(file, options.repeating), options);
+  const testFiles = await readTestFile(ctx, file, { ...flags, mayTarget, hasModels });
+  return testFiles.map(testFile => {
+    const repeatedFile = withoutCommands(repeatCases(testFile, options.repeating), options);
     const models = hasModels ? options.models.map(model => ({ model })) : repeatedFile.models;
-    const { filter } = options;
     return withChosenCases({ ...repeatedFile, models }, ({ name }) =>
-      hasWords(filter, { file: repeatedFile.name, name }),
+      hasWords(options.filter, { file: repeatedFile.name, name }),
     );
   });
 }
@@ -106,8 +105,8 @@ function withoutCommands(
     [...allExpectations([expectation])].some(({ isProgram }) => isProgram);
   const cases = file.cases.map(testCase => {
     const expect = testCase.expect.filter(expectation => !runsProgram(expectation));
-    const leftOut = (testCase.leftOut ?? 0) + testCase.expect.length - expect.length;
-    return { ...testCase, expect, leftOut };
+    const leftOutChecks = (testCase.leftOutChecks ?? 0) + testCase.expect.length - expect.length;
+    return { ...testCase, expect, leftOutChecks };
   });
   return { ...file, cases };
 }

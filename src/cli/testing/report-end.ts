@@ -74,8 +74,10 @@ export function reportLeftOut(
   files: readonly TestFile[],
   results: readonly EntryResult[],
 ): void {
-  const cases = files.reduce((sum, { leftOut = 0 }) => sum + leftOut, 0);
-  const checks = files.flatMap(file => file.cases).reduce((sum, { leftOut = 0 }) => sum + leftOut, 0);
+  const cases = files.reduce((sum, { leftOutCases = 0 }) => sum + leftOutCases, 0);
+  const checks = files
+    .flatMap(file => file.cases)
+    .reduce((sum, { leftOutChecks = 0 }) => sum + leftOutChecks, 0);
   if (cases + checks > 0) {
     ctx.io.note(`note: left out: ${pluralize(checks, 'check')}, ${pluralize(cases, 'case')}`);
   }

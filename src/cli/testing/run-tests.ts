@@ -58,50 +58,37 @@ export async function runRound(
   const preparedRound = await prepareRound(ctx, options, budget, round);
   const { files, paths, entries, faults, judge, baseline } = preparedRound;
   if (baseline && entries.length > 0) {
-    requirePair(
-      baseline,
-      entries.map(({ entry }) => entry),
-    );
+    const testEntries = entries.map(({ entry }) => entry);
+    requirePair(baseline, testEntries);
   }
   const checkedEntries = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkPrices(budget, checkedEntries);
-  for (const expectation of preparedRound.judged) await judge.checkPrice(expectation);
-  if (options.dryRun)
+  for (const expectation of preparedRound.judgedExpectations) await judge.checkPrice(expectation);
+  if (options.dryRun) {
     return { files, code: await dryRunTests(ctx, checkedEntries, faults, { ...options, judge }) };
+  }
   if (round !== undefined && (await costsNothing(ctx, entries, preparedRound.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
-  const ranResults = await runChecked(ctx, options, files, {
-    entries: checkedEntries,
-    paths,
-    judge,
-    budget,
-    media,
-  });
-  const uncheckedEntries = entries.filter(({ entry }) => isUnchecked(entry.testCase));
-  const results = inEntryOrder(
-    [...ranResults, ...uncheckedEntries.map(({ entry }) => uncheckedResult(entry))],
-    entries,
-  );
-  if (results.length + faults.length === 0 && !options.watch)
-    reportNothingRun(ctx, options, preparedRound.passed);
+  const tests = { entries: checkedEntries, paths, judge, budget, media };
+  const checkedResults = await runChecked(ctx, options, files, tests);
+  const results = withUncheckedResults(checkedResults, entries);
+  if (results.length + faults.length === 0 && !options.watch) {
+    reportNothingRun(ctx, options, preparedRound.passedCount);
+  }
   const update = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
   const orderedResults = inFileOrder([...update.results, ...faults.map(faultyFileResult)], paths);
   const comparison = baseline && compareWithBaseline(baseline, orderedResults);
-  await reportRound(ctx, options, {
-    budget,
-    round,
-    files,
-    media,
-    results,
-    ordered: orderedResults,
-    comparison,
-  });
+  const finishedRound = { budget, round, files, media, results, orderedResults, comparison };
+  await reportRound(ctx, options, finishedRound);
   if (update.faults.length > 0) throw update.faults[0];
-  const newRepetitions = orderedResults.flatMap(({ repetitions }) =>
-    repetitions.filter(({ isEarlier }) => !isEarlier),
-  );
-  if (areUnanswered(newRepetitions)) throw nobodyAnswered();
+  refuseUnanswered(orderedResults);
   return { files, code: testsExitCode(orderedResults, options.gate, comparison) };
+}
+
+/** @throws {CliError} if no service answered any of the requests that were sent now */
+function refuseUnanswered(results: readonly EntryResult[]): void {
+  const repetitions = results.flatMap(result => result.repetitions);
+  if (areUnanswered(repetitions.filter(({ isEarlier }) => !isEarlier))) throw nobodyAnswered();
 }
 
 /** Runs the cases that have checks, and shows how many answers are checked. */
@@ -129,9 +116,9 @@ async function runChecked(
 }
 
 /** Notes that no case is left to run. @throws {CliError} exit 4 if none is known at all */
-function reportNothingRun({ io }: Context, options: TestOptions, passed: number): void {
-  if (passed === 0) throw nothingToRun(options);
-  io.note(`note: no case failed when it was last run; ${pluralize(passed, 'case')} passed`);
+function reportNothingRun({ io }: Context, options: TestOptions, passedCount: number): void {
+  if (passedCount === 0) throw nothingToRun(options);
+  io.note(`note: no case failed when it was last run; ${pluralize(passedCount, 'case')} passed`);
 }
 
 /** Returns the lowest bound of files on the number of open creations; undefined if none has one. */
@@ -147,7 +134,7 @@ interface FinishedRound {
   readonly media: Map<string, MediaContent>;
   readonly results: readonly EntryResult[];
   /** The results with those of faulty files, in the order of the files. */
-  readonly ordered: readonly EntryResult[];
+  readonly orderedResults: readonly EntryResult[];
   readonly comparison: BaselineComparison | undefined;
 }
 
@@ -155,14 +142,14 @@ interface FinishedRound {
 async function reportRound(
   ctx: Context,
   options: TestOptions,
-  { budget, round, files, media, results, ordered, comparison }: FinishedRound,
+  { budget, round, files, media, results, orderedResults, comparison }: FinishedRound,
 ): Promise<void> {
   await budget.readTotals({ readsList: true });
   // The faults of the files are already reported; without results there is nothing else to show.
   if (results.length > 0 || options.outputs.length > 0 || ctx.globals.json || isOnGithub(ctx)) {
-    const summary = summarize(ordered, options.repeating, comparison);
+    const summary = summarize(orderedResults, options.repeating, comparison);
     await printPaid(ctx, budget.newRuns, out =>
-      reportTests(out, ordered, options.outputs, { media, budget, summary }),
+      reportTests(out, orderedResults, options.outputs, { media, budget, summary }),
     );
   }
   const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
@@ -176,11 +163,17 @@ async function reportRound(
   reportLeftOut(ctx, files, results);
 }
 
-/** Sorts results by the order of the cases in the files: cases without checks don't run with the others. */
-function inEntryOrder(results: readonly EntryResult[], entries: readonly PreparedEntry[]): EntryResult[] {
-  const places = new Map(entries.map(({ entry }, index) => [entry, index]));
-  const place = ({ entry }: EntryResult): number => places.get(entry) ?? places.size;
-  return results.toSorted((one, other) => place(one) - place(other));
+/** Adds the cases without checks, which don't run with the others. Returns the results in the order of the entries. */
+function withUncheckedResults(
+  checkedResults: readonly EntryResult[],
+  entries: readonly PreparedEntry[],
+): EntryResult[] {
+  const unchecked = entries.map(({ entry }) => entry).filter(({ testCase }) => isUnchecked(testCase));
+  const positions = new Map(entries.map(({ entry }, index) => [entry, index]));
+  const position = ({ entry }: EntryResult): number => positions.get(entry) ?? positions.size;
+  return [...checkedResults, ...unchecked.map(uncheckedResult)].toSorted(
+    (one, other) => position(one) - position(other),
+  );
 }
 
 /** Returns true if nothing costs money: every answer is recorded or comes from a free model. */
@@ -190,10 +183,10 @@ async function costsNothing(
   isJudged: boolean,
 ): Promise<boolean> {
   if (ctx.isReplay || isJudged) return ctx.isReplay;
-  const kinds = new Map(
+  const entryByModel = new Map(
     entries.map(entry => [`${entry.request.promptVersionId} ${entry.request.model}`, entry]),
   );
-  for (const { connection, request } of kinds.values()) {
+  for (const { connection, request } of entryByModel.values()) {
     const estimate = await forecastCost(connection, buildRunBody(request)).catch(() => undefined);
     if (estimate?.cost !== 0) return false;
   }
@@ -237,6 +230,6 @@ async function updateFiles(
 
 /** Groups the results by file, in the order of the files. */
 function inFileOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
-  const place = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
-  return results.toSorted((one, other) => place(one) - place(other));
+  const position = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
+  return results.toSorted((one, other) => position(one) - position(other));
 }

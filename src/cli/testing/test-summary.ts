@@ -33,14 +33,14 @@ export function summarize(
     models: new Map(
       models.length < 2 ? [] : models.map(model => [model ?? OWN_MODEL, rateOfAll(ofModel(model))] as const),
     ),
-    isRepeated: results.some(({ counted }) => (counted?.runs ?? 0) > 1),
+    isRepeated: results.some(({ caseRuns }) => (caseRuns?.runs ?? 0) > 1),
     sureMaxRepeat: sure ? maxRepeat : undefined,
     baseline,
   };
 }
 
 function rateOfAll(results: readonly EntryResult[]): RateSummary | undefined {
-  return summarizeRates(results.flatMap(({ counted }) => counted ?? []));
+  return summarizeRates(results.flatMap(({ caseRuns }) => caseRuns ?? []));
 }
 
 /** Returns a line about all cases, one for each model if there are several, and the verdict of a comparison. */

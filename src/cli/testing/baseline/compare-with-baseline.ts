@@ -25,7 +25,7 @@ export interface BaselineComparison
 /** @throws {CliError} USAGE_ERROR if none of the cases is in the baseline */
 export function requirePair(baseline: Baseline, entries: readonly TestEntry[]): void {
   const { pairs } = pairUp(baseline, entries);
-  if (pairs.some(({ before }) => before.counted !== undefined)) return;
+  if (pairs.some(({ before }) => before.caseRuns !== undefined)) return;
   throw usageError(
     '--baseline: none of its cases with a rate is in this test',
     'Cases are paired by file, relative to the working directory, name and model.',
@@ -39,14 +39,14 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
   const changes = new Map<TestEntry, CaseChange>();
   const comparedCases: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
   for (const { entry, before } of pairs) {
-    const runsBefore = before.counted;
-    const runsAfter = byEntry.get(entry)?.counted;
+    const runsBefore = before.caseRuns;
+    const runsAfter = byEntry.get(entry)?.caseRuns;
     if (runsBefore === undefined || runsAfter === undefined) continue;
     comparedCases.push({ before: runsBefore, after: runsAfter });
     changes.set(entry, { kind: compareCases(runsBefore, runsAfter), before: runsBefore });
   }
   for (const entry of added) {
-    if (byEntry.get(entry)?.counted !== undefined) changes.set(entry, { kind: 'new', before: undefined });
+    if (byEntry.get(entry)?.caseRuns !== undefined) changes.set(entry, { kind: 'new', before: undefined });
   }
   const caseNames = (kind: CaseChange['kind']): CaseName[] =>
     [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => caseIdentity(entry));

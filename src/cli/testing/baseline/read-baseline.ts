@@ -21,7 +21,7 @@ export interface CaseName {
 
 export interface BaselineCase extends CaseName {
   /** undefined if the case could not be run. */
-  readonly counted: CaseRuns | undefined;
+  readonly caseRuns: CaseRuns | undefined;
 }
 
 const MAX_BASELINE_BYTES = 512 * 1024 * 1024;
@@ -72,7 +72,7 @@ function parseCase(value: unknown, place: string, file: string): BaselineCase {
     throw notAReport(file, `${place} has no file or no name`);
   }
   if (model !== null && typeof model !== 'string') throw notAReport(file, `${place}.model is not a name`);
-  return { file: testFile, name, model, counted: parseCounts(value, place, file) };
+  return { file: testFile, name, model, caseRuns: parseCounts(value, place, file) };
 }
 
 function parseCounts({ passed, runs }: UncheckedObject, place: string, file: string): CaseRuns | undefined {

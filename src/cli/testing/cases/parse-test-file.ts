@@ -84,10 +84,10 @@ async function readContent(
     ...(await readTransform(ctx, fields)),
   };
   const inFile = { ...ctx, judge: judgeFor(fields, ctx) };
-  const writtenIn = ctx.watch ? caseTexts(fields) : () => ({});
+  const sourceTextIn = ctx.watch ? caseTexts(fields) : () => ({});
   const cases: TestCase[] = [];
   for (const [index, value] of caseItems(casesEntry).entries()) {
-    cases.push({ ...common, ...(await readCase(inFile, value, index + 1)), ...writtenIn(value) });
+    cases.push({ ...common, ...(await readCase(inFile, value, index + 1)), ...sourceTextIn(value) });
   }
   return {
     cases,
@@ -105,10 +105,10 @@ function caseItems(casesEntry: YamlEntry): YamlValue[] {
 }
 
 /** Returns a function that writes a case with all keys that it shares with the others, to find the cases that change. */
-function caseTexts(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'written'> {
+function caseTexts(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
   const others = [...fields].filter(([key]) => key !== 'cases');
   const shared = others.map(([key, { value }]) => [key, value.json()]);
-  return value => ({ written: JSON.stringify([shared, value.json()]) });
+  return value => ({ sourceText: JSON.stringify([shared, value.json()]) });
 }
 
 function trimsAnswers(fields: YamlEntries): boolean {

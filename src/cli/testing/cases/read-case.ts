@@ -44,17 +44,25 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
     ...readPass(fields),
     ...readMetadata(fields),
   };
-  const reads: string[] = [];
-  const recording = { ...ctx, onNamed: (file: string) => reads.push(file) };
+  const filesRead: string[] = [];
+  const recording = { ...ctx, onNamed: (file: string) => filesRead.push(file) };
   try {
     const judge = judgeFor(fields, ctx);
     const expect = expectations ? await readExpectations(expectations.value, { ...recording, judge }) : [];
     const transform = await readTransform(recording, fields);
     const inputs = await caseInputs(recording, fields);
-    return { ...common, ...inputs, ...readCaseVars(fields), ...transform, folder: recording, expect, reads };
+    return {
+      ...common,
+      ...inputs,
+      ...readCaseVars(fields),
+      ...transform,
+      folder: recording,
+      expect,
+      filesRead,
+    };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
-    return { ...common, text: new Map(), images: [], expect: [], reads, fault: error };
+    return { ...common, text: new Map(), images: [], expect: [], filesRead, fault: error };
   }
 }
 

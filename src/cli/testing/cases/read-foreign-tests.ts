@@ -51,13 +51,13 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
 function foreignExpectation(
   expectation: ForeignTests['cases'][number]['expect'][number],
   { model }: ForeignTests,
-): ReturnType<typeof KINDS.equals.of> {
-  if (expectation.kind === 'llm') return KINDS.llm.of(expectation);
+): ReturnType<typeof KINDS.equals.create> {
+  if (expectation.kind === 'llm') return KINDS.llm.create(expectation);
   if (expectation.kind === 'rubric') {
-    return KINDS.rubric.of({ ...(model !== undefined && { model }), ...expectation });
+    return KINDS.rubric.create({ ...(model !== undefined && { model }), ...expectation });
   }
-  if (expectation.kind === 'equals') return KINDS.equals.of({ text: expectation.text });
-  return KINDS[expectation.kind].of(expectation.text);
+  if (expectation.kind === 'equals') return KINDS.equals.create({ text: expectation.text });
+  return KINDS[expectation.kind].create(expectation.text);
 }
 
 /** Returns true if a file has rows and checks for them, or can't be read; its fault is reported later. */

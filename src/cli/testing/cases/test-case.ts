@@ -34,7 +34,7 @@ export interface TestFile {
   readonly cases: readonly TestCase[];
   /** The cases to run and those that are not chosen, in order; undefined if all are chosen. */
   readonly allCases?: readonly TestCase[];
-  readonly leftOut?: number;
+  readonly leftOutCases?: number;
   /** Maximum number of open creations, unless `--concurrency` sets it. */
   readonly maxConcurrency?: number | undefined;
   /** True if code sees answers and contexts as in promptfoo. */
@@ -92,10 +92,10 @@ export interface TestCase {
   /** True to trim the answer before expectations see it. */
   readonly trims?: boolean;
   /** The absolute paths of the files that it reads: inputs, images, schemas. */
-  readonly reads?: readonly string[];
+  readonly filesRead?: readonly string[];
   /** The text of the case in the test file if the tests are watched; an equal text means an unchanged case. */
-  readonly written?: string;
-  readonly leftOut?: number;
+  readonly sourceText?: string;
+  readonly leftOutChecks?: number;
   /** Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer. */
   readonly turn?: Turn;
   /** The fault that keeps this case alone from running. */

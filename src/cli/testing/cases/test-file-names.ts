@@ -8,7 +8,7 @@ export const TEST_FILE_SUFFIXES = ['.test.yaml', '.test.yml'];
 export const FOREIGN_PROMPT = /\.prompt\.ya?ml$/u;
 
 /** Keys that every configuration of promptfoo has, and no test file. */
-const CONFIGURATION_KEYS = /^(?:prompts|providers|targets)[ \t]*:/mu;
+const REQUIRED_CONFIGURATION_KEYS = /^(?:prompts|providers|targets)[ \t]*:/mu;
 
 export function isTestFile(name: string): boolean {
   return TEST_FILE_SUFFIXES.some(suffix => name.endsWith(suffix));
@@ -18,7 +18,7 @@ export function isTestFile(name: string): boolean {
 export function isPromptfooFile(file: string): boolean {
   const name = path.basename(file);
   if (!name.includes('promptfooconfig') || !/\.(?:ya?ml|json)$/u.test(name)) return false;
-  return !isTestFile(name) || CONFIGURATION_KEYS.test(readIfReadable(file) ?? '');
+  return !isTestFile(name) || REQUIRED_CONFIGURATION_KEYS.test(readIfReadable(file) ?? '');
 }
 
 /** Returns the names that the test file of a prompt file may have; none for a file with its own tests. */

@@ -123,7 +123,7 @@ async function checkAgain(
 }
 
 function unmetBy(text: string, { kind, value }: NewValue): Promise<Unmet | undefined> {
-  const { unmet } = kind === 'json' ? KINDS.json.of(value) : KINDS.equals.of({ text: String(value) });
+  const { unmet } = kind === 'json' ? KINDS.json.create(value) : KINDS.equals.create({ text: String(value) });
   // `equals` and `json` need only the text.
   return unmet({ text } as CheckedAnswer);
 }

@@ -49,17 +49,17 @@ interface KindParts<V> {
 
 export interface ExpectationKind<V> {
   readonly schema: object;
-  readonly of: (value: V) => Unplaced;
+  readonly create: (value: V) => Unplaced;
   readonly read: (value: YamlValue, reading: ExpectationReading) => Promise<Unplaced>;
 }
 
 export function expectationKind<V>({ schema, read, text, derived, unmet }: KindParts<V>): ExpectationKind<V> {
-  const of = (value: V): Unplaced => ({
+  const create = (value: V): Unplaced => ({
     text: text?.(value) ?? quotedExcerpt(String(value)),
     unmet: async answer => unmet(value, answer),
     ...derived?.(value),
   });
-  return { schema, of, read: async (value, reading) => of(await read(value, reading)) };
+  return { schema, create, read: async (value, reading) => create(await read(value, reading)) };
 }
 
 /** Returns a text in quotes, shortened if long. */

@@ -149,7 +149,7 @@ function commandText(argv: readonly string[]): string {
 
 export function createExpectation(
   name: keyof typeof KINDS,
-  parts: ReturnType<(typeof KINDS.equals)['of']>,
+  parts: ReturnType<(typeof KINDS.equals)['create']>,
   place: Pick<Expectation, 'line' | 'at'>,
 ): Expectation {
   return { kind: name, ...parts, text: `${name} ${parts.text}`.trimEnd(), line: place.line, at: place.at };

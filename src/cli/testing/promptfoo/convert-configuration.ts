@@ -63,7 +63,7 @@ interface PromptfooFile {
  *
  * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a verdict
  */
-export async function convertConfiguration(
+export async function convertTestedConfiguration(
   ctx: Context,
   configuration: PromptfooFile,
 ): Promise<PromptfooTests> {

@@ -8,7 +8,7 @@ import { readTestFileNode, type TestFileContent } from '../cases/parse-test-file
 import type { TestFileOptions } from '../cases/reading-context.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import { allExpectations } from '../expectations/expectation.ts';
-import { type ConvertedTests, convertConfiguration } from './convert-configuration.ts';
+import { type ConvertedTests, convertTestedConfiguration } from './convert-configuration.ts';
 
 /**
  * Reads a promptfoo configuration as test files, one for each of its prompts and each group of models.
@@ -21,7 +21,7 @@ export async function readPromptfooTests(
   options: TestFileOptions,
 ): Promise<TestFile[]> {
   const name = sharedPath(ctx.cwd, file);
-  const converted = await convertConfiguration(ctx, { ...options, file, name });
+  const converted = await convertTestedConfiguration(ctx, { ...options, file, name });
   const { prompts, judge, leftOut, maxConcurrency } = converted;
   const hasOnePrompt = new Set(prompts.map(({ number }) => number)).size === 1;
   const source = {
@@ -46,7 +46,7 @@ export async function readPromptfooTests(
   }
   const [first, ...others] = files;
   noteDefaultJudge(ctx, files, options.judge);
-  return first ? [{ ...first, leftOut }, ...others] : [];
+  return first ? [{ ...first, leftOutCases: leftOut }, ...others] : [];
 }
 
 /** Returns converted tests as if their test file had been parsed, with each case at its line in the configuration. */
@@ -77,7 +77,7 @@ function casesOfPrompt(
       ...testCase,
       name: hasOnePrompt ? testCase.name : `${testCase.name} (prompt ${number})`,
       line,
-      leftOut,
+      leftOutChecks: leftOut,
       expect: testCase.expect.map(expectation => ({ ...expectation, line })),
       ...(fault && { fault }),
       ...(models && { models }),

@@ -21,7 +21,7 @@ export function jsonReport(
     sure: sureMaxRepeat === undefined ? null : { maxRepeat: sureMaxRepeat },
     ...(baseline && { baseline: baselineData(baseline) }),
     totals: spentTotals,
-    cases: results.map(({ entry, status, repetitions, seconds, counted }) => ({
+    cases: results.map(({ entry, status, repetitions, seconds, caseRuns }) => ({
       file: entry.file.name,
       line: entry.testCase.line,
       name: entry.testCase.name,
@@ -29,7 +29,7 @@ export function jsonReport(
       status,
       seconds: repetitions.some(repetition => repetition.seconds === null) ? null : seconds,
       pass: passRuleData(entry.testCase.pass, repetitions.length),
-      ...countedData(counted),
+      ...countedData(caseRuns),
       repetitions: repetitions.map(repetitionData),
     })),
   };

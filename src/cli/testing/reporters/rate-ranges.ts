@@ -23,24 +23,24 @@ function summaryRange(label: string, { rate, interval }: RateSummary): GridRange
 
 /** Returns the rate of a repeated case, and its difference from the baseline if either side repeats or it changed. */
 export function caseRanges(
-  { counted, status, entry }: Pick<EntryResult, 'counted' | 'status' | 'entry'>,
+  { caseRuns, status, entry }: Pick<EntryResult, 'caseRuns' | 'status' | 'entry'>,
   change: CaseChange | undefined,
 ): GridRange[] {
-  if (counted === undefined) return [];
+  if (caseRuns === undefined) return [];
   const { pass } = entry.testCase;
-  const { passed, runs } = counted;
+  const { passed, runs } = caseRuns;
   const isRepeated = runs > 1 || status === 'undecided';
-  const interval = rateInterval(counted);
+  const interval = rateInterval(caseRuns);
   const rate: GridRange = {
     label: 'passed',
     text: `${passRateText(passed, runs, interval)}, ${neededText(pass, runs)}`,
-    value: passRate(counted),
+    value: passRate(caseRuns),
     interval,
     min: 0,
     mark: requiredRate(pass, runs),
-    tone: status === 'passed' ? passedTone(counted) : 'bad',
+    tone: status === 'passed' ? passedTone(caseRuns) : 'bad',
   };
-  return [...(isRepeated ? [rate] : []), ...changeRanges(counted, change, isRepeated)];
+  return [...(isRepeated ? [rate] : []), ...changeRanges(caseRuns, change, isRepeated)];
 }
 
 function passedTone(counted: CaseRuns): GridRange['tone'] {

@@ -54,23 +54,23 @@ export async function withReasons(
 }
 
 /** Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %), flaky`. */
-function rateSummary({ counted, entry, status, repetitions }: EntryResult): string[] {
-  if (counted === undefined || (counted.runs === 1 && status !== 'undecided')) {
+function rateSummary({ caseRuns, entry, status, repetitions }: EntryResult): string[] {
+  if (caseRuns === undefined || (caseRuns.runs === 1 && status !== 'undecided')) {
     const passed = repetitions.filter(hasPassed).length;
     return repetitions.length > 1 ? [`${passed} of ${repetitions.length} passed`] : [];
   }
-  const { passed, runs } = counted;
+  const { passed, runs } = caseRuns;
   const needed = status === 'passed' ? '' : `, ${neededText(entry.testCase.pass, runs)}`;
   return [
-    `${passRateText(passed, runs, rateInterval(counted))}${isFlaky(counted) ? ', flaky' : ''}${needed}`,
+    `${passRateText(passed, runs, rateInterval(caseRuns))}${isFlaky(caseRuns) ? ', flaky' : ''}${needed}`,
   ];
 }
 
 /** Returns a text on an undecided case with the runs that would probably decide it. */
-function undecidedText({ status, counted, entry }: EntryResult): string[] {
+function undecidedText({ status, caseRuns, entry }: EntryResult): string[] {
   const { pass } = entry.testCase;
-  if (status !== 'undecided' || counted === undefined || pass.kind !== 'rate') return [];
-  const more = furtherRunsNeeded(pass.rate, counted.passed, counted.runs);
+  if (status !== 'undecided' || caseRuns === undefined || pass.kind !== 'rate') return [];
+  const more = furtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
   const runs = more === undefined ? 'more than 10,000 more' : `about ${groupedDigits(more)} more`;
   return [`not enough runs to say: ${runs} would probably decide`];
 }

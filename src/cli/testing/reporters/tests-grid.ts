@@ -101,7 +101,7 @@ function caseGridRow(
     name: testCase.name,
     place: `${results[0]?.entry.file.name}:${testCase.line}`,
     state,
-    isFlaky: results.some(({ counted: runs }) => runs !== undefined && isFlaky(runs)),
+    isFlaky: results.some(({ caseRuns: runs }) => runs !== undefined && isFlaky(runs)),
     inputs: [
       ...testCase.text,
       ...testCase.images.map(({ name, image }, index) => [name ?? `image ${index + 1}`, image.name] as const),

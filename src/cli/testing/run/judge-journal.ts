@@ -20,8 +20,8 @@ interface JudgeJournalOptions {
 export class JudgeJournal implements JudgeLog {
   readonly #ctx: Pick<Context, 'clock'>;
   readonly #journal: BatchJournal;
-  readonly asker: string;
-  readonly asksAgain: boolean;
+  readonly repetitionId: string;
+  readonly repeatsFailed: boolean;
   readonly #earlier: EarlierQuestion[];
   #hasBegun = false;
 
@@ -31,9 +31,9 @@ export class JudgeJournal implements JudgeLog {
     { journal, resume, retryUnknown }: JudgeJournalOptions,
   ) {
     this.#ctx = ctx;
-    this.asker = job;
+    this.repetitionId = job;
     this.#journal = journal;
-    this.asksAgain = retryUnknown;
+    this.repeatsFailed = retryUnknown;
     const own = [...(resume ? journal.extras.values() : [])].filter(belongsTo(job));
     // The last answer to a repeated question counts.
     this.#earlier = retryUnknown ? own.filter(({ runId }) => runId !== undefined) : own;
@@ -44,10 +44,10 @@ export class JudgeJournal implements JudgeLog {
     return this.#hasBegun;
   }
 
-  take(
+  takeEarlier(
     { promptVersionId, digest }: CreationRequest,
     declarationDigest: string | undefined,
-  ): ReturnType<JudgeLog['take']> {
+  ): ReturnType<JudgeLog['takeEarlier']> {
     const at = this.#earlier.findLastIndex(
       ({ entry, declarationDigest: before }) =>
         entry.promptVersionId === promptVersionId &&
@@ -68,7 +68,7 @@ export class JudgeJournal implements JudgeLog {
 
   begin(entry: JournalEntry, declarationDigest: string | undefined): Promise<void> {
     this.#hasBegun = true;
-    const { asker: job } = this;
+    const { repetitionId: job } = this;
     return this.#journal.append({
       kind: 'extra creation',
       journalId: entry.id,

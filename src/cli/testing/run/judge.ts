@@ -44,9 +44,9 @@ interface JudgeVersion {
 /** The creations for the questions about one repetition, from earlier invocations of the test and from this one. */
 export interface JudgeLog {
   /** The id of the repetition that the questions are about. */
-  readonly asker: string;
+  readonly repetitionId: string;
   /** True to repeat a question whose run failed in an earlier invocation. */
-  readonly asksAgain: boolean;
+  readonly repeatsFailed: boolean;
   /**
    * Takes the result of a question from an earlier invocation, each result once: its run, or a creation to send again
    * under its key. Returns undefined if the question must be asked again.
@@ -54,7 +54,7 @@ export interface JudgeLog {
    * @param declarationDigest a digest of how a configuration declares the judge
    * @throws {CliError} if a creation may have made a run of unknown id
    */
-  take(
+  takeEarlier(
     request: CreationRequest,
     declarationDigest: string | undefined,
   ): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
@@ -140,13 +140,15 @@ export class Judge {
   async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
     const preparedQuestion = await this.prepare(question);
     const body = buildRunBody(preparedQuestion.request);
-    const { runId, entry } = log.take(body, preparedQuestion.declarationDigest) ?? {};
+    const { runId, entry } = log.takeEarlier(body, preparedQuestion.declarationDigest) ?? {};
     const answered =
       runId === undefined ? undefined : await this.#earlierRun(runId, { ...preparedQuestion, body }, log);
     if (answered !== undefined) return judgeReply(answered);
     const { request, estimatedCredits } = preparedQuestion;
     const inRound =
-      entry === undefined ? await rounds?.ask({ asker: log.asker, request, estimatedCredits }) : undefined;
+      entry === undefined
+        ? await rounds?.ask({ repetitionId: log.repetitionId, request, estimatedCredits })
+        : undefined;
     if (inRound?.fault) throw new CliError(inRound.fault.message, inRound.fault);
     return judgeReply(inRound?.run ?? (await this.#askAlone({ ...preparedQuestion, body, entry }, log)));
   }
@@ -160,7 +162,7 @@ export class Judge {
     const readRun = (): Promise<Run> =>
       waitForKnownRun(this.#ctx, connection, runId, { idFromService: false });
     const run = await readRun();
-    if (run.runStatus !== 'succeeded' && log.asksAgain) return undefined;
+    if (run.runStatus !== 'succeeded' && log.repeatsFailed) return undefined;
     if (connection.recorder?.adopt === undefined) return run;
     // The run is read once more, because only answers that are used may be recorded.
     connection.recorder.adopt(runId, body.recorded);

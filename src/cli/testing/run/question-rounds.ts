@@ -7,7 +7,7 @@ import type { RequestResult } from '../../jobs/run-requests.ts';
 
 export interface JudgeQuestion {
   /** The id of the repetition whose answer it is about. */
-  readonly asker: string;
+  readonly repetitionId: string;
   readonly request: RunRequest;
   /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
@@ -128,16 +128,16 @@ export class QuestionRounds {
 /** Returns rounds whose questions are jobs in the journal of the test. */
 export function createJournaledRounds(requests: ResumableRequests): QuestionRounds {
   const counts = new Map<string, number>();
-  const questionId = (asker: string, request: RunRequest): string => {
+  const questionId = (repetitionId: string, request: RunRequest): string => {
     // The version depends on the judge, so that one judge's answer is never used as another's.
     const content = `${request.promptVersionId}-${requestDigest(request)}`;
-    const question = `${asker}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
+    const question = `${repetitionId}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
     counts.set(question, (counts.get(question) ?? 0) + 1);
     return `${question}-${counts.get(question)}`;
   };
   return new QuestionRounds(async questions => {
-    const jobs = questions.map(({ asker, request, estimatedCredits, settle }, index) => {
-      const id = questionId(asker, request);
+    const jobs = questions.map(({ repetitionId, request, estimatedCredits, settle }, index) => {
+      const id = questionId(repetitionId, request);
       return { id, row: index + 1, estimatedCredits, request: async () => request, settle, isQuestion: true };
     });
     await requests.run(jobs, async (job, result) => job.settle(result));
@@ -145,6 +145,6 @@ export function createJournaledRounds(requests: ResumableRequests): QuestionRoun
 }
 
 /** Returns the id of the repetition's job for its own id or that of a question about it. */
-export function askerId(id: string): string {
+export function repetitionOfJob(id: string): string {
   return id.split('/', 1)[0] ?? id;
 }

@@ -8,8 +8,8 @@ import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import { askerId, createJournaledRounds } from './question-rounds.ts';
-import { jobsInTurn, TurnAnswers } from './turn-answers.ts';
+import { createJournaledRounds, repetitionOfJob } from './question-rounds.ts';
+import { jobsInTurn, type PreparedTurn, TurnAnswers } from './turn-answers.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {
   /** Called once the answer of a repetition has been checked. */
@@ -38,7 +38,7 @@ export async function runEntries(
     .flatMap(prepared => repetitionJobs(prepared, checks))
     .map((job, index) => ({ ...job, row: index + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
-  const requests = await ResumableRequests.open(ctx, connection, id => ids.has(askerId(id)), options);
+  const requests = await ResumableRequests.open(ctx, connection, id => ids.has(repetitionOfJob(id)), options);
   if (options.resume) await resumeJudging(ctx, ids, options);
   for (const job of jobs) {
     const { fault } = job.prepared.entry.testCase;
@@ -48,7 +48,7 @@ export async function runEntries(
   await runTurns(ctx, jobs, requests, checks);
   const judgedEntries = entries.map(prepared => ({
     prepared,
-    result: entryResult(prepared.entry, checks.of(prepared)),
+    result: entryResult(prepared.entry, checks.repetitionsFor(prepared)),
   }));
   const verdicts = judgedEntries.flatMap(({ prepared, result: { status: verdict } }) =>
     verdict === 'unchecked' ? [] : [{ prepared, verdict }],
@@ -91,7 +91,7 @@ class RepetitionChecks {
   }
 
   /** Returns the checked repetitions of an entry, in order. */
-  of(prepared: PreparedEntry): Repetition[] {
+  repetitionsFor(prepared: PreparedEntry): Repetition[] {
     return repetitionIds(prepared).flatMap(id => this.#checked.get(id) ?? []);
   }
 
@@ -144,33 +144,45 @@ async function runTurns(
 ): Promise<void> {
   const turns = new TurnAnswers(ctx);
   for (const { job, turn } of jobsInTurn(jobs)) {
-    const { prepared } = job;
     if (job.isWanted?.() === false) continue;
+    const { prepared } = job;
     const { fault } = prepared.entry.testCase;
     if (fault !== undefined) {
       turns.settle(prepared, turn, notRun(fault), { hasAnswer: false });
       continue;
     }
-    const unanswered = turns.unanswered(prepared, turn);
-    const nextTurn = unanswered ?? (await turns.next(prepared, turn).catch(notRun));
+    const refusal = turns.resultWithoutAnswer(prepared, turn);
+    const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(notRun));
     ctx.signal.throwIfAborted();
-    if ('fault' in nextTurn) {
-      const repetition = await checks.check({ job, result: nextTurn, isEarlier: false });
+    if ('fault' in preparedTurn) {
+      const repetition = await checks.check({ job, result: preparedTurn, isEarlier: false });
       turns.settle(prepared, turn, repetition, { hasAnswer: false });
-      continue;
+    } else {
+      const { repetition, hasAnswer } = await runTurn(job, preparedTurn, requests, checks);
+      if (repetition) turns.settle(prepared, turn, repetition, { hasAnswer });
     }
-    const { answered, creates, ...next } = nextTurn;
-    const request = async () => ({ ...next.prepared.request, repetition: job.repetition });
-    await requests.run([{ ...job, ...next, creates, request }], async (job, result, { isEarlier }) => {
-      let hasAnswer = false;
-      const onAnswer: typeof answered = (...answer) => {
-        hasAnswer = true;
-        answered(...answer);
-      };
-      const repetition = await checks.check({ job, result, isEarlier }, { onAnswer });
-      turns.settle(prepared, turn, repetition, { hasAnswer });
-    });
   }
+}
+
+/** Runs and checks a case whose prompt takes earlier answers. `repetition` is undefined if it did not end. */
+async function runTurn(
+  job: RepetitionJob,
+  preparedTurn: PreparedTurn,
+  requests: ResumableRequests,
+  checks: RepetitionChecks,
+): Promise<{ readonly repetition: Repetition | undefined; readonly hasAnswer: boolean }> {
+  const { prepared, creates } = preparedTurn;
+  const request = async () => ({ ...prepared.request, repetition: job.repetition });
+  let hasAnswer = false;
+  const onAnswer: PreparedTurn['onAnswer'] = (...answer) => {
+    hasAnswer = true;
+    preparedTurn.onAnswer(...answer);
+  };
+  let repetition: Repetition | undefined;
+  await requests.run([{ ...job, prepared, creates, request }], async (turnJob, result, { isEarlier }) => {
+    repetition = await checks.check({ job: turnJob, result, isEarlier }, { onAnswer });
+  });
+  return { repetition, hasAnswer };
 }
 
 function repetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {

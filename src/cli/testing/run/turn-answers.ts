@@ -48,10 +48,11 @@ function compareLists(one: readonly number[], other: readonly number[]): number 
   return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-interface NextTurn extends Required<Pick<Job, 'creates'>> {
+/** A case whose prompt has the answers so far. */
+export interface PreparedTurn extends Required<Pick<Job, 'creates'>> {
   readonly prepared: PreparedEntry;
   /** Called with the answer of the case, before and after its transforms. */
-  readonly answered: NonNullable<CheckTools['onAnswer']>;
+  readonly onAnswer: NonNullable<CheckTools['onAnswer']>;
 }
 
 /** The answers so far of cases whose prompts take those of earlier ones. */
@@ -70,7 +71,7 @@ export class TurnAnswers {
   }
 
   /** Returns the result of a turn that an earlier one without an answer keeps from being asked; undefined if none does. */
-  unanswered({ entry }: PreparedEntry, turn: Turn): RequestResult | undefined {
+  resultWithoutAnswer({ entry }: PreparedEntry, turn: Turn): RequestResult | undefined {
     const keys = [conversationKey(entry, turn), ...turn.takes.map(storeKey)];
     const [unansweredTurn] = keys.flatMap(key =>
       key === undefined ? [] : (this.#unanswered.get(key) ?? []),
@@ -84,39 +85,43 @@ export class TurnAnswers {
   }
 
   /** Returns an entry with the prompt that takes the answers so far, and the function to call with its own answer. */
-  async next(preparedEntry: PreparedEntry, turn: Turn): Promise<NextTurn> {
+  async prepareTurn(preparedEntry: PreparedEntry, turn: Turn): Promise<PreparedTurn> {
     const { entry, request } = preparedEntry;
-    const key = conversationKey(entry, turn);
-    const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
-    const variables: JsonObject = {
-      ...turn.vars,
-      ...(conversation && { _conversation: conversation.map(answer => ({ ...answer })) }),
-      ...Object.fromEntries(this.#stored),
-    };
-    const renderedPrompt = await this.#render(turn, variables, entry);
-    const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
     const { file, testCase, model, tested } = entry;
+    const key = conversationKey(entry, turn);
+    const renderedPrompt = await this.#render(turn, this.#variables(turn, key), entry);
+    const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
     const text = promptOfText(renderedPrompt.text, turn.template, file.name);
-    const config = tested?.config;
-    const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, { model, config });
+    const overrides = { model, config: tested?.config };
+    const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, overrides);
     const inputs = new Map(
       [...request.text].map(([name, value]) => [name, renderedText(renderedPrompt.vars[name], value)]),
     );
-    const preparedTurn = {
-      ...preparedEntry,
-      request: { ...request, promptVersionId, text: inputs },
-      entry: { ...entry, testCase: { ...testCase, vars: { ...testCase.vars, ...renderedPrompt.vars } } },
-    };
-    const { digest } = buildRunBody(preparedTurn.request);
+    const turnRequest = { ...request, promptVersionId, text: inputs };
+    const vars = { ...testCase.vars, ...renderedPrompt.vars };
     return {
-      prepared: preparedTurn,
-      creates: { promptVersionId, inputsDigest: digest },
-      answered: (output, transformed) => {
+      prepared: {
+        ...preparedEntry,
+        request: turnRequest,
+        entry: { ...entry, testCase: { ...testCase, vars } },
+      },
+      creates: { promptVersionId, inputsDigest: buildRunBody(turnRequest).digest },
+      onAnswer: (output, transformed) => {
         if (key !== undefined) this.#continueConversation(key, renderedPrompt.text, output);
         if (turn.storesAs !== undefined && isFilledIn(transformed)) {
           this.#stored.set(turn.storesAs, transformed);
         }
       },
+    };
+  }
+
+  /** Returns the variables of a turn with the answers so far. @param key the key of its conversation, if it continues one */
+  #variables(turn: Turn, key: string | undefined): JsonObject {
+    const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
+    return {
+      ...turn.vars,
+      ...(conversation && { _conversation: conversation.map(answer => ({ ...answer })) }),
+      ...Object.fromEntries(this.#stored),
     };
   }
 

@@ -40,7 +40,7 @@ export async function takeSnapshot(
   for (const prompt of new Set(prompts)) partials.set(prompt, await findPartials(prompt));
   const watchedFiles = new Set([
     ...(await findPresentTests(ctx, options)).files,
-    ...files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]),
+    ...files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ filesRead = [] }) => filesRead)]),
     ...prompts,
     ...[...partials.values()].flatMap(files => [...files]),
   ]);
@@ -105,7 +105,7 @@ export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function casesByFile(files: readonly TestFile[]): RunCases {
   return new Map(
-    files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ written }) => written ?? []))]),
+    files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ sourceText }) => sourceText ?? []))]),
   );
 }
 
@@ -118,10 +118,10 @@ export function dependsOn(
   { partials }: Snapshot,
   casesRun: RunCases,
 ): (file: TestFile, testCase: TestCase) => boolean {
-  return ({ file, target }, { reads = [], written = '' }) => {
-    const hasRun = casesRun.get(file)?.has(written) === true;
+  return ({ file, target }, { filesRead = [], sourceText = '' }) => {
+    const hasRun = casesRun.get(file)?.has(sourceText) === true;
     if (changedPaths.has(file) && !hasRun) return true;
-    const others = [target, ...(partials.get(target) ?? []), ...reads];
+    const others = [target, ...(partials.get(target) ?? []), ...filesRead];
     return others.some(name => name !== file && changedPaths.has(name));
   };
 }

@@ -10,7 +10,7 @@ const SCAN_MS = 1000;
 export type NextRound = 'a' | 'f' | 'q' | ReadonlySet<string>;
 
 /** Returns the files that have changed since the last call, once the changes have settled. */
-type Changes = () => Promise<ReadonlySet<string> | undefined>;
+type ReadChanges = () => Promise<ReadonlySet<string> | undefined>;
 
 /** Keys pressed on a terminal, and changed files. */
 export class WatchEvents {
@@ -54,7 +54,7 @@ export class WatchEvents {
   }
 
   /** Waits for the next key with a meaning or the next change. @throws the signal's reason */
-  async next(changes: Changes): Promise<NextRound> {
+  async next(changes: ReadChanges): Promise<NextRound> {
     const { io, signal } = this.#ctx;
     const keys = io.stdin.isTerminal ? '; press a to run all, f to run the failed ones, q to quit' : '';
     for (let isFirst = true; ; isFirst = false) {
@@ -67,7 +67,7 @@ export class WatchEvents {
   }
 
   /** Waits for the next change. @throws the signal's reason */
-  async nextChange(changes: Changes, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  async nextChange(changes: ReadChanges, signal: AbortSignal): Promise<ReadonlySet<string>> {
     for (;;) {
       await this.#somethingHappens(signal);
       signal.throwIfAborted();
