@@ -70,26 +70,7 @@ export const CHECK_LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
 
 /** Loads each task with its dependencies, so that loading doesn't count against its time. */
 export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
-  schemaFault: async () => {
-    const { REFERENCE_LOOP, referenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
-    const { newCompiler, compile } = await schemaCompilers();
-    // Optimising the code of a dialect takes longer than the few checks that it makes.
-    const newDialect = (name: SchemaDialect) => newCompiler(name, { code: { optimize: false } });
-    const dialects = { 'draft-07': newDialect('draft-07'), '2020-12': newDialect('2020-12') };
-    // Compiles the usual dialect, which must not count against the schema.
-    void dialects['2020-12'].validateSchema({});
-    return schema => {
-      const loop = referenceLoop(schema as JsonObject | boolean);
-      if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
-      try {
-        void dialects[chooseDialect(schema)].validateSchema(schema, true);
-        compile(schema);
-        return undefined;
-      } catch (error) {
-        return { message: errorMessage(error) };
-      }
-    };
-  },
+  schemaFault: loadSchemaFault,
   schemaMismatch: async () => {
     const { firstMismatch } = await import('../../prompts/schemas/mismatch.ts');
     const { compile } = await schemaCompilers();
@@ -124,23 +105,45 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   select: async () => (await import('../../utils/jmespath.ts')).evaluateExpression,
   javascript: async () => (await import('./load-javascript.ts')).loadJavaScript(),
   rendering: async () => (await import('./load-javascript.ts')).loadJavaScript(),
-  differences: async () => {
-    const { diffLines, diffWordsWithSpace } = await import('diff');
-    return (one, other, by) => {
-      const bound = { maxEditLength: 2 * MAX_COMPARED_LINES };
-      const isShort = by === 'words' && one.length + other.length <= MAX_LENGTH_BY_WORDS;
-      const changes =
-        (isShort ? diffWordsWithSpace(one, other, bound) : undefined) ?? diffLines(one, other, bound);
-      const lines = (isAdded: boolean): number =>
-        changes?.reduce(
-          (sum, change) => sum + (change[isAdded ? 'added' : 'removed'] ? change.count : 0),
-          0,
-        ) ?? 0;
-      if (!isShort && Math.max(lines(true), lines(false)) > MAX_COMPARED_LINES) return undefined;
-      return changes?.map(change => ({ kind: changeKind(change), text: change.value }));
-    };
-  },
+  differences: loadDifferences,
 };
+
+async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
+  const { REFERENCE_LOOP, referenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
+  const { newCompiler, compile } = await schemaCompilers();
+  // Optimising the code of a dialect takes longer than the few checks that it makes.
+  const newDialect = (name: SchemaDialect) => newCompiler(name, { code: { optimize: false } });
+  const dialects = { 'draft-07': newDialect('draft-07'), '2020-12': newDialect('2020-12') };
+  // Compiles the usual dialect, which must not count against the schema.
+  void dialects['2020-12'].validateSchema({});
+  return schema => {
+    const loop = referenceLoop(schema as JsonObject | boolean);
+    if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
+    try {
+      void dialects[chooseDialect(schema)].validateSchema(schema, true);
+      compile(schema);
+      return undefined;
+    } catch (error) {
+      return { message: errorMessage(error) };
+    }
+  };
+}
+
+async function loadDifferences(): Promise<CheckTasks['differences']> {
+  const { diffLines, diffWordsWithSpace } = await import('diff');
+  return (one, other, by) => {
+    const bound = { maxEditLength: 2 * MAX_COMPARED_LINES };
+    const isByWords = by === 'words' && one.length + other.length <= MAX_LENGTH_BY_WORDS;
+    const wordChanges = isByWords ? diffWordsWithSpace(one, other, bound) : undefined;
+    const changes = wordChanges ?? diffLines(one, other, bound);
+    if (changes === undefined) return undefined;
+    const lineCount = (kind: DiffPart['kind']): number =>
+      changes.reduce((sum, change) => sum + (changeKind(change) === kind ? change.count : 0), 0);
+    const differingLines = isByWords ? 0 : Math.max(lineCount('added'), lineCount('removed'));
+    if (differingLines > MAX_COMPARED_LINES) return undefined;
+    return changes.map(change => ({ kind: changeKind(change), text: change.value }));
+  };
+}
 
 function changeKind({ added, removed }: { added: boolean; removed: boolean }): 'added' | 'removed' | 'same' {
   if (added) return 'added';

@@ -75,21 +75,21 @@ function runInContext(runtime: QuickJSRuntime, script: JavaScript, input: JavaSc
 
 function runScript(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
   const inputText = vm.newString(JSON.stringify(input));
-  vm.setProp(vm.global, 'given', inputText);
+  vm.setProp(vm.global, '__input', inputText);
   inputText.dispose();
-  const { output, context } = { output: 'given.output', context: 'given.context' };
-  const prepared = vm.evalCode(`given = JSON.parse(given);(${addEngineGlobals.toString()})()`);
+  const prepared = vm.evalCode(`__input = JSON.parse(__input);(${addEngineGlobals.toString()})()`);
   if (prepared.error) return scriptFault(vm, prepared.error);
   prepared.value.dispose();
-  const callable = script.isFile ? exportedBy(vm, script) : compileCode(vm, script.code);
+  const callable = script.isFile ? exportedFunction(vm, script) : compileCode(vm, script.code);
   if ('fault' in callable) return callable;
-  vm.setProp(vm.global, 'called', callable.handle);
+  vm.setProp(vm.global, '__script', callable.handle);
   callable.handle.dispose();
-  const result = vm.evalCode(`called(${output}, ${context})`);
+  const result = vm.evalCode('__script(__input.output, __input.context)');
   if (result.error) return scriptFault(vm, result.error);
-  return settled(vm, result.value);
+  return settledResult(vm, result.value);
 }
 
+/** A function in the engine, or why there is none. */
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
 function compileCode(vm: QuickJSContext, code: string): Callable {
@@ -99,27 +99,27 @@ function compileCode(vm: QuickJSContext, code: string): Callable {
 
 const MODULE = /^[ \t]*export\b/mu;
 
-function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
+function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
   const isModule = MODULE.test(code);
   const text = isModule ? code : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
-  const evaluated = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
-  if (evaluated.error) return scriptFault(vm, evaluated.error);
-  vm.setProp(vm.global, 'made', evaluated.value);
-  evaluated.value.dispose();
-  const exportsCode = isModule ? 'made' : '(m => made(m, m.exports))({ exports: {} })';
+  const loaded = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
+  if (loaded.error) return scriptFault(vm, loaded.error);
+  vm.setProp(vm.global, '__loaded', loaded.value);
+  loaded.value.dispose();
+  const moduleExports = isModule ? '__loaded' : '(m => __loaded(m, m.exports))({ exports: {} })';
   const name = exported === undefined ? undefined : JSON.stringify(exported);
-  const exportCode = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
-  const exportResult = vm.evalCode(
-    `(e => { const f = ${exportCode}; return typeof f === 'function' ? f : f?.default; })(${exportsCode})`,
+  const exportedValue = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
+  const result = vm.evalCode(
+    `(e => { const f = ${exportedValue}; return typeof f === 'function' ? f : f?.default; })(${moduleExports})`,
   );
-  if (exportResult.error) return scriptFault(vm, exportResult.error);
-  if (vm.typeof(exportResult.value) === 'function') return { handle: exportResult.value };
-  exportResult.value.dispose();
+  if (result.error) return scriptFault(vm, result.error);
+  if (vm.typeof(result.value) === 'function') return { handle: result.value };
+  result.value.dispose();
   return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
 }
 
 /** Returns the value of a result, after its promise has settled. */
-function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
+function settledResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   const jobs = vm.runtime.executePendingJobs();
   if (jobs.error) return scriptFault(vm, jobs.error);
   jobs.dispose();
@@ -132,20 +132,25 @@ function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
     result.dispose();
     return scriptFault(vm, state.error);
   }
-  const isSame = state.notAPromise === true;
+  const value = readValue(vm, state.value);
+  if (state.notAPromise !== true) result.dispose();
+  return value;
+}
+
+/** Reads a value out of the engine, and disposes of it there. */
+function readValue(vm: QuickJSContext, handle: QuickJSHandle): JavaScriptResult {
   // JSON has no infinite numbers, and no NaN.
-  const number = vm.typeof(state.value) === 'number' ? vm.getNumber(state.value) : undefined;
-  vm.setProp(vm.global, 'result', state.value);
-  state.value.dispose();
-  if (!isSame) result.dispose();
+  const number = vm.typeof(handle) === 'number' ? vm.getNumber(handle) : undefined;
+  vm.setProp(vm.global, '__result', handle);
+  handle.dispose();
   if (number !== undefined) return { value: number };
-  const text = vm.evalCode('JSON.stringify(result)');
+  const text = vm.evalCode('JSON.stringify(__result)');
   if (text.error) return scriptFault(vm, text.error);
   const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
   text.value.dispose();
   if (json === undefined) return { value: undefined };
-  const read = readJson(json);
-  return 'value' in read ? read : { fault: `its result ${read.fault}` };
+  const parsed = readJson(json);
+  return 'value' in parsed ? parsed : { fault: `its result ${parsed.fault}` };
 }
 
 function scriptFault(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {

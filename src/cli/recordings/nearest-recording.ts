@@ -22,7 +22,8 @@ export async function nearestRecording(
   let nearestSoFar: (NearestRecording & { readonly weight: number }) | undefined;
   for await (const { file, recording } of recordings) {
     const recordingFields = recordedFields(recording.request);
-    const names = [...new Set([...recordingFields.keys(), ...requestFields.keys()])].filter(
+    const allNames = new Set([...recordingFields.keys(), ...requestFields.keys()]);
+    const names = [...allNames].filter(
       name => (recordingFields.get(name) ?? null) !== (requestFields.get(name) ?? null),
     );
     const weight = names.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
@@ -66,21 +67,19 @@ function difference(
   recordingFields: RequestFields,
   requestFields: RequestFields,
 ): string {
-  const texts = names
-    .slice(0, MAX_NAMED_DIFFERENCES)
-    .map(
-      name =>
-        `${shortened(name, MAX_FIELD_NAME_LENGTH)} (${comparison(name, recordingFields.get(name), requestFields.get(name))})`,
-    );
+  const texts = names.slice(0, MAX_NAMED_DIFFERENCES).map(name => {
+    const values = comparison(name, recordingFields.get(name), requestFields.get(name));
+    return `${shortened(name, MAX_FIELD_NAME_LENGTH)} (${values})`;
+  });
   const unnamedCount = names.length - texts.length;
   return [...texts, ...(unnamedCount > 0 ? [`and ${unnamedCount} more`] : [])].join(', ');
 }
 
 /** Describes a difference. Leaves out digests of pictures, which mean nothing to people. */
-function comparison(name: string, there: string | null = null, here: string | null = null): string {
-  if (!name.startsWith(IMAGE)) return `${shortenValue(there)} there, ${shortenValue(here)} here`;
-  if (there === null) return 'none there';
-  return here === null ? 'none here' : 'another one';
+function comparison(name: string, recorded: string | null = null, requested: string | null = null): string {
+  if (!name.startsWith(IMAGE)) return `${shortenValue(recorded)} there, ${shortenValue(requested)} here`;
+  if (recorded === null) return 'none there';
+  return requested === null ? 'none here' : 'another one';
 }
 
 function shortenValue(value: string | null): string {

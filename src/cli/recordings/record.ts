@@ -16,7 +16,7 @@ import { type RecordedAnswer, RecordingDirectory, UnwritableRecording } from './
 
 const MAX_RECORDED_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Maximum number of answers being written; further requests wait. */
-const MAX_PENDING = 8;
+const MAX_PENDING_WRITES = 8;
 
 /**
  * Records every creation with its end, answers to other requests, and generated media. Keys are masked everywhere.
@@ -36,14 +36,14 @@ class ServiceRecorder implements Recorder {
   readonly #directory: RecordingDirectory;
   readonly #counter = new RequestCounter();
   /** Creations whose runs have not ended, by run id. */
-  readonly #running = new Map<string, RecordedRequest>();
-  /** The last passing faults of creations that have no other answer yet, ready to be written. */
-  readonly #passing = new Map<RecordedRequest, () => Promise<void>>();
+  readonly #runningCreations = new Map<string, RecordedRequest>();
+  /** Writes the last temporary fault of each creation that has no other answer yet. */
+  readonly #temporaryFaults = new Map<RecordedRequest, () => Promise<void>>();
   /** Answers that are being written. */
-  readonly #pending = new Set<Promise<void>>();
+  readonly #pendingWrites = new Set<Promise<void>>();
   /** The first link in the way of an answer. */
-  #link: LinkFault | undefined;
-  #unwritten = 0;
+  #linkFault: LinkFault | undefined;
+  #unwrittenCount = 0;
   #providerKeys: Promise<readonly string[]> | undefined;
 
   constructor(options: RecordOptions) {
@@ -59,7 +59,7 @@ class ServiceRecorder implements Recorder {
   adopt(runId: string, request: UncountedRequest): void {
     const creation = this.#counter.add(`run ${runId}`, request);
     this.#refuseLink(RecordingDirectory.fileName(creation));
-    this.#running.set(runId, creation);
+    this.#runningCreations.set(runId, creation);
   }
 
   async wrap(open: () => Promise<Transport>): Promise<Transport> {
@@ -72,73 +72,75 @@ class ServiceRecorder implements Recorder {
   }
 
   async #request(transport: Transport, request: TransportRequest): ReturnType<Transport['request']> {
-    const place = pathBelow(this.#options.baseUrl, request.url);
-    if (place === undefined) return transport.request(request);
-    if (this.#toCreation(request, place) === undefined && isKeptAsAnswer(request, place)) {
-      this.#refuseLink(RecordingDirectory.answerFileName(place));
+    const requestPath = pathBelow(this.#options.baseUrl, request.url);
+    if (requestPath === undefined) return transport.request(request);
+    if (this.#findCreation(request, requestPath) === undefined && isKeptAsAnswer(request, requestPath)) {
+      this.#refuseLink(RecordingDirectory.answerFileName(requestPath));
     }
-    if (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending);
-    return sendAndCopy(transport, request, answer => this.#recordLater(request, place, answer));
+    if (this.#pendingWrites.size >= MAX_PENDING_WRITES) await Promise.race(this.#pendingWrites);
+    return sendAndCopy(transport, request, answer =>
+      this.#trackWrite(this.#record(request, requestPath, answer)),
+    );
   }
 
   async #close(transport: Transport): Promise<void> {
-    await Promise.all(this.#pending);
-    for (const write of this.#passing.values()) this.#pend(write());
-    await Promise.all(this.#pending);
+    await Promise.all(this.#pendingWrites);
+    for (const write of this.#temporaryFaults.values()) this.#trackWrite(write());
+    await Promise.all(this.#pendingWrites);
     await transport.close();
-    if (this.#link !== undefined) throw this.#link;
-    if (this.#unwritten > 0) throw incompleteRecording(this.#unwritten, this.#options.directory);
+    if (this.#linkFault !== undefined) throw this.#linkFault;
+    if (this.#unwrittenCount > 0) throw incompleteRecording(this.#unwrittenCount, this.#options.directory);
   }
 
   #refuseLink(file: string): void {
     try {
       this.#directory.check(file);
     } catch (error) {
-      if (error instanceof LinkFault) this.#link ??= error;
+      if (error instanceof LinkFault) this.#linkFault ??= error;
       throw toCliError(error);
     }
   }
 
-  #recordLater(request: TransportRequest, place: string, answer: RecordedAnswer): void {
-    this.#pend(this.#record(request, place, answer));
-  }
-
-  #pend(write: Promise<void>): void {
+  #trackWrite(write: Promise<void>): void {
     const pendingWrite = write
       .catch((error: unknown) => {
-        if (error instanceof UnwritableRecording) this.#unwritten += 1;
-        if (error instanceof LinkFault) this.#link ??= error;
+        if (error instanceof UnwritableRecording) this.#unwrittenCount += 1;
+        if (error instanceof LinkFault) this.#linkFault ??= error;
         else this.#options.note(`note: not recorded: ${errorMessage(error)}`);
       })
-      .finally(() => this.#pending.delete(pendingWrite));
-    this.#pending.add(pendingWrite);
+      .finally(() => this.#pendingWrites.delete(pendingWrite));
+    this.#pendingWrites.add(pendingWrite);
   }
 
-  async #record(request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> {
+  async #record(request: TransportRequest, requestPath: string, answer: RecordedAnswer): Promise<void> {
     this.#providerKeys ??= this.#options.providerKeys();
     const maskSecrets = createMask(request, await this.#providerKeys);
-    const creation = this.#toCreation(request, place);
+    const creation = this.#findCreation(request, requestPath);
     if (creation) {
       // A poll that fails says nothing about the creation.
       if (request.method === 'GET' && answer.httpStatus !== 200) return;
-      if (isTemporaryFault(answer))
-        this.#passing.set(creation, () => this.#recordPassing(creation, answer, maskSecrets));
-      else await this.#recordCreation(creation, answer, maskSecrets);
-    } else if (isKeptAsAnswer(request, place) && !isTemporaryFault(answer)) {
-      const file = RecordingDirectory.answerFileName(place);
-      await this.#directory.writeAnswer(file, maskSecrets(place), maskSecrets(answer));
+      if (isTemporaryFault(answer)) {
+        const write = (): Promise<void> => this.#recordTemporaryFault(creation, answer, maskSecrets);
+        this.#temporaryFaults.set(creation, write);
+      } else {
+        await this.#recordCreation(creation, answer, maskSecrets);
+      }
+    } else if (isKeptAsAnswer(request, requestPath) && !isTemporaryFault(answer)) {
+      const file = RecordingDirectory.answerFileName(requestPath);
+      await this.#directory.writeAnswer(file, maskSecrets(requestPath), maskSecrets(answer));
     }
   }
 
   /** Returns the creation that a request sends or polls; undefined for other requests. */
-  #toCreation({ method, headers }: TransportRequest, place: string): RecordedRequest | undefined {
-    if (method === 'POST' && place === '/runs') return this.#counter.get(headers[IDEMPOTENCY_KEY_HEADER]);
-    const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
-    return method === 'GET' ? this.#running.get(runId) : undefined;
+  #findCreation({ method, headers }: TransportRequest, requestPath: string): RecordedRequest | undefined {
+    if (method === 'POST' && requestPath === '/runs')
+      return this.#counter.get(headers[IDEMPOTENCY_KEY_HEADER]);
+    const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(requestPath) ?? [];
+    return method === 'GET' ? this.#runningCreations.get(runId) : undefined;
   }
 
-  /** Writes a passing fault as the answer to a creation, unless an earlier recording has a better one. */
-  async #recordPassing(
+  /** Writes a temporary fault as the answer to a creation, unless an earlier recording has a better one. */
+  async #recordTemporaryFault(
     creation: RecordedRequest,
     answer: RecordedAnswer,
     maskSecrets: MaskSecrets,
@@ -153,10 +155,10 @@ class ServiceRecorder implements Recorder {
     answer: RecordedAnswer,
     maskSecrets: MaskSecrets,
   ): Promise<void> {
-    this.#passing.delete(creation);
+    this.#temporaryFaults.delete(creation);
     const runId = unfinishedRunId(answer);
     if (runId !== undefined) {
-      this.#running.set(runId, creation);
+      this.#runningCreations.set(runId, creation);
       return;
     }
     const recording = await makeRecording(this.#directory, creation, answer, this.#options);
@@ -172,8 +174,8 @@ function incompleteRecording(unwritten: number, directory: string): CliError {
 }
 
 /** Returns true if an answer that ends no creation is recorded in `answers/`: any but lists of runs, which change. */
-function isKeptAsAnswer({ method }: TransportRequest, place: string): boolean {
-  return method === 'GET' && !/^\/runs(?:\?|$)/u.test(place);
+function isKeptAsAnswer({ method }: TransportRequest, requestPath: string): boolean {
+  return method === 'GET' && !/^\/runs(?:\?|$)/u.test(requestPath);
 }
 
 /** Sends a request. The caller reads the answer within its own limits, and the answer is copied meanwhile. */

@@ -27,10 +27,11 @@ export class RequestCounter {
   readonly #counts = new Map<string, number>();
   readonly #byKey = new Map<string, RecordedRequest>();
 
+  /** Returns the request with its number among equal ones. */
   add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
-    const counted = this.#byKey.get(idempotencyKey) ?? this.#pluralize(request);
-    this.#byKey.set(idempotencyKey, counted);
-    return counted;
+    const numbered = this.#byKey.get(idempotencyKey) ?? this.#assignRepetition(request);
+    this.#byKey.set(idempotencyKey, numbered);
+    return numbered;
   }
 
   /** Returns the request that was added with this key. */
@@ -38,7 +39,7 @@ export class RequestCounter {
     return this.#byKey.get(idempotencyKey ?? '');
   }
 
-  #pluralize(request: UncountedRequest): RecordedRequest {
+  #assignRepetition(request: UncountedRequest): RecordedRequest {
     const key = recordingKey({ ...request, repetition: 0 });
     const repetition = request.repetition ?? (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, repetition);

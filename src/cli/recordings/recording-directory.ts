@@ -40,7 +40,7 @@ export interface Recording {
   readonly cost?: number;
 }
 
-/** Media exceed the size limit. */
+/** A recording or its media exceed the size limit. */
 export class RecordingTooBig extends Error {
   override readonly name = 'TooBig';
 }
@@ -53,7 +53,7 @@ export const MAX_RECORDED_MEDIA_BYTES = 256 * 1024 * 1024;
 
 const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
-/** Limits of a recording's file: enough for the largest answer together with its request. */
+/** Limits on the JSON of a recording: enough for the largest answer together with its request. */
 const RECORDING_BOUNDS = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
 
 const TOO_LARGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
@@ -74,8 +74,8 @@ export class RecordingDirectory {
   }
 
   /** Returns the file of the answer to a GET request. */
-  static answerFileName(place: string): string {
-    const request = `GET ${place}`;
+  static answerFileName(requestPath: string): string {
+    const request = `GET ${requestPath}`;
     const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
     const digest = createHash('sha256').update(request).digest('hex').slice(0, 12);
     return path.join('answers', `${readable}-${digest}.json`);
@@ -97,8 +97,8 @@ export class RecordingDirectory {
   }
 
   /** Writes the answer to a GET request. Throws like `write`. */
-  async writeAnswer(file: string, place: string, answer: RecordedAnswer): Promise<void> {
-    await this.#writeJson(file, { request: `GET ${place}`, ...answer }, answerFault);
+  async writeAnswer(file: string, requestPath: string, answer: RecordedAnswer): Promise<void> {
+    await this.#writeJson(file, { request: `GET ${requestPath}`, ...answer }, answerFault);
   }
 
   /**
@@ -109,8 +109,9 @@ export class RecordingDirectory {
   async read(file: string): Promise<Recording | undefined> {
     const recording = await this.#readJson(file, recordingFault);
     if (recording === undefined) return undefined;
-    const known = Object.entries(recording).filter(([, value]) => value !== null);
-    return { notKept: [], ...(Object.fromEntries(known) as Omit<Recording, 'notKept'>) };
+    // null stands for an unknown fact.
+    const knownFacts = Object.entries(recording).filter(([, value]) => value !== null);
+    return { notKept: [], ...(Object.fromEntries(knownFacts) as Omit<Recording, 'notKept'>) };
   }
 
   /** Yields every recording with its file. Throws like `read`. */

@@ -26,7 +26,7 @@ const digestField: FieldCheck = (value, name) =>
     ? undefined
     : `${name} is not a SHA-256 (64 hexadecimal digits)`;
 
-function nullable(check: FieldCheck): FieldCheck {
+function nullableField(check: FieldCheck): FieldCheck {
   return (value, name) => (value === null ? undefined : check(value, name));
 }
 
@@ -35,14 +35,14 @@ function optional(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }
 
-function oneOf(optionalFields: readonly string[]): FieldCheck {
+function wordField(optionalFields: readonly string[]): FieldCheck {
   return (value, name) =>
     optionalFields.some(word => word === value)
       ? undefined
       : `${name} is not one of ${optionalFields.join(', ')}`;
 }
 
-function listOf(check: FieldCheck): FieldCheck {
+function listField(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!Array.isArray(value)) return `${name} is not a list`;
     return firstDefined(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
@@ -69,9 +69,9 @@ function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldChec
 const RUN_FIELDS = requiredFields({
   runId: textField,
   runStatus: textField,
-  outputs: listOf(requiredFields({ type: nullable(textField), data: nullable(textField) })),
-  tokens: nullable(countField),
-  warnings: optional(listOf(textField)),
+  outputs: listField(requiredFields({ type: nullableField(textField), data: nullableField(textField) })),
+  tokens: nullableField(countField),
+  warnings: optional(listField(textField)),
 });
 
 const ENVELOPE: FieldCheck = (value, name) =>
@@ -105,7 +105,7 @@ const NAMES = {
 const DATA = optionalFields({
   ...NAMES,
   hasMore: flagField,
-  rows: listOf(
+  rows: listField(
     optionalFields({
       ...NAMES,
       model: countField,
@@ -113,23 +113,23 @@ const DATA = optionalFields({
       estimatedCredits: amountField,
       uses: countField,
       upVotes: countField,
-      labels: listOf(optionalFields({ label: textField, promptVersionId: textField })),
+      labels: listField(optionalFields({ label: textField, promptVersionId: textField })),
     }),
   ),
-  versions: listOf(
+  versions: listField(
     optionalFields({
       promptVersionId: textField,
       publishedAt: textField,
       isLatest: flagField,
-      labels: listOf(textField),
+      labels: listField(textField),
     }),
   ),
   resources: optionalFields({
-    models: listOf(
+    models: listField(
       optionalFields({
         model: textField,
         modality: textField,
-        availableRunOptions: listOf(optionalFields({ key: textField, options: listOf(textField) })),
+        availableRunOptions: listField(optionalFields({ key: textField, options: listField(textField) })),
       }),
     ),
   }),
@@ -143,7 +143,7 @@ const OTHER_ANSWER: FieldCheck = (value, name) =>
   requiredFields({ request: optional(textField) })(value, name) ??
   ANSWER(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
-    ? nullable(DATA)(value['body']['data'], 'body.data')
+    ? nullableField(DATA)(value['body']['data'], 'body.data')
     : undefined);
 
 const CREATION: FieldCheck = (value, name) =>
@@ -156,15 +156,17 @@ const RECORDING = requiredFields({
   request: requiredFields({
     promptVersionId: textField,
     textInputs: mapField(textField),
-    imageInputs: listOf(textField),
+    imageInputs: listField(textField),
     runOptions: mapField(textField),
-    model: nullable(textField),
-    schema: nullable(textField),
+    model: nullableField(textField),
+    schema: nullableField(textField),
     repetition: countField,
   }),
   answer: CREATION,
-  media: listOf(requiredFields({ url: textField, sha256: digestField, contentType: nullable(textField) })),
-  notKept: optional(listOf(textField)),
-  fault: optional(oneOf(Object.keys(PROVIDER_FAULTS))),
+  media: listField(
+    requiredFields({ url: textField, sha256: digestField, contentType: nullableField(textField) }),
+  ),
+  notKept: optional(listField(textField)),
+  fault: optional(wordField(Object.keys(PROVIDER_FAULTS))),
   cost: optional(amountField),
 });

@@ -27,6 +27,7 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   }
   const recordings = new RecordingDirectory(directory);
   const index = await buildIndex(recordings);
+  /** Files by idempotency key. */
   const creations = new Map<string, string>();
   const counter = new RequestCounter();
   return {
@@ -57,6 +58,7 @@ interface RecordingIndex {
   readonly costs: ReadonlyMap<string, number>;
 }
 
+/** Checks all recordings, and returns their index. */
 async function buildIndex(recordings: RecordingDirectory): Promise<RecordingIndex> {
   const runs = new Map<string, string>();
   const media = new Map<string, RecordedMedia>();
@@ -107,33 +109,33 @@ interface ReplayState {
   readonly baseUrl: string;
 }
 
+/** Returns the recorded response to a request; undefined if there is none. */
 async function findAnswer(
   request: TransportRequest,
   { recordings, index, creations, baseUrl }: ReplayState,
 ): Promise<TransportResponse | undefined> {
-  const place = pathBelow(baseUrl, request.url);
-  if (place === undefined) return openRecordedMedia(recordings, index.media.get(request.url));
+  const requestPath = pathBelow(baseUrl, request.url);
+  if (requestPath === undefined) return openRecordedMedia(recordings, index.media.get(request.url));
   if (request.method === 'POST') {
-    const recording = await recordings.read(
-      creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '') ?? 'none',
-    );
+    const file = creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
+    const recording = file === undefined ? undefined : await recordings.read(file);
     request.onSent?.();
     return recording && answerFromRecording(recording.answer);
   }
-  const [, runId] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
-  if (runId !== undefined) {
-    const recording = await recordings.read(index.runs.get(runId) ?? 'none');
-    if (recording) return answerFromRecording(recording.answer);
-  }
-  if (/^\/runs(?:\?|$)/u.test(place)) {
-    return answerFromRecording({
-      httpStatus: 200,
-      body: { status: 'SUCCESS', data: { rows: [], hasMore: false } },
-    });
-  }
-  const answer = await recordings.readAnswer(RecordingDirectory.answerFileName(place));
+  const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(requestPath) ?? [];
+  const runFile = index.runs.get(runId);
+  const recording = runFile === undefined ? undefined : await recordings.read(runFile);
+  if (recording) return answerFromRecording(recording.answer);
+  if (/^\/runs(?:\?|$)/u.test(requestPath)) return answerFromRecording(EMPTY_RUN_LIST);
+  const answer = await recordings.readAnswer(RecordingDirectory.answerFileName(requestPath));
   return answer && answerFromRecording(answer);
 }
+
+/** The answer to every list of runs, which are not recorded. */
+const EMPTY_RUN_LIST: RecordedAnswer = {
+  httpStatus: 200,
+  body: { status: 'SUCCESS', data: { rows: [], hasMore: false } },
+};
 
 async function openRecordedMedia(
   recordings: RecordingDirectory,

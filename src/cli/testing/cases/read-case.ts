@@ -98,17 +98,17 @@ async function caseInputs(
 ): Promise<Pick<TestCase, 'text' | 'images'>> {
   const text = new Map<string, string>();
   for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
-    const written = inputTextIn(value, `the input ${JSON.stringify(key)}`);
-    const read = readCaseValue(ctx, key, written).catch((error: unknown) => {
+    const sourceText = inputTextIn(value, `the input ${JSON.stringify(key)}`);
+    const input = readCaseValue(ctx, key, sourceText).catch((error: unknown) => {
       throw atValue(value, error, message => message.replace(/^--input /u, ''));
     });
-    text.set(key, await read);
+    text.set(key, await input);
   }
   const images: UnplacedImage[] = [];
   for (const value of fields.get('images')?.value.items('images') ?? []) {
-    const named = textIn(value, 'an image');
-    if (named === '-') throw faultIn(value, NO_STANDARD_INPUT);
-    const opened = openImages(imagesNamedIn(ctx, ctx), [named]).catch((error: unknown) => {
+    const name = textIn(value, 'an image');
+    if (name === '-') throw faultIn(value, NO_STANDARD_INPUT);
+    const opened = openImages(imagesNamedIn(ctx, ctx), [name]).catch((error: unknown) => {
       throw atValue(value, error, String);
     });
     images.push(...(await opened));
@@ -119,14 +119,14 @@ async function caseInputs(
 const NO_STANDARD_INPUT = "a test can't read standard input";
 
 /** Reads the value of an input; a file that several cases name is read once. */
-async function readCaseValue(ctx: ReadingContext, key: string, writtenValue: string): Promise<string> {
-  if (writtenValue === '@-') throw new Error(NO_STANDARD_INPUT);
+async function readCaseValue(ctx: ReadingContext, key: string, sourceText: string): Promise<string> {
+  if (sourceText === '@-') throw new Error(NO_STANDARD_INPUT);
   const readValue = async (): Promise<string> => {
-    const { text } = await collectInputs(ctx, { inputs: [`${key}=${writtenValue}`], images: [] });
+    const { text } = await collectInputs(ctx, { inputs: [`${key}=${sourceText}`], images: [] });
     return text.get(key) ?? '';
   };
-  if (!/^@(?!@)/u.test(writtenValue)) return await readValue();
-  const name = writtenValue.slice(1);
+  if (!/^@(?!@)/u.test(sourceText)) return await readValue();
+  const name = sourceText.slice(1);
   checkNamedFile(ctx, name);
   const file = path.resolve(ctx.cwd, name);
   const value = ctx.texts.get(file) ?? (await readValue());

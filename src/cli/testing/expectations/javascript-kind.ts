@@ -11,7 +11,7 @@ import { readScript } from './read-script.ts';
 interface Scoring {
   readonly script: JavaScript;
   /** The source text in the test file. */
-  readonly written: string;
+  readonly sourceText: string;
   /** The lowest score that passes; by default any score above 0. */
   readonly threshold: number | undefined;
   /** True to treat results as promptfoo does: they need all of {pass, score, reason}, and only `pass` counts. */
@@ -32,12 +32,12 @@ export const javascript = expectationKind<Scoring>({
       ...(await readScript(value, key, ctx, { isAsPromptfoo })),
       ...(config !== undefined && { config }),
     },
-    written: textIn(value, key),
+    sourceText: textIn(value, key),
     threshold,
     isAsPromptfoo,
     isForNode: isAsPromptfoo && !isFileName(value) && nodeOnlyName(textIn(value, key)) !== undefined,
   }),
-  text: ({ written }) => quotedExcerpt(written.trim().replace(/\s+/gu, ' ')),
+  text: ({ sourceText }) => quotedExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {
     if (startsNode(scoring)) return await unmetByNode(scoring, answer);
     const result = await answer.javascript(scoring.script, answer.value);
@@ -57,7 +57,7 @@ function isFileName(value: YamlValue): boolean {
 
 /** Lets Node check an answer. */
 async function unmetByNode(
-  { script, written, threshold, isAsPromptfoo }: Scoring,
+  { script, sourceText, threshold, isAsPromptfoo }: Scoring,
   answer: CheckedAnswer,
 ): Promise<Unmet | undefined> {
   const context = {
@@ -65,16 +65,16 @@ async function unmetByNode(
     ...(script.config !== undefined && { config: script.config }),
   };
   const verdict = await answer.node(script, { output: answer.value, context, isAsPromptfoo, threshold });
-  if ('fault' in verdict) throw new BrokenCheck(`${quotedExcerpt(written)}: ${verdict.fault}`);
+  if ('fault' in verdict) throw new BrokenCheck(`${quotedExcerpt(sourceText)}: ${verdict.fault}`);
   if (verdict.passes) return undefined;
-  return { message: `${quotedExcerpt(written)}: ${verdict.reason}`, actual: answer.text };
+  return { message: `${quotedExcerpt(sourceText)}: ${verdict.reason}`, actual: answer.text };
 }
 
 function resultFault(
   result: JavaScriptResult,
-  { written, threshold, isAsPromptfoo }: Scoring,
+  { sourceText, threshold, isAsPromptfoo }: Scoring,
 ): string | undefined {
-  const code = quotedExcerpt(written.trim().replace(/\s+/gu, ' '));
+  const code = quotedExcerpt(sourceText.trim().replace(/\s+/gu, ' '));
   if ('fault' in result) throw new BrokenCheck(`${code}: ${result.fault}`);
   const { value } = result;
   if (typeof value === 'boolean') return value ? undefined : `${code} returns false`;

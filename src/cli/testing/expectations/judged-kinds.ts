@@ -16,7 +16,7 @@ interface Rubric {
   readonly threshold?: number | undefined;
 }
 
-interface Llm {
+interface LlmQuestion {
   /** The prompt, with placeholders such as `{{completion}}`. */
   readonly prompt: string;
   readonly systemPrompt?: string;
@@ -37,14 +37,14 @@ export const JUDGED_KINDS = {
       const prompt = judgePrompt(rubric, text, { wantsScore: threshold !== undefined });
       const reply = await ask({ prompt, ...judge });
       const { passes, reason } = rubricVerdict(reply);
-      const score = threshold === undefined ? undefined : scoreIn(reply);
+      const score = threshold === undefined ? undefined : parseScore(reply);
       const isEnough = threshold === undefined || (score ?? Number(passes)) >= threshold;
       if (passes && isEnough) return undefined;
       const why = passes ? `scores ${score}, less than ${threshold}: ${reason}` : reason;
       return { message: `rubric ${JSON.stringify(rubric)}: ${why}`, actual: text };
     },
   }),
-  llm: expectationKind<Llm>({
+  llm: expectationKind<LlmQuestion>({
     schema: {
       type: 'object',
       description: 'a question to a model; {{completion}} stands for the answer',
@@ -67,7 +67,7 @@ export const JUDGED_KINDS = {
       required: ['prompt', 'choices'],
       additionalProperties: false,
     },
-    read: readLlm,
+    read: readLlmQuestion,
     text: ({ prompt }) => quotedExcerpt(prompt),
     derived: ({ model }) => ({ model }),
     unmet: async ({ prompt, systemPrompt, model, choices }, { text, ask, values }) => {
@@ -125,13 +125,13 @@ export function rubricVerdict(reply: string): { readonly passes: boolean; readon
 }
 
 /** Returns the score after the yes or no of a reply; undefined if there is none. */
-function scoreIn(reply: string): number | undefined {
+function parseScore(reply: string): number | undefined {
   const [, score] =
     /^[^\p{L}]*(?:yes|no)\b[^\p{L}\d]*(0(?:\.\d+)?|1(?:\.0+)?|\.\d+)/iu.exec(withoutThoughts(reply)) ?? [];
   return score === undefined ? undefined : Number(score);
 }
 
-function readLlm(value: YamlValue): Llm {
+function readLlmQuestion(value: YamlValue): LlmQuestion {
   const fields = readMapFields(value, 'llm', ['prompt', 'systemPrompt', 'model', 'modelId', 'choices']);
   const [prompt, systemPrompt, ownModel, modelId] = ['prompt', 'systemPrompt', 'model', 'modelId'].map(
     key => {
@@ -152,13 +152,13 @@ function readLlm(value: YamlValue): Llm {
   };
 }
 
-function readScoredChoice(value: YamlValue): Llm['choices'][number] {
+function readScoredChoice(value: YamlValue): LlmQuestion['choices'][number] {
   const fields = readMapFields(value, 'a choice', ['choice', 'score']);
   const [choice, score] = [fields.get('choice'), fields.get('score')];
   if (choice === undefined || score === undefined) throw faultIn(value, 'a choice needs choice and score');
-  const worth = score.value.json();
-  if (typeof worth !== 'number') throw faultIn(score, 'score must be a number');
-  return { choice: wordIn(choice.value, 'choice'), score: worth };
+  const scoreValue = score.value.json();
+  if (typeof scoreValue !== 'number') throw faultIn(score, 'score must be a number');
+  return { choice: wordIn(choice.value, 'choice'), score: scoreValue };
 }
 
 /** Fills in placeholders. The answer wins over an input named `completion`; unknown placeholders stay. */

@@ -90,6 +90,7 @@ export class Judge {
   readonly #budget: Budget;
   readonly #versions = new Map<string, Promise<JudgeVersion>>();
   #connection: Promise<Connection> | undefined;
+
   /** @param model overrides the model that a question names */
   constructor(ctx: Context, model: string | undefined, budget: Budget) {
     this.#ctx = ctx;
@@ -98,11 +99,11 @@ export class Judge {
   }
 
   /** @throws {CliError} USAGE_ERROR if the model does not exist */
-  async check(named: RequestedModel): Promise<void> {
-    await this.#version(this.#chosen(named));
+  async check(requested: RequestedModel): Promise<void> {
+    await this.#version(this.#chooseJudge(requested));
   }
 
-  #chosen({ model, rank, judgeConfig: config }: RequestedModel): ChosenJudge {
+  #chooseJudge({ model, rank, judgeConfig: config }: RequestedModel): ChosenJudge {
     if (rank === 'first' && model !== undefined) return { model, config };
     if (this.#model !== undefined) return { model: this.#model };
     const setting = this.#ctx.settings.get('judge');
@@ -113,19 +114,19 @@ export class Judge {
   /** @throws {CliError} CONFIG_ERROR if the model has no price under `--max-cost` */
   async checkPrice({ model, rank, judgeConfig }: RequestedModel): Promise<void> {
     const body = await this.#createBody({ prompt: '?', model, rank, judgeConfig });
-    await this.#budget.checkPrice(await this.#local(), body);
+    await this.#budget.checkPrice(await this.#connect(), body);
   }
 
   /** @throws {CliError} USAGE_ERROR if the model's provider has no batches */
-  async checkBatch(named: RequestedModel): Promise<void> {
-    const { promptVersionId } = await this.#version(this.#chosen(named));
-    await findBatchProvider(await this.#local(), promptVersionId);
+  async checkBatch(requested: RequestedModel): Promise<void> {
+    const { promptVersionId } = await this.#version(this.#chooseJudge(requested));
+    await findBatchProvider(await this.#connect(), promptVersionId);
   }
 
   /** Adds the estimate of a question to a forecast. */
   async forecast(forecast: Forecast, question: ModelQuestion, providerBatch: boolean): Promise<void> {
-    const { estimatedCredits } = await this.#version(this.#chosen(question));
-    await forecast.add(await this.#local(), await this.#createBody(question), {
+    const { estimatedCredits } = await this.#version(this.#chooseJudge(question));
+    await forecast.add(await this.#connect(), await this.#createBody(question), {
       estimatedCredits,
       providerBatch,
     });
@@ -140,17 +141,17 @@ export class Judge {
   async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
     const preparedQuestion = await this.prepare(question);
     const body = buildRunBody(preparedQuestion.request);
+    const askedQuestion = { ...preparedQuestion, body };
     const { runId, entry } = log.takeEarlier(body, preparedQuestion.declarationDigest) ?? {};
-    const answered =
-      runId === undefined ? undefined : await this.#earlierRun(runId, { ...preparedQuestion, body }, log);
-    if (answered !== undefined) return judgeReply(answered);
+    const earlierRun = runId === undefined ? undefined : await this.#earlierRun(runId, askedQuestion, log);
+    if (earlierRun !== undefined) return judgeReply(earlierRun);
+    if (rounds === undefined || entry !== undefined) {
+      return judgeReply(await this.#askAlone({ ...askedQuestion, entry }, log));
+    }
     const { request, estimatedCredits } = preparedQuestion;
-    const inRound =
-      entry === undefined
-        ? await rounds?.ask({ repetitionId: log.repetitionId, request, estimatedCredits })
-        : undefined;
-    if (inRound?.fault) throw new CliError(inRound.fault.message, inRound.fault);
-    return judgeReply(inRound?.run ?? (await this.#askAlone({ ...preparedQuestion, body, entry }, log)));
+    const result = await rounds.ask({ repetitionId: log.repetitionId, request, estimatedCredits });
+    if (result.fault) throw new CliError(result.fault.message, result.fault);
+    return judgeReply(result.run ?? (await this.#askAlone({ ...askedQuestion, entry }, log)));
   }
 
   /** Returns the run of an earlier invocation; undefined if it failed and its question is to be asked again. */
@@ -185,9 +186,9 @@ export class Judge {
       budget: this.#budget,
       estimatedCredits,
       entry: entry && { ...entry, baseUrl: connection.service },
-      onBegin: begun => {
-        creation = begun.id;
-        return log.begin(begun, declarationDigest);
+      onBegin: journalEntry => {
+        creation = journalEntry.id;
+        return log.begin(journalEntry, declarationDigest);
       },
     }).catch(async (error: unknown) => {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
@@ -203,8 +204,8 @@ export class Judge {
 
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
   async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
-    const { estimatedCredits, declarationDigest } = await this.#version(this.#chosen(question));
-    const [connection, request] = [await this.#local(), await this.#createRequest(question)];
+    const { estimatedCredits, declarationDigest } = await this.#version(this.#chooseJudge(question));
+    const [connection, request] = [await this.#connect(), await this.#createRequest(question)];
     return { connection, request, estimatedCredits, declarationDigest };
   }
 
@@ -212,8 +213,8 @@ export class Judge {
     return buildRunBody(await this.#createRequest(question));
   }
 
-  async #createRequest({ prompt, system, ...named }: ModelQuestion): Promise<RunRequest> {
-    const judge = this.#chosen(named);
+  async #createRequest({ prompt, system, ...requested }: ModelQuestion): Promise<RunRequest> {
+    const judge = this.#chooseJudge(requested);
     const { promptVersionId } = await this.#version(judge);
     const text = new Map([
       ...(system === undefined ? [] : [['system', system] as const]),
@@ -223,7 +224,7 @@ export class Judge {
     return { ...request, ...(judge.model !== undefined && { model: judge.model }) };
   }
 
-  #local(): Promise<Connection> {
+  #connect(): Promise<Connection> {
     this.#connection ??= this.#ctx.localConnection('the judge');
     return this.#connection;
   }
@@ -236,18 +237,18 @@ export class Judge {
       );
     }
     const key = JSON.stringify([model, config]);
-    const version = this.#versions.get(key) ?? this.#versionWith(model, config);
+    const version = this.#versions.get(key) ?? this.#createVersion(model, config);
     this.#versions.set(key, version);
     return version;
   }
 
-  async #versionWith(model: string, config: JsonObject | undefined): Promise<JudgeVersion> {
+  async #createVersion(model: string, config: JsonObject | undefined): Promise<JudgeVersion> {
     const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-judge-'));
     try {
       const file = path.join(directory, 'judge.prompt');
       await writeFile(file, JUDGE_PROMPT);
       const options = { source: 'elsewhere', model, config } as const;
-      const version = await resolveTarget(this.#ctx, await this.#local(), file, options);
+      const version = await resolveTarget(this.#ctx, await this.#connect(), file, options);
       const declaration = await modelDeclaration(this.#ctx, version.promptVersionId);
       const declarationDigest = declaration && createHash('sha256').update(declaration).digest('hex');
       return { ...version, declarationDigest };

@@ -44,16 +44,16 @@ export async function takeSnapshot(
     ...prompts,
     ...[...partials.values()].flatMap(files => [...files]),
   ]);
-  const prints = [...watchedFiles].map(
-    async file => [file, await fingerprint(file, former?.files.get(file))] as const,
+  const fingerprints = [...watchedFiles].map(
+    async file => [file, await takeFingerprint(file, former?.files.get(file))] as const,
   );
-  return { files: new Map(await Promise.all(prints)), partials };
+  return { files: new Map(await Promise.all(fingerprints)), partials };
 }
 
 const MISSING_FILE: Fingerprint = { stats: '', digest: '' };
 
 /** Returns the fingerprint of a file, which is read only if its stats have changed. */
-async function fingerprint(file: string, former: Fingerprint | undefined): Promise<Fingerprint> {
+async function takeFingerprint(file: string, former: Fingerprint | undefined): Promise<Fingerprint> {
   const fileStats = await stat(file).catch(() => undefined);
   if (fileStats === undefined) return MISSING_FILE;
   const stats = `${fileStats.mtimeMs} ${fileStats.size} ${fileStats.ino}`;
@@ -116,13 +116,13 @@ export function casesByFile(files: readonly TestFile[]): RunCases {
 export function dependsOn(
   changedPaths: ReadonlySet<string>,
   { partials }: Snapshot,
-  casesRun: RunCases,
+  runCases: RunCases,
 ): (file: TestFile, testCase: TestCase) => boolean {
   return ({ file, target }, { filesRead = [], sourceText = '' }) => {
-    const hasRun = casesRun.get(file)?.has(sourceText) === true;
+    const hasRun = runCases.get(file)?.has(sourceText) === true;
     if (changedPaths.has(file) && !hasRun) return true;
-    const others = [target, ...(partials.get(target) ?? []), ...filesRead];
-    return others.some(name => name !== file && changedPaths.has(name));
+    const otherFiles = [target, ...(partials.get(target) ?? []), ...filesRead];
+    return otherFiles.some(name => name !== file && changedPaths.has(name));
   };
 }
 

@@ -16,7 +16,7 @@ type ReadChanges = () => Promise<ReadonlySet<string> | undefined>;
 export class WatchEvents {
   readonly #ctx: Context;
   readonly #watchers = new Map<string, FSWatcher>();
-  /** The pressed keys that have a meaning and were not handled yet. */
+  /** The keys with a meaning that were pressed and not handled yet. */
   readonly #keys: ('a' | 'f' | 'q')[] = [];
   #wake: () => void = () => {};
   /** True during a round, which the end of the command then interrupts. */
@@ -62,21 +62,21 @@ export class WatchEvents {
       const next = this.#keys.shift() ?? (await changes());
       if (next !== undefined) return next;
       if (isFirst) io.note(`waiting for changes${keys}`);
-      if (this.#keys.length === 0) await this.#somethingHappens(signal);
+      if (this.#keys.length === 0) await this.#waitForEvent(signal);
     }
   }
 
   /** Waits for the next change. @throws the signal's reason */
   async nextChange(changes: ReadChanges, signal: AbortSignal): Promise<ReadonlySet<string>> {
     for (;;) {
-      await this.#somethingHappens(signal);
+      await this.#waitForEvent(signal);
       signal.throwIfAborted();
       const changed = await changes();
       if (changed !== undefined) return changed;
     }
   }
 
-  async #somethingHappens(signal: AbortSignal): Promise<void> {
+  async #waitForEvent(signal: AbortSignal): Promise<void> {
     await new Promise<void>(resolve => {
       const wake = (): void => {
         clearTimeout(timer);

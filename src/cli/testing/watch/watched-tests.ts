@@ -39,7 +39,7 @@ export class WatchedTests {
   readonly #watch: WatchedTestsOptions['watch'];
   #files: readonly TestFile[] = [];
   #snapshot: Snapshot = { files: new Map(), partials: new Map() };
-  #ran: RunCases = new Map();
+  #runCases: RunCases = new Map();
 
   constructor(ctx: Context, options: TestOptions, { budget, watch }: WatchedTestsOptions) {
     this.#ctx = ctx;
@@ -71,14 +71,16 @@ export class WatchedTests {
       this.#budget,
       {
         isChosen:
-          typeof wantedRound === 'string' ? () => true : dependsOn(wantedRound, this.#snapshot, this.#ran),
+          typeof wantedRound === 'string'
+            ? () => true
+            : dependsOn(wantedRound, this.#snapshot, this.#runCases),
         // The round's own updates of test files must not count as changes.
         onFree: update ? () => {} : onFree,
       },
     );
     this.#files = withFormer(files, this.#files);
     // A round of failed cases does not run the changed ones.
-    if (!onlyFailed) this.#ran = casesByFile(files);
+    if (!onlyFailed) this.#runCases = casesByFile(files);
     if (update) this.#snapshot = await this.#takeSnapshot();
     return code;
   }
@@ -87,10 +89,10 @@ export class WatchedTests {
   async changes(): Promise<ReadonlySet<string> | undefined> {
     const changedPaths = await this.#settledChanges();
     if (changedPaths.size === 0) return undefined;
-    const read = await this.#readFiles();
-    this.#files = withFormer(read, this.#files);
+    const readableFiles = await this.#readFiles();
+    this.#files = withFormer(readableFiles, this.#files);
     const hasFault = [...changedPaths].some(
-      file => isYaml(file) && existsSync(file) && !read.some(testFile => testFile.file === file),
+      file => isYaml(file) && existsSync(file) && !readableFiles.some(testFile => testFile.file === file),
     );
     const count = this.#casesConcernedBy(changedPaths);
     noteChange(this.#ctx, changedPaths, { count, hasFault });
@@ -112,15 +114,15 @@ export class WatchedTests {
   }
 
   #casesConcernedBy(changed: ReadonlySet<string>): number {
-    const isConcerned = dependsOn(changed, this.#snapshot, this.#ran);
+    const isConcerned = dependsOn(changed, this.#snapshot, this.#runCases);
     const counts = this.#files.map(file => file.cases.filter(testCase => isConcerned(file, testCase)).length);
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
   async #readFiles(): Promise<readonly TestFile[]> {
     const judge = new Judge(this.#ctx, this.#options.judge, this.#budget);
-    const found = await findPresentTests(this.#ctx, this.#options);
-    return (await readFiles(this.#ctx, found, judge, this.#options)).files;
+    const foundTests = await findPresentTests(this.#ctx, this.#options);
+    return (await readFiles(this.#ctx, foundTests, judge, this.#options)).files;
   }
 
   async #takeSnapshot(): Promise<Snapshot> {
