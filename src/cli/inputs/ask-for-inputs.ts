@@ -2,7 +2,7 @@ import { parseJson } from '../../files/formats/json.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../core/errors.ts';
-import { countWanted } from '../questions/choices.ts';
+import { choiceCountText } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/question.ts';
 import { openImage } from './images/image-source.ts';
 import type { PlacedInputs } from './images/place-images.ts';
@@ -132,7 +132,8 @@ const ASK: Readonly<Record<QuestionKind, Ask>> = {
   async several(prompter, field, question, signal) {
     const { choices = [], default: defaultValue = '' } = field;
     const { min, max } = choiceLimits(field);
-    const limitText = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
+    const limitText =
+      max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : choiceCountText(min, max);
     const chosenValues = await prompter.several(
       {
         ...question,

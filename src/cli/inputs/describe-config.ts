@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../files/formats/json.ts';
 import { asCount, firstText, scalarText } from '../../files/formats/json-fields.ts';
 import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
@@ -104,8 +105,10 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
 }
 
 function readBounds(multiple: unknown): TextField['multiple'] {
-  const [min, max] = [asCount(valueAt(multiple, 'min')), asCount(valueAt(multiple, 'max'))];
-  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+  return withoutUndefined({
+    min: asCount(valueAt(multiple, 'min')),
+    max: asCount(valueAt(multiple, 'max')),
+  });
 }
 
 const JTD_KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties', 'definitions', 'metadata'];
@@ -207,7 +210,8 @@ function unnamedImages(count: unknown): readonly UncheckedObject[] {
 }
 
 function imageField(image: unknown): ImageField {
-  const name = firstText(requireObject(image), 'name', 'key');
-  const description = firstText(image, 'description', 'title', 'label');
-  return { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+  return withoutUndefined({
+    name: firstText(requireObject(image), 'name', 'key'),
+    description: firstText(image, 'description', 'title', 'label'),
+  });
 }

@@ -18,7 +18,7 @@ export interface NamingFolder {
   /** True if it may name files outside the folder. */
   readonly allowOutside: boolean;
   /** Counts the files that one file names; files named in rows are not counted. */
-  readonly counted?: NamedFiles;
+  readonly namedFiles?: NamedFiles;
   /** Called with the absolute path of each named file. */
   readonly onNamed?: (file: string) => void;
 }
@@ -31,14 +31,14 @@ const MAX_NAMED_FILE_BYTES = 20 * 1024 * 1024;
  * @throws {CaseFault} for a git revision, and for a file that is outside the folder, not a regular file, or larger than 20 MiB
  */
 export function checkNamedFile(folder: NamingFolder, file: string): void {
-  const { cwd, allowOutside, counted, onNamed } = folder;
+  const { cwd, allowOutside, namedFiles, onNamed } = folder;
   if (file.includes(REVISION_MARK)) {
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
   }
   if (namesOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
   const whole = path.resolve(cwd, file);
   onNamed?.(whole);
-  const fault = namedFileFault(whole, allowOutside ? undefined : cwd, counted);
+  const fault = namedFileFault(whole, allowOutside ? undefined : cwd, namedFiles);
   if (fault === 'outside') {
     throw new CaseFault(`${file} lies outside the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',
@@ -49,9 +49,13 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   if (fault !== undefined) throw new CaseFault(`${file} ${excessText(fault, 'a file')}`);
 }
 
-function namedFileFault(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {
+function namedFileFault(
+  file: string,
+  folder: string | undefined,
+  namedFiles?: NamedFiles,
+): NamedFile['fault'] {
   try {
-    return inspectNamedFile(file, folder, MAX_NAMED_FILE_BYTES, counted).fault;
+    return inspectNamedFile(file, folder, MAX_NAMED_FILE_BYTES, namedFiles).fault;
   } catch {
     // The reader reports a missing file.
     return undefined;

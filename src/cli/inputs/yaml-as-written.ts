@@ -13,7 +13,7 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
     const { line } = lines.linePos(fault.pos[0]);
     throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${yamlFault(fault)}`);
   }
-  return valueAsWritten(document.contents, { document, known: new Map(), what }, 0);
+  return valueAsWritten(document.contents, { document, aliasValues: new Map(), what }, 0);
 }
 
 /** Maximum depth, deeper than any inputs; it also refuses an alias that contains itself. */
@@ -22,7 +22,7 @@ const MAX_WRITTEN_DEPTH = 64;
 interface DocumentReading {
   readonly document: Document.Parsed;
   /** The values of aliases, each read once: a few lines of aliases of aliases would fill the memory. */
-  readonly known: Map<unknown, unknown>;
+  readonly aliasValues: Map<unknown, unknown>;
   /** The beginning of messages. */
   readonly what: string;
 }
@@ -41,8 +41,8 @@ function valueAsWritten(node: unknown, reading: DocumentReading, depth: number):
 }
 
 function resolveAlias(node: unknown, reading: DocumentReading, depth: number): unknown {
-  if (!reading.known.has(node)) reading.known.set(node, valueAsWritten(node, reading, depth));
-  return reading.known.get(node);
+  if (!reading.aliasValues.has(node)) reading.aliasValues.set(node, valueAsWritten(node, reading, depth));
+  return reading.aliasValues.get(node);
 }
 
 function scalarSource(node: unknown): string {

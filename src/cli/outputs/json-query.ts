@@ -25,7 +25,7 @@ export async function queryFault(
 /** Refuses a `--query` that can't be evaluated, and shows the place of the fault. Sends nothing. */
 export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: string): Promise<void> {
   const fault = await queryFault(ctx, expression).catch((error: unknown) => {
-    throw refused(error);
+    throw queryError(error);
   });
   if (fault !== undefined) throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));
 }
@@ -39,11 +39,11 @@ export async function applyQuery(
 ): Promise<Selection> {
   const checks = await ctx.checks();
   return await checks.perform('select', expression, value, indent).catch((error: unknown) => {
-    throw refused(error);
+    throw queryError(error);
   });
 }
 
-function refused(error: unknown): Error {
+function queryError(error: unknown): Error {
   // The command has already failed with a clearer error.
   if (error instanceof CliError) return error;
   return usageError(`--query: ${errorMessage(error)}`, HINT);

@@ -14,11 +14,11 @@ export function choiceCountProblem(
   count: number,
   { min = 0, max = Number.POSITIVE_INFINITY }: { min?: number | undefined; max?: number | undefined },
 ): string | undefined {
-  return count >= min && count <= max ? undefined : `Choose ${countWanted(min, max)}; ${count} chosen.`;
+  return count >= min && count <= max ? undefined : `Choose ${choiceCountText(min, max)}; ${count} chosen.`;
 }
 
 /** Formats how many choices may be selected. */
-export function countWanted(min: number, max: number): string {
+export function choiceCountText(min: number, max: number): string {
   if (min === max) return `exactly ${min}`;
   if (max === Number.POSITIVE_INFINITY) return `at least ${min}`;
   return min === 0 ? `at most ${max}` : `from ${min} to ${max}`;

@@ -1,7 +1,7 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
 import { homeDirectory } from '../../files/user-folders.ts';
 import { QuestionLeft, usageError } from '../core/errors.ts';
-import { fitOnLine, paragraph } from '../terminal/fit-text.ts';
+import { fitOnLine, wrapParagraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { choiceCountProblem, matchingChoices, numberProblem } from './choices.ts';
 import { editText } from './edit-text.ts';
@@ -152,7 +152,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     return {
       value,
       name: fitOnLine(name, columns - CHOICE_MARGIN),
-      ...(description && { description: paragraph(description, columns) }),
+      ...(description && { description: wrapParagraph(description, columns) }),
     };
   }
 }
@@ -184,34 +184,48 @@ async function askUntilLeft<T>(
   }
   const questionLeft = new AbortController();
   const leave = (): void => questionLeft.abort(new QuestionLeft());
-  // Ctrl-D on an empty line closes readline without any notification.
-  const leaveIfClosed = (_text: unknown, { ctrl, name }: { ctrl?: boolean; name?: string } = {}) => {
-    if (ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()))) leave();
+  const leaveOnKey = (_text: unknown, key: Keypress = {}): void => {
+    if (leavesQuestion(key, input)) leave();
   };
+  const listeners = [
+    ['keypress', leaveOnKey],
+    ['keypress', typedAhead.take],
+    ['end', leave],
+    ['close', leave],
+  ] as const;
   const endSignal = AbortSignal.any([signal, questionLeft.signal]);
-  const streams = {
-    input,
-    output: io.stderr.stream,
-    signal: endSignal,
-    get clearPromptOnDone() {
-      return endSignal.aborted;
-    },
-  };
   try {
-    const answer = prompt(streams);
+    const answer = prompt(questionStreams(io, endSignal));
     typedAhead.giveBack(input);
-    input.on('keypress', leaveIfClosed).on('keypress', typedAhead.take).on('end', leave).on('close', leave);
+    for (const [event, listener] of listeners) input.on(event, listener);
     return await answer;
   } catch (error) {
     endSignal.throwIfAborted();
     throw error;
   } finally {
-    input
-      .off('keypress', leaveIfClosed)
-      .off('keypress', typedAhead.take)
-      .off('end', leave)
-      .off('close', leave);
+    for (const [event, listener] of listeners) input.off(event, listener);
   }
+}
+
+interface Keypress {
+  readonly ctrl?: boolean;
+  readonly name?: string;
+}
+
+/** Returns true for Ctrl-C, and for Ctrl-D on an empty line, which closes readline without any notification. */
+function leavesQuestion({ ctrl, name }: Keypress, input: NodeJS.ReadStream): boolean {
+  return ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()));
+}
+
+function questionStreams(io: Io, signal: AbortSignal): QuestionStreams {
+  return {
+    input: io.stdin.stream,
+    output: io.stderr.stream,
+    signal,
+    get clearPromptOnDone() {
+      return signal.aborted;
+    },
+  };
 }
 
 const START_BRACKETING = '\u001b[?2004h';

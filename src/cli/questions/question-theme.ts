@@ -1,4 +1,4 @@
-import { fitOnLine, paragraph } from '../terminal/fit-text.ts';
+import { fitOnLine, wrapParagraph } from '../terminal/fit-text.ts';
 import type { PrompterOptions } from './question.ts';
 
 /** Keys and their actions, shown below a question. */
@@ -11,7 +11,7 @@ export function questionTheme({ io }: PrompterOptions, description = '', moreKey
     if (description === '') return '';
     return description.length < stderr.columns / 2
       ? `  ${paint.dim(fitOnLine(description, stderr.columns))}`
-      : `\n${paint.dim(paragraph(description, stderr.columns))}\n `;
+      : `\n${paint.dim(wrapParagraph(description, stderr.columns))}\n `;
   };
   return {
     prefix: { idle: paint.blue('?'), done: paint.green('✔') },
@@ -26,7 +26,7 @@ export function questionTheme({ io }: PrompterOptions, description = '', moreKey
       highlight: (text: string) => paint.cyan(text),
       searchTerm: (text: string) => `› ${paint.cyan(text)}`,
       description: (text: string) => paint.dim(text),
-      candidates: (names: readonly string[]) => paint.dim(paragraph(names.join('  '), stderr.columns)),
+      candidates: (names: readonly string[]) => paint.dim(wrapParagraph(names.join('  '), stderr.columns)),
       keysHelpTip: (keys: KeyHints) =>
         `  ${paint.dim([...moreKeys, ...keys].map(([key, action]) => `${key} ${action}`).join(' · '))}`,
     },

@@ -111,9 +111,11 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     }
   });
 
+  if (status === 'done') {
+    return `${prefix} ${theme.style.message(config.message, 'done')} ${theme.style.answer(value)}`;
+  }
   const lines = { above, value, defaultText, beneath };
-  const question = `${prefix} ${theme.style.message(config.message, status === 'done' ? 'done' : 'idle')}`;
-  if (status === 'done') return `${question} ${theme.style.answer(value)}`;
+  const question = `${prefix} ${theme.style.message(config.message, 'idle')}`;
   return [`${question} ${typedText(lines, theme)}`, belowText(lines, config, theme)];
 });
 

@@ -46,7 +46,7 @@ export class JsonFile<T extends JsonDocument> {
       const content = this.read();
       const result = change(content);
       const { dir: cwd, name: configName } = path.parse(this.path);
-      explainingFault(this.path, 'written', () => {
+      explainFileError(this.path, 'written', () => {
         new Conf({ cwd, configName, configFileMode: 0o600, accessPropertiesByDotNotation: false }).store =
           content;
       });
@@ -57,7 +57,7 @@ export class JsonFile<T extends JsonDocument> {
   }
 
   #document(): JsonDocument {
-    const text = explainingFault(this.path, 'read', () => readJsonFileText(this.path));
+    const text = explainFileError(this.path, 'read', () => readJsonFileText(this.path));
     if (text === undefined) return {};
     try {
       const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -71,7 +71,7 @@ export class JsonFile<T extends JsonDocument> {
   async #lock(): Promise<Release> {
     const directory = path.dirname(this.path);
     const lock = `${this.path}.lock`;
-    explainingFault(directory, 'made', () => makeDirectory(directory, 0o700));
+    explainFileError(directory, 'made', () => makeDirectory(directory, 0o700));
     const release = await waitForLock(fileIn(this.path), this.#clock).catch((error: unknown) => {
       throw inaccessible(lock, 'written', error);
     });
@@ -97,7 +97,7 @@ function readJsonFileText(file: string): string | undefined {
 }
 
 /** Runs `work`. @throws {CliError} CONFIG_ERROR that names the failed action */
-function explainingFault<T>(file: string, action: 'read' | 'written' | 'made', work: () => T): T {
+function explainFileError<T>(file: string, action: 'read' | 'written' | 'made', work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -34,7 +34,7 @@ export async function ensureFileVersion(
       const definition = await store.definition(promptVersionId);
       if (definition === undefined) return { promptId, promptVersionId, config: undefined };
       if ((model ?? defaultModel) === undefined && !definition.namesModel) await noteEcho(ctx);
-      await noteLackingFence(ctx, file.name, definition.source);
+      await noteIfFenceIsMissing(ctx, file.name, definition.source);
       const { promptConfig } = await import('../../prompts/definition.ts');
       return { promptId, promptVersionId, config: promptConfig(definition) };
     }),
@@ -65,7 +65,7 @@ async function noteUsableProvider({ env, io }: Context): Promise<void> {
 }
 
 /** Notes that a file lacks the line before its front matter. */
-export async function noteLackingFence({ io }: Context, name: string, source: string): Promise<void> {
+export async function noteIfFenceIsMissing({ io }: Context, name: string, source: string): Promise<void> {
   const { lacksOpeningFence, missingFenceNote } = await import('../../prompts/parse/prompt-source.ts');
   if (lacksOpeningFence(source)) io.note(missingFenceNote(oneLine(name)));
 }

@@ -34,7 +34,7 @@ function levelOfTerminal(env: Env): ColorSupportLevel {
   return /256|kitty|ghostty|wezterm|alacritty|direct/i.test(env['TERM'] ?? '') ? 2 : 1;
 }
 
-const MAKES_A_COLOUR = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAnsi256']);
+const COLOUR_FUNCTIONS = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAnsi256']);
 
 /** Returns a stand-in for chalk without colours: every style returns the text unchanged. */
 function plainPaint(): ChalkInstance {
@@ -43,7 +43,7 @@ function plainPaint(): ChalkInstance {
       if (style === 'level') return 0;
       // An object with a `then` would be awaited.
       if (typeof style !== 'string' || style === 'then') return undefined;
-      return MAKES_A_COLOUR.has(style) ? () => plainStyle : plainStyle;
+      return COLOUR_FUNCTIONS.has(style) ? () => plainStyle : plainStyle;
     },
   });
   return plainStyle as ChalkInstance;

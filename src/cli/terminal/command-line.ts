@@ -127,7 +127,7 @@ function withBackslashesDoubled(word: string): string {
 }
 
 /** Returns a command line that reads a file from standard input. PowerShell has no `<`; both shells of Windows have `type`. */
-export function readingFrom(file: string, command: string, shell: Shell = detectShell()): string {
+export function withStdinFrom(file: string, command: string, shell: Shell = detectShell()): string {
   const word = shellWord(file, shell);
   return shell === 'posix' ? `${command} < ${word}` : `type ${word} | ${command}`;
 }

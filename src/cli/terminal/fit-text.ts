@@ -18,7 +18,7 @@ export function fitOnLine(text: string, columns: number): string {
 }
 
 /** Wraps a text into a few indented lines. */
-export function paragraph(text: string, columns: number): string {
+export function wrapParagraph(text: string, columns: number): string {
   const width = columns - INDENT - 1;
   return wrapAnsi(fitOnLine(text, width * MAX_FITTED_LINES), width, { trim: true, hard: true })
     .split('\n')

@@ -2,7 +2,7 @@ import { Help } from 'commander';
 
 /** Minimum width of a text column; narrower text is hard to read and goes below its term. */
 const MIN_TEXT_WIDTH = 24;
-const BELOW = 6;
+const TEXT_INDENT = 6;
 
 /** Breaks lines that are too long between words. Indented lines hang; the text of `  term  text` stays in its column. */
 export function wrapLines(text: string, columns: number): string {
@@ -15,7 +15,7 @@ export function wrapLines(text: string, columns: number): string {
 /** Returns a term, padded and indented, with its text in its own column, or below it if there is no room for one. */
 export function wrappedRow(term: string, text: string, columns: number): string {
   if (columns - term.length >= MIN_TEXT_WIDTH) return term + wrapIndented(text, term.length, columns);
-  return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(BELOW)}${wrapIndented(text, BELOW, columns)}`;
+  return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(TEXT_INDENT)}${wrapIndented(text, TEXT_INDENT, columns)}`;
 }
 
 function wrappedLine(line: string, columns: number): string {
@@ -48,7 +48,7 @@ export function wrapCommand(line: string, columns: number): string {
   if (line.length <= columns || /^ +\w+: /u.test(line)) return line;
   const [command = '', comment] = line.split(' # ');
   const words = command.match(WORD) ?? [];
-  if (words.some(word => /["']/u.test(word) && word.length > columns - BELOW)) return line;
+  if (words.some(word => /["']/u.test(word) && word.length > columns - TEXT_INDENT)) return line;
   const lines: string[] = [];
   let currentLine = ' ';
   for (const word of words) {

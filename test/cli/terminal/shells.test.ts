@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { detectShell, isWritable, readingFrom, shellWord } from '../../../src/cli/terminal/command-line.ts';
+import { detectShell, isWritable, withStdinFrom, shellWord } from '../../../src/cli/terminal/command-line.ts';
 import { windowsProgram } from '../../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
@@ -87,7 +87,7 @@ describe('a word of a command line', () => {
 
   it('names a file that a command reads from standard input', () => {
     const commands = (['posix', 'cmd', 'powershell'] as const).map(shell =>
-      readingFrom('my key.txt', 'promptrun login', shell),
+      withStdinFrom('my key.txt', 'promptrun login', shell),
     );
     expect(commands).toEqual([
       "promptrun login < 'my key.txt'",

@@ -83,7 +83,7 @@ async function checkConfiguration(
     return { check: passedCheck('configuration', addressText(address, key?.source)), connection };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
-    return { check: failed('configuration', toFailure(error)), connection: undefined };
+    return { check: failedCheck('configuration', toFailure(error)), connection: undefined };
   }
 }
 
@@ -140,10 +140,10 @@ const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you nee
 function failedService({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
   const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
-    const refused = failed('key', { message, hints, exitCode });
+    const refused = failedCheck('key', { message, hints, exitCode });
     return [passedCheck('reachability', `${baseUrl} answered`), refused, skippedCheck('cache')];
   }
-  const unreachedCheck = failed('reachability', {
+  const unreachedCheck = failedCheck('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
@@ -169,7 +169,7 @@ function skippedCheck(name: DoctorCheck['name']): DoctorCheck {
   return { name, ok: null, detail: 'not checked', hints: [] };
 }
 
-function failed(
+function failedCheck(
   name: DoctorCheck['name'],
   { message, hints = [], exitCode }: Pick<Failure, 'message' | 'exitCode'> & Partial<Failure>,
 ): DoctorCheck {
@@ -191,7 +191,7 @@ function modelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): Doc
     ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
   );
   if (first !== undefined) {
-    return failed('models', { message: first, hints: [...others, ...soon], exitCode: EXIT.usage });
+    return failedCheck('models', { message: first, hints: [...others, ...soon], exitCode: EXIT.usage });
   }
   if (exists) return passedCheck('models', `${file} can be used`, soon);
   const hint = 'promptrun models discover writes the models of your endpoints to it';
@@ -208,7 +208,7 @@ function checkProvider({
   const place = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
     const hints = [`Set ${missingKey}, or remove the provider from models.yaml.`];
-    return failed('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
+    return failedCheck('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
   }
   if (fault === undefined) {
     const foundText =
@@ -217,5 +217,5 @@ function checkProvider({
         : `has ${pluralize(models, 'model')}`;
     return passedCheck('provider', `${place} ${foundText}`);
   }
-  return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
+  return failedCheck('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
 }

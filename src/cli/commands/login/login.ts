@@ -8,7 +8,7 @@ import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirmAction } from '../../outputs/present.ts';
 import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
-import { detectShell, readingFrom } from '../../terminal/command-line.ts';
+import { detectShell, withStdinFrom } from '../../terminal/command-line.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { LOGIN } from './spec.ts';
 
@@ -155,7 +155,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   if (!ctx.interactive) {
     throw usageError(
       "login can't ask for the key here",
-      `Give it on standard input: ${readingFrom('key.txt', loginAgain, detectShell(ctx.env))}`,
+      `Give it on standard input: ${withStdinFrom('key.txt', loginAgain, detectShell(ctx.env))}`,
     );
   }
   const prompter = await ctx.prompter();

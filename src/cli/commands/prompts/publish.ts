@@ -16,7 +16,7 @@ import { expandWildcards } from '../../core/wildcards.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { explainStoreError } from '../../targets/embedded-store.ts';
-import { noteLackingFence } from '../../targets/file-version.ts';
+import { noteIfFenceIsMissing } from '../../targets/file-version.ts';
 import { isLocalService } from '../../targets/not-found.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
@@ -108,7 +108,7 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
         const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
         const published = await client.prompts.publish(slug, { file: source, partials }, { signal });
-        await noteLackingFence(ctx, shownPath(ctx, file), source);
+        await noteIfFenceIsMissing(ctx, shownPath(ctx, file), source);
         return published;
       } catch (error) {
         if (error instanceof ValidationError) throw refusedFile(error, shownPath(ctx, file));

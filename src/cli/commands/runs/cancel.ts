@@ -30,7 +30,7 @@ export async function runsCancel(
 }
 
 /** Maximum time to read a run before it is cancelled anyway, in milliseconds, because it may cost money. */
-const LOOK_TIMEOUT_MS = 2000;
+const READ_TIMEOUT_MS = 2000;
 
 /** Returns true if a run is known to have ended. A run that can't be read is cancelled anyway. */
 async function isKnownToHaveEnded(
@@ -39,7 +39,7 @@ async function isKnownToHaveEnded(
   runId: string,
 ): Promise<boolean> {
   try {
-    return isOver(await client.runs.get(runId, { signal, retries: 0, timeoutMs: LOOK_TIMEOUT_MS }));
+    return isOver(await client.runs.get(runId, { signal, retries: 0, timeoutMs: READ_TIMEOUT_MS }));
   } catch {
     signal.throwIfAborted();
     return false;

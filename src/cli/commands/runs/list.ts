@@ -32,12 +32,8 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   const promptVersions =
     flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
   const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !ctx.globals.json;
-  const query = {
-    ...request,
-    query: { ...request.query, ...(showsCost && { usage: 'true' as const }) },
-    ...(promptVersions && { promptVersions }),
-  };
-  const pages = runPages(connection.client.runs, query, ctx.signal);
+  const query = showsCost ? { ...request.query, usage: 'true' as const } : request.query;
+  const pages = runPages(connection.client.runs, { ...request, query, promptVersions }, ctx.signal);
   const remainingRuns = await presentPages(ctx, pages, {
     noun: 'runs',
     ndjson: flags.ndjson,
@@ -104,7 +100,11 @@ interface RemainingRuns {
  */
 async function* runPages(
   runs: PromptService['runs'],
-  { limit, query, promptVersions }: RunsListRequest & { readonly promptVersions?: ReadonlySet<string> },
+  {
+    limit,
+    query,
+    promptVersions,
+  }: RunsListRequest & { readonly promptVersions: ReadonlySet<string> | undefined },
   signal: AbortSignal,
 ): Pages<RunRow, RemainingRuns | undefined> {
   const goesBack = query.endingBefore !== undefined;

@@ -16,7 +16,7 @@ import { stopIfInterrupted } from './save-outputs.ts';
 export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
   const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
   if (only === undefined || others.length > 0) {
-    throw notOneOutput(connection, run, only === undefined ? 0 : others.length + 1);
+    throw outputCountError(connection, run, only === undefined ? 0 : others.length + 1);
   }
   try {
     for await (const chunk of await outputChunks(ctx, connection, only)) {
@@ -26,7 +26,7 @@ export async function writeOutputBytes(ctx: Context, connection: Connection, run
     stopIfInterrupted(ctx, connection, run, { error, to: ['--to', '-'] });
     // Standard output can't be written.
     if (error instanceof CliError) throw error;
-    throw notWritten(connection, run, error);
+    throw notWrittenError(connection, run, error);
   }
 }
 
@@ -39,7 +39,7 @@ async function outputChunks(
   return Readable.from([Buffer.from(dataText(item.data))]);
 }
 
-function notOneOutput({ advise }: Connection, { runId }: Run, count: number): CliError {
+function outputCountError({ advise }: Connection, { runId }: Run, count: number): CliError {
   return new CliError(
     `run ${runId} has ${count === 0 ? 'no output' : `${count} outputs`}: only a single one can be written to standard output`,
     {
@@ -51,7 +51,7 @@ function notOneOutput({ advise }: Connection, { runId }: Run, count: number): Cl
   );
 }
 
-function notWritten({ advise }: Connection, { runId }: Run, cause: unknown): CliError {
+function notWrittenError({ advise }: Connection, { runId }: Run, cause: unknown): CliError {
   return new CliError(`the output was not written: ${errorMessage(cause)}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,

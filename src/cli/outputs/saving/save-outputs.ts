@@ -62,13 +62,13 @@ export async function saveOutputs(
       failures.push(failureFor(output, error));
     }
   }
-  await writeManifest(ctx, connection.baseUrl, run, files, options).catch((error: unknown) => {
+  try {
+    await writeManifest(ctx, connection.baseUrl, run, files, options);
+  } catch (error) {
     const failure = failureFor(0, error);
-    failures.push({
-      ...failure,
-      message: `${safeFileName(run.runId)}.json was not saved: ${failure.message}`,
-    });
-  });
+    const message = `${safeFileName(run.runId)}.json was not saved: ${failure.message}`;
+    failures.push({ ...failure, message });
+  }
   return { paths, failures };
 }
 

@@ -6,7 +6,7 @@ import { CliError, configError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import type { GlobalOptions } from '../../core/global-options.ts';
 import { unknownName } from '../../core/unknown-name.ts';
-import { readingFrom } from '../../terminal/command-line.ts';
+import { withStdinFrom } from '../../terminal/command-line.ts';
 import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './profile-name.ts';
 
@@ -230,7 +230,7 @@ export function checkedKey(key: string, source: string, login = 'promptrun login
   if (key === '') {
     throw configError(
       `${source}: it contains no key`,
-      `Take one from a file with: ${readingFrom('key.txt', login)}`,
+      `Take one from a file with: ${withStdinFrom('key.txt', login)}`,
     );
   }
   throw configError(

@@ -57,7 +57,7 @@ export async function readTestFileNode(
     ...ctx,
     ...options,
     cwd: path.dirname(file),
-    counted: new NamedFiles(),
+    namedFiles: new NamedFiles(),
     texts: new Map(),
   };
   return await readContent(inFolder, toYamlValue(root, 1, name), file, target).catch((error: unknown) => {
