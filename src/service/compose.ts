@@ -15,16 +15,16 @@ import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread/work-thread.ts';
 import { keyHash, localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
-import { createDefinitions } from './prompts/definitions.ts';
+import { Definitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
 import type { AnyRoute, Services } from './routes/services.ts';
 import { createCosts } from './runs/costs.ts';
 import { createExecutor, type Executor, type ExecutorOptions } from './runs/executor.ts';
 import { HeldResults } from './runs/held-results.ts';
-import { createInputFiles } from './runs/input-files.ts';
+import { InputFiles } from './runs/input-files.ts';
 import { loadImageInputs } from './runs/load-images.ts';
 import type { ProviderBatches } from './runs/provider-batches.ts';
-import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
+import type { RunEnd, Runner, RunnerOptions } from './runs/runner.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import { openUnstoredRuns } from './runs/unstored-runs.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
@@ -40,7 +40,7 @@ const MAX_QUEUED = 10_000;
 const DEFAULT_MEDIA_BYTES = 2 * 1024 ** 3;
 
 export interface ComposeOptions<R extends Runner> extends CommonOptions {
-  runner: (options: RunWorkOptions, models: ModelTable) => R;
+  runner: (options: RunnerOptions, models: ModelTable) => R;
   onNotice: (line: string) => void;
   clock: Clock;
   routes: readonly AnyRoute[];
@@ -152,9 +152,9 @@ async function openParts(
     models,
     engines: createEngines({ env, privateRules: pickPrivateRules(options), dataDir, directory }),
     tasks,
-    definitions: createDefinitions(store, tasks),
+    definitions: new Definitions(store, tasks),
     media: openMedia(dataDir, store, clock),
-    inputs: createInputFiles(store.blobs, store.runs, clock),
+    inputs: new InputFiles(store.blobs, store.runs, clock),
     batchAnswers: new Map<string, BatchAnswer>(),
     programs: new Set<string>(),
     results: new HeldResults({ clock, onFault }),

@@ -7,7 +7,7 @@ import type { Env } from '../utils/env.ts';
 import { type Clock, serviceClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
 import { createKey, localUser, type NewKey, updateUser } from './keys/keys.ts';
-import { createDefinitions, type Definitions } from './prompts/definitions.ts';
+import { Definitions } from './prompts/definitions.ts';
 import { type PublishContext, type PublishedFile, publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
 import { ensureUnlistedVersion, type UnlistedRequest, type UnlistedVersion } from './prompts/unlisted.ts';
@@ -63,7 +63,7 @@ export class LocalStore {
     this.#options = options;
     this.#clock = options.clock ?? serviceClock;
     this.#tasks = options.tasks ?? new SharedTasks({ isForOneUser: true });
-    this.#definitions = createDefinitions(store, this.#tasks);
+    this.#definitions = new Definitions(store, this.#tasks);
   }
 
   /** Returns the definition of a published or unlisted version; undefined if there is none. */

@@ -6,48 +6,58 @@ import type { Store } from '../store/store.ts';
 
 type StoredPrompt = Pick<StoredVersion, 'id' | 'slug' | 'model' | 'source' | 'parsed'>;
 
-export type Definitions = ReturnType<typeof createDefinitions>;
-
 type RunnableVersion = NonNullable<Awaited<ReturnType<Store['prompts']['runnable']>>>;
 
 const MAX_CACHED_DEFINITIONS = 500;
 
-/** Reads parsed prompt versions and caches them, because versions never change. */
-export function createDefinitions(store: Store, tasks: PromptTasks) {
-  const parsedById = new Map<string, PromptDefinition>();
-  const runnableById = new Map<string, RunnableVersion>();
-  const forVersion = async (version: StoredPrompt): Promise<PromptDefinition> => {
-    const known = parsedById.get(version.id);
-    if (known) return known;
+/** The parsed prompt versions of a store, cached because versions never change. */
+export class Definitions {
+  readonly #store: Store;
+  readonly #tasks: PromptTasks;
+  readonly #parsed = new Map<string, PromptDefinition>();
+  readonly #runnable = new Map<string, RunnableVersion>();
+
+  constructor(store: Store, tasks: PromptTasks) {
+    this.#store = store;
+    this.#tasks = tasks;
+  }
+
+  async forVersion(version: StoredPrompt): Promise<PromptDefinition> {
+    const cached = this.#parsed.get(version.id);
+    if (cached) return cached;
     // An unlisted version may have another model than its file names.
-    const parsed = { ...(await readStored(version, tasks)), model: version.model };
-    if (parsedById.size >= MAX_CACHED_DEFINITIONS) parsedById.clear();
-    parsedById.set(version.id, parsed);
-    return parsed;
-  };
-  return {
-    forVersion,
-    /**
-     * Returns a version that can be run. A version that was withdrawn after it was first looked up is refused when a run of
-     * it is created.
-     */
-    async runnable(id: string) {
-      const runnableVersion = runnableById.get(id) ?? (await store.prompts.runnable(id));
-      if (!runnableVersion) return undefined;
-      if (runnableById.size >= MAX_CACHED_DEFINITIONS) runnableById.clear();
-      runnableById.set(id, runnableVersion);
-      return runnableVersion;
-    },
-    forgetRunnable: (id: string): void => void runnableById.delete(id.toLowerCase()),
-    /** Returns the version of a run, published or not. */
-    async forVersionId(promptVersionId: string): Promise<PromptDefinition> {
-      const known = parsedById.get(promptVersionId);
-      if (known) return known;
-      const version = await store.prompts.versionOfRun(promptVersionId);
-      if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);
-      return await forVersion(version);
-    },
-  };
+    const definition = { ...(await readStored(version, this.#tasks)), model: version.model };
+    addBounded(this.#parsed, version.id, definition);
+    return definition;
+  }
+
+  /** Returns the definition of the version of a run, published or not. */
+  async forVersionId(promptVersionId: string): Promise<PromptDefinition> {
+    const cached = this.#parsed.get(promptVersionId);
+    if (cached) return cached;
+    const version = await this.#store.prompts.versionOfRun(promptVersionId);
+    if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);
+    return await this.forVersion(version);
+  }
+
+  /**
+   * Returns a version that can be run. A version that was withdrawn after it was first looked up is refused when a run of
+   * it is created.
+   */
+  async findRunnable(id: string): Promise<RunnableVersion | undefined> {
+    const version = this.#runnable.get(id) ?? (await this.#store.prompts.runnable(id));
+    if (version) addBounded(this.#runnable, id, version);
+    return version;
+  }
+
+  forgetRunnable(id: string): void {
+    this.#runnable.delete(id.toLowerCase());
+  }
+}
+
+function addBounded<V>(cache: Map<string, V>, id: string, value: V): void {
+  if (cache.size >= MAX_CACHED_DEFINITIONS) cache.clear();
+  cache.set(id, value);
 }
 
 async function readStored(

@@ -6,7 +6,7 @@ import { slugFrom } from '../../prompts/slug.ts';
 import { parsePromptText } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
-import { createDefinitions } from './definitions.ts';
+import { Definitions } from './definitions.ts';
 import { type PublishContext, refuseFaulty } from './publish.ts';
 import { hashUnlistedVersion, promptIdForSlug, toNewVersion } from './versions.ts';
 
@@ -60,23 +60,36 @@ export async function ensureUnlistedVersion(
   context: PublishContext,
   request: UnlistedRequest,
 ): Promise<UnlistedVersion> {
-  const { store, models, clock, tasks } = context;
-  const { file, defaultModel } = request;
-  checkModelExists(models, request.model);
-  const publishedVersion = file === undefined ? await findPublished(store, request) : undefined;
+  const { store, models, clock } = context;
   const { config } = request;
-  if (publishedVersion && !config && (request.model ?? publishedVersion.model) === publishedVersion.model) {
-    return toUnlistedVersion(publishedVersion);
-  }
-  const { definition, notes } = publishedVersion
-    ? { definition: await createDefinitions(store, tasks).forVersionId(publishedVersion.id), notes: [] }
+  checkModelExists(models, request.model);
+  const published = request.file === undefined ? await findPublished(store, request) : undefined;
+  if (published && !changes(published, request)) return toUnlistedVersion(published);
+  const { definition, notes } = published
+    ? { definition: await new Definitions(store, context.tasks).forVersionId(published.id), notes: [] }
     : await readRunnable(context, request);
-  const ownModel = request.model ?? (definition.namesModel ? resolveModel(definition, models) : undefined);
-  if (ownModel === undefined) checkModelExists(models, defaultModel, 'the setting `model`: ');
   const version = toNewVersion(config ? { ...definition, ...configFields(config) } : definition);
-  const unlisted = withModel(version, ownModel ?? defaultModel ?? version.model, config);
+  const model = chooseModel(models, definition, request) ?? version.model;
+  const unlisted = withModel(version, model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return { ...toUnlistedVersion(unlisted), notes };
+}
+
+/** Returns true if a request wants another model or config than the version's. */
+function changes({ model }: StoredVersion, request: UnlistedRequest): boolean {
+  return request.config !== undefined || (request.model ?? model) !== model;
+}
+
+/** Returns the requested model, that of the prompt, or the default. @throws {UnlistedFault} if the default doesn't exist */
+function chooseModel(
+  models: PublishContext['models'],
+  definition: PromptDefinition,
+  { model, defaultModel }: UnlistedRequest,
+): string | undefined {
+  if (model !== undefined) return model;
+  if (definition.namesModel) return resolveModel(definition, models);
+  checkModelExists(models, defaultModel, 'the setting `model`: ');
+  return defaultModel;
 }
 
 /** @throws {UnlistedFault} for a model that does not exist, with a message that begins with where the model is named */

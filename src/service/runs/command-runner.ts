@@ -2,18 +2,17 @@ import type { EngineFault } from '../../models/engine.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
+import { outcomeIfEnded, type QueuedRun, type RunOutcome } from '../store/runs/run-records.ts';
 import type { DetachedRun } from './detached-run.ts';
 import type { Executor } from './executor.ts';
 import {
   type AcceptedRun,
   CANCELLED_RUN,
-  outcomeIfEnded,
   type Runner,
-  RunWork,
-  type RunWorkOptions,
+  type RunnerOptions,
   type UnstartedRun,
-} from './run-work.ts';
+} from './runner.ts';
+import { RunsInProgress } from './runs-in-progress.ts';
 import { stoppedRun } from './stopped-run.ts';
 
 /** Interval at which a command checks if its run was cancelled elsewhere, in milliseconds. */
@@ -21,8 +20,8 @@ const WATCH_EVERY_MS = 100;
 
 /** Carries out the runs of a command: stores each run, carries it out immediately, and stores its end. */
 export class CommandRunner implements Runner {
-  readonly #options: RunWorkOptions;
-  readonly #work: RunWork;
+  readonly #options: RunnerOptions;
+  readonly #runs: RunsInProgress;
   readonly #creating = new PendingWork();
   /** Keys of creations that must no longer make a run. */
   readonly #cancelledKeys = new Set<string>();
@@ -34,9 +33,9 @@ export class CommandRunner implements Runner {
   /** A started process that has no run yet. */
   #detached: DetachedRun | undefined;
 
-  constructor(options: RunWorkOptions) {
+  constructor(options: RunnerOptions) {
     this.#options = options;
-    this.#work = new RunWork({ ...options, executor: this.#execute });
+    this.#runs = new RunsInProgress({ ...options, executor: this.#execute });
   }
 
   /** Explains why a run of this process failed before a model answered. */
@@ -69,14 +68,14 @@ export class CommandRunner implements Runner {
 
   /** Carries out a stored run that belongs to this worker. */
   async carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
-    const ending = this.#work.carryOut(run);
+    const ending = this.#runs.carryOut(run);
     void this.#watchCancellations();
     return await ending;
   }
 
   async cancel(runId: string): Promise<void> {
     await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now());
-    this.#work.abort(runId);
+    this.#runs.abort(runId);
   }
 
   /**
@@ -104,7 +103,7 @@ export class CommandRunner implements Runner {
         onFault(error);
         return true;
       }));
-    this.#work.abort(runId);
+    this.#runs.abort(runId);
     return { runId, stopped };
   }
 
@@ -114,10 +113,10 @@ export class CommandRunner implements Runner {
     this.#closing.abort(new Error('the service is stopping'));
     await this.#creating.ended();
     this.#detached?.end();
-    for (const runId of this.#work.running) {
+    for (const runId of this.#runs.running) {
       await store.runs.fail(runId, stoppedRun(runId, by, 'command')).catch(onFault);
     }
-    await this.#work.stop();
+    await this.#runs.stop();
     await store.workers.release().catch(onFault);
   }
 
@@ -129,7 +128,7 @@ export class CommandRunner implements Runner {
     this.#detached = undefined;
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
     this.#refuseCancelled(run);
-    const kept = this.#work.storeNew({ ...run, status: 'running', worker });
+    const kept = this.#runs.storeNew({ ...run, status: 'running', worker });
     const runId = await kept.catch((error: unknown) => {
       detached?.end();
       throw error;
@@ -153,7 +152,7 @@ export class CommandRunner implements Runner {
     if (!isBatched) this.#refuseCancelled(run);
     const now = clock.now();
     const ended = isBatched ? outcome : { ...outcome, endedAt: now };
-    const runId = await this.#work.storeNew({ ...run, status: 'running', worker: null, outcome: ended }, now);
+    const runId = await this.#runs.storeNew({ ...run, status: 'running', worker: null, outcome: ended }, now);
     return { runId, outcome: ended };
   }
 
@@ -175,9 +174,9 @@ export class CommandRunner implements Runner {
     if (this.#watching) return;
     this.#watching = true;
     const { clock, onFault } = this.#options;
-    while (this.#work.running.length > 0 && !this.#closing.signal.aborted) {
+    while (this.#runs.running.length > 0 && !this.#closing.signal.aborted) {
       await clock.sleep(WATCH_EVERY_MS, this.#closing.signal).catch(() => {});
-      await this.#work.abortEnded().catch(onFault);
+      await this.#runs.abortEnded().catch(onFault);
     }
     this.#watching = false;
   }

@@ -9,6 +9,7 @@ import type { RequestMemory } from '../core/request-memory.ts';
 import {
   CreationRefused,
   type Idempotency,
+  outcomeIfEnded,
   type RunOutcome,
   type UserLimits,
 } from '../store/runs/run-records.ts';
@@ -16,7 +17,7 @@ import { DatabaseUnavailableError } from '../store/store-errors.ts';
 import { findRun } from './find-run.ts';
 import type { InputFiles } from './input-files.ts';
 import { checkRequestInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
-import { outcomeIfEnded, type Runner, type UnstartedRun } from './run-work.ts';
+import type { Runner, UnstartedRun } from './runner.ts';
 
 /** The services that creating a run needs. */
 export interface RunServices extends RunLookup {
@@ -63,7 +64,7 @@ export async function answerCreation(
   const creation = await checkUnlessRepeated(services, caller, body, { idempotency, memory });
   if ('repeated' in creation) return creation.repeated;
   const { run, images } = creation;
-  await inputs.save(run.id, images);
+  await inputs.savePictures(run.id, images);
   const request = {
     ...(await inputs.storeLargeTexts(run.id, run.request)),
     ...(traceparent !== undefined && { traceparent }),

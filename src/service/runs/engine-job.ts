@@ -35,7 +35,7 @@ export async function engineJob(
   const { images, runOptions, traceparent } = run.request;
   const task = { userId: run.userId, signal };
   const textInputs = await inputs.readTexts(run.id, run.request);
-  const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
+  const loaded = images.length > 0 ? await inputs.readPictures(run.id, images) : [];
   const prompt = await renderPrompt(
     definition,
     { textInputs, images: loaded },

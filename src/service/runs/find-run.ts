@@ -1,9 +1,8 @@
 import { isUuid } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
-import type { StoredRun } from '../store/runs/run-records.ts';
+import { outcomeIfEnded, type StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { settleDeadCommands } from './dead-workers.ts';
-import { outcomeIfEnded } from './run-work.ts';
 
 /** Returns a user's run in its current state; a run of a dead command has failed. */
 export async function findRun(store: Store, userId: number, id: string): Promise<StoredRun | undefined> {

@@ -1,17 +1,16 @@
-import type { QueuedRun, RunOutcome } from '../store/runs/run-records.ts';
+import { outcomeIfEnded, type QueuedRun, type RunOutcome } from '../store/runs/run-records.ts';
 import { NEVER_RERUN, settleDeadWorkers } from './dead-workers.ts';
 import {
   type AcceptedRun,
   CANCELLED_RUN,
-  outcomeIfEnded,
   type Runner,
-  RunWork,
-  type RunWorkOptions,
+  type RunnerOptions,
   type UnstartedRun,
-} from './run-work.ts';
+} from './runner.ts';
+import { RunsInProgress } from './runs-in-progress.ts';
 import { stoppedRun } from './stopped-run.ts';
 
-export interface QueueRunnerOptions extends RunWorkOptions {
+export interface QueueRunnerOptions extends RunnerOptions {
   /** Returns the models that this instance has; called only on a shared store. */
   readonly models: () => string[];
   /** Maximum number of concurrent runs; default 32, because an engine mostly waits. */
@@ -30,7 +29,7 @@ const LOOK_EVERY_SHARED_MS = 500;
 export class QueueRunner implements Runner {
   readonly #options: QueueRunnerOptions;
   readonly #stop = new AbortController();
-  readonly #work: RunWork;
+  readonly #runs: RunsInProgress;
   readonly #parallel: number;
   /** The users of the runs that this process creates or carries out, by run id. */
   readonly #current = new Map<string, number>();
@@ -45,13 +44,13 @@ export class QueueRunner implements Runner {
 
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
-    this.#work = new RunWork(options);
+    this.#runs = new RunsInProgress(options);
     this.#parallel = options.parallel ?? PARALLEL;
   }
 
   /** The number of runs that it is carrying out. */
   get running(): number {
-    return this.#work.running.length;
+    return this.#runs.running.length;
   }
 
   /** Takes over the runs that earlier or dead processes left, now and at intervals. */
@@ -60,12 +59,12 @@ export class QueueRunner implements Runner {
   }
 
   create(run: UnstartedRun): Promise<AcceptedRun> {
-    return this.#work.pending.track(this.#create(run));
+    return this.#runs.pending.track(this.#create(run));
   }
 
   async cancel(runId: string): Promise<void> {
     if (!(await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now()))) return;
-    this.#work.abort(runId);
+    this.#runs.abort(runId);
     await this.#reportEndedElsewhere([runId]);
   }
 
@@ -76,8 +75,8 @@ export class QueueRunner implements Runner {
   async close(graceMs: number): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
     const { clock, store, onFault, rerun = true } = this.#options;
-    await this.#work.pending.endedWithin(graceMs, clock);
-    await this.#work.stop();
+    await this.#runs.pending.endedWithin(graceMs, clock);
+    await this.#runs.stop();
     for (const runId of this.#options.programs) {
       await store.runs.fail(runId, stoppedRun(runId, 'the end of its service', 'serve')).catch(onFault);
     }
@@ -101,9 +100,9 @@ export class QueueRunner implements Runner {
     const ending = new Promise<RunOutcome | undefined>(resolve => this.#endListeners.set(run.id, resolve));
     try {
       const worker = isStarted ? await store.workers.register() : null;
-      const runId = await this.#work.storeNew({ ...run, status: isStarted ? 'running' : 'queued', worker });
+      const runId = await this.#runs.storeNew({ ...run, status: isStarted ? 'running' : 'queued', worker });
       if (runId !== run.id) this.#endTurn(run.id);
-      else if (isStarted) void this.#work.pending.track(this.#run(run));
+      else if (isStarted) void this.#runs.pending.track(this.#run(run));
       else this.#claim();
       if (runId !== run.id || (this.#closing && !isStarted)) this.#reportEnd(run.id, undefined);
       return { runId, ending };
@@ -136,7 +135,7 @@ export class QueueRunner implements Runner {
   }
 
   async #run(run: QueuedRun): Promise<void> {
-    const outcome = await this.#work.carryOut(run);
+    const outcome = await this.#runs.carryOut(run);
     if (outcome) this.#reportEnd(run.id, outcome);
     this.#endTurn(run.id);
   }
@@ -157,7 +156,7 @@ export class QueueRunner implements Runner {
   }
 
   #afterLastClaim(work: () => Promise<void>): Promise<void> {
-    const { pending } = this.#work;
+    const { pending } = this.#runs;
     this.#lastClaim = pending.track(this.#lastClaim.then(work).catch(this.#options.onFault));
     return this.#lastClaim;
   }
@@ -177,7 +176,7 @@ export class QueueRunner implements Runner {
     // Runs that were claimed while closing are not started; they are released at the end.
     if (this.#closing) return;
     for (const run of runs) this.#current.set(run.id, run.userId);
-    for (const run of runs) void this.#work.pending.track(this.#run(run));
+    for (const run of runs) void this.#runs.pending.track(this.#run(run));
   }
 
   /** Releases runs that the store assigns to this process but whose claim was never answered. */
@@ -192,7 +191,7 @@ export class QueueRunner implements Runner {
     const { store, clock } = this.#options;
     const pauseMs = store.shared ? LOOK_EVERY_SHARED_MS : LOOK_EVERY_MS;
     while (!this.#closing) {
-      await this.#work.pending.track(this.#lookOnce());
+      await this.#runs.pending.track(this.#lookOnce());
       await clock.sleep(pauseMs, this.#stop.signal).catch(() => {});
     }
   }
@@ -202,7 +201,7 @@ export class QueueRunner implements Runner {
     const { store, onFault, rerun = true } = this.#options;
     const steps = [
       () => settleDeadWorkers(store, { rerun }),
-      () => this.#work.abortEnded(),
+      () => this.#runs.abortEnded(),
       () => this.#reportEndedElsewhere([...this.#endListeners.keys()]),
       () => this.#afterLastClaim(() => this.#releaseStrays()),
       () => this.#afterLastClaim(() => this.#claimAll()),

@@ -25,7 +25,7 @@ export interface RunLookup {
 /** Returns a prompt version that can be run, with its definition and model. @throws {Refusal} */
 export async function requireRunnable(lookup: RunLookup, promptVersionId: string) {
   const { definitions, models, toOperator } = lookup;
-  const version = await definitions.runnable(promptVersionId.toLowerCase());
+  const version = await definitions.findRunnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('the prompt version does not exist, or is not published');
   const definition = await definitions.forVersionId(version.id);
   const model = models.get(definition.model);

@@ -50,7 +50,7 @@ class Ledger {
       return [{ rows, hasMore: false }];
     };
     const costs = {
-      of: async (runIds: readonly string[]) => {
+      forRuns: async (runIds: readonly string[]) => {
         for (let turns = Math.floor(this.random() * 4); turns > 0; turns -= 1) await turn();
         const costs = runIds.map(
           id =>
@@ -242,7 +242,7 @@ describe('a budget', () => {
   it('counts a run of unknown cost with at least the standard price of its tokens, and expects that of the next', async () => {
     const standardCost = 40;
     const costs = {
-      of: (runIds: readonly string[]) =>
+      forRuns: (runIds: readonly string[]) =>
         Promise.resolve(
           new Map(runIds.map(id => [id, { model: 'm', tokens: null, cost: null, standardCost, answers: 1 }])),
         ),

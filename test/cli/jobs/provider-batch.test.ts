@@ -67,7 +67,7 @@ async function handOver(
   const journal = await BatchJournal.open(fileIn(journalFile));
   onTestFinished(() => journal.close());
   const batches = {
-    of: () => Promise.resolve(provider),
+    forVersion: () => Promise.resolve(provider),
     prepare: ({ inputs }: { inputs: { textInputs: { text: string } } }) =>
       Promise.resolve(Buffer.from(JSON.stringify(inputs.textInputs))),
     offer: () => {},

@@ -1,85 +1,22 @@
-import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import { PendingWork, retryForever } from '../core/background-work.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Meter } from '../core/meter.ts';
 import {
   CreationRefused,
   type NewRun,
+  outcomeIfEnded,
   type QueuedRun,
   type RunOutcome,
-  type StoredRun,
-  type UserLimits,
 } from '../store/runs/run-records.ts';
-import type { Store } from '../store/store.ts';
-import type { Executor } from './executor.ts';
-import { type HeldResults, ResultLost } from './held-results.ts';
-import type { InputFiles } from './input-files.ts';
-import type { UnstoredRuns } from './unstored-runs.ts';
+import { ResultLost } from './held-results.ts';
+import type { RunnerOptions } from './runner.ts';
 
-/** A new run that is neither started nor queued. */
-export interface UnstartedRun extends Omit<NewRun, 'status' | 'worker' | 'outcome'> {
-  /** True if its answer costs nothing and depends on nothing but its request, so that it may be made again. */
-  readonly isFree: boolean;
-}
-
-export interface AcceptedRun {
-  /** The id of the run, or of the run that the same creation made before. */
-  readonly runId: string;
-  /** The end of a run that ended with its creation. */
-  readonly outcome?: RunOutcome;
-  /** The end of a run that continues; left out if this process will not see it. */
-  readonly ending?: Promise<RunOutcome | undefined>;
-}
-
-/** Accepts new runs: a command carries out its own immediately, `serve` queues them. */
-export interface Runner {
-  /** Stores a run and has it carried out. @throws {CreationRefused} */
-  create(run: UnstartedRun): Promise<AcceptedRun>;
-  /** Fails a run that has not ended, whichever process carries it out. */
-  cancel(runId: string): Promise<void>;
-}
-
-/** The end of a run that this process carried out. */
-export interface RunEnd {
-  readonly runId: string;
-  readonly userId: number;
-  readonly status: RunOutcome['status'];
-  /** Milliseconds since its start. */
-  readonly durationMs: number;
-}
-
-export interface RunWorkOptions {
-  readonly store: Store;
-  readonly executor: Executor;
-  readonly inputs: InputFiles;
-  readonly clock: Clock;
-  readonly results: HeldResults;
-  readonly unstored: UnstoredRuns;
-  /** Answers from provider batches, by the keys of their creations. */
-  readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
-  /** The runs whose programs are running, which must not be started again. */
-  readonly programs: Set<string>;
-  readonly meter?: Meter | undefined;
-  /** Called for each run that ended here, after its end was stored. */
-  readonly onEnd?: ((run: RunEnd) => void) | undefined;
-  /** Called each time that an answer can't be stored yet. */
-  readonly onHeld: (error: unknown) => void;
-  /** Called with faults that no caller sees. */
-  readonly onFault: (error: unknown) => void;
-  readonly limits: UserLimits;
-}
-
-/** The error of a run that its user has cancelled. */
-export const CANCELLED_RUN = 'cancelled';
-
-/** Carries out runs in this process and stores how they end. */
-export class RunWork {
+/** The runs that this process carries out. Stores new ones, and the ends of all. */
+export class RunsInProgress {
   readonly pending = new PendingWork();
-  readonly #options: RunWorkOptions;
+  readonly #options: RunnerOptions;
   readonly #stop = new AbortController();
   readonly #running = new Map<string, AbortController>();
 
-  constructor(options: RunWorkOptions) {
+  constructor(options: RunnerOptions) {
     this.#options = options;
   }
 
@@ -166,6 +103,7 @@ export class RunWork {
    */
   async #settle(run: QueuedRun, executed: RunOutcome, signal: AbortSignal): Promise<RunOutcome | undefined> {
     const { store, clock, onHeld, results, unstored } = this.#options;
+    // Replaced if the result can't be held any longer.
     let outcome = executed;
     const heldResult = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
     const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
@@ -175,8 +113,7 @@ export class RunWork {
         heldResult.check(error);
       } catch (fault) {
         if (!(fault instanceof ResultLost)) throw fault;
-        const outputs = [{ type: 'error', data: fault.shown }] as const;
-        outcome = { ...executed, status: 'failed', outputs: [...outputs], media: [] };
+        outcome = { ...executed, ...lostOutputs(fault) };
       }
     };
     try {
@@ -195,9 +132,6 @@ function meterModel({ model = '' }: { readonly model?: string | undefined }): st
   return model === '' ? 'any' : model;
 }
 
-/** Returns the outcome of a stored run; undefined if it has not ended. */
-export function outcomeIfEnded(run: StoredRun | undefined): RunOutcome | undefined {
-  if (run?.status !== 'succeeded' && run?.status !== 'failed') return undefined;
-  const { status, outputs, tokens, warnings } = run;
-  return { status, outputs, tokens, warnings, media: [] };
+function lostOutputs({ shown }: ResultLost): Pick<RunOutcome, 'status' | 'outputs' | 'media'> {
+  return { status: 'failed', outputs: [{ type: 'error', data: shown }], media: [] };
 }
