@@ -40,7 +40,7 @@ const FILES = {
   embedded: ['src/service/embedded.ts'],
   expressions: ['src/utils/jmespath.ts'],
   'reference-loop': ['src/prompts/schemas/reference-loop.ts'],
-  language: ['src/prompts/foreign/parse-any.ts'],
+  language: ['src/prompts/foreign/parse-any-prompt.ts'],
   store: ['src/service/local-store.ts'],
   serve: ['src/service/start-service.ts'],
 };

@@ -32,11 +32,11 @@ export class Findings {
     this.#findings = [...earlier];
   }
 
-  fault(place: FilePosition, message: string, file = this.file): void {
+  addFault(place: FilePosition, message: string, file = this.file): void {
     this.#add('fault', place, message, file);
   }
 
-  note(place: FilePosition, message: string, file = this.file): void {
+  addNote(place: FilePosition, message: string, file = this.file): void {
     this.#add('note', place, message, file);
   }
 
@@ -46,7 +46,7 @@ export class Findings {
       return action();
     } catch (error) {
       if (!(error instanceof FileFault)) throw error;
-      this.fault(error, error.what);
+      this.addFault(error, error.what);
       return undefined;
     }
   }

@@ -26,7 +26,7 @@ export async function checkPrompt(
   await checkParsed(parsed, options);
   const { findings, definition } = parsed;
   if (definition && lacksOpeningFence(definition.source)) {
-    findings.fault({ line: 1, column: 1 }, 'the line `---` before the front matter is missing: add it');
+    findings.addFault({ line: 1, column: 1 }, 'the line `---` before the front matter is missing: add it');
   }
   return findings.list();
 }
@@ -38,7 +38,7 @@ export async function checkParsed(
 ): Promise<void> {
   if (!definition) return;
   if (definition.template.trim() === '' && !isPartialFile(findings.file)) {
-    findings.fault({ line: 1, column: 1 }, 'the prompt has no template: write one below the front matter');
+    findings.addFault({ line: 1, column: 1 }, 'the prompt has no template: write one below the front matter');
   }
   await checkSchemas(definition, findings, tasks);
   if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings, mayLackModel);
@@ -68,8 +68,8 @@ async function checkSchemas(
     const fault = faults[index];
     if (!fault) continue;
     const what = fault.isMismatch ? fault.what : `can't be checked: ${fault.what}`;
-    if (key !== undefined) findings.fault(place, `the default of \`${key}\` ${what}`);
-    else if (!fault.isMismatch && !findings.hasFaults) findings.fault(place, fault.what);
+    if (key !== undefined) findings.addFault(place, `the default of \`${key}\` ${what}`);
+    else if (!fault.isMismatch && !findings.hasFaults) findings.addFault(place, fault.what);
   }
 }
 
@@ -125,19 +125,19 @@ export function checkModel(
   if (!model) {
     const what = models.explainMissing(name);
     for (const key of Object.keys(config)) noteOption(definition, key, models.settings, findings);
-    return mayLackModel ? findings.note(places.model, what) : findings.fault(places.model, what);
+    return mayLackModel ? findings.addNote(places.model, what) : findings.addFault(places.model, what);
   }
-  if (model.note !== undefined) findings.note(places.model, model.note);
+  if (model.note !== undefined) findings.addNote(places.model, model.note);
   for (const { option, note } of model.notesOn(config)) {
-    findings.note(places.config[option] ?? places.model, note);
+    findings.addNote(places.config[option] ?? places.model, note);
   }
   for (const note of output.schema ? model.notesOnSchema(output.schema) : []) {
-    findings.note(places.output ?? places.model, note);
+    findings.addNote(places.output ?? places.model, note);
   }
   const options = [...model.runOptions.map(({ key }) => key), ...models.settings];
   for (const key of Object.keys(config)) {
     const fault = choiceFault(definition, key, model);
-    if (fault !== undefined) findings.fault(places.config[key] ?? places.model, fault);
+    if (fault !== undefined) findings.addFault(places.config[key] ?? places.model, fault);
     const isIgnored = model.ignores(key) && !model.runOptions.some(option => option.key === key);
     noteOption(definition, key, options, findings, isIgnored ? ignoredOption(key, model) : undefined);
   }
@@ -162,7 +162,7 @@ function noteOption(
 ): void {
   const meant = options.includes(key) ? '' : didYouMean(key, options);
   const note = ignored ?? (meant === '' ? undefined : `\`${key}\` is not an option that providers share`);
-  if (note !== undefined) findings.note(places.config[key] ?? places.model, note + meant);
+  if (note !== undefined) findings.addNote(places.config[key] ?? places.model, note + meant);
 }
 
 function ignoredOption(key: string, { model, runOptions }: KnownModel): string {

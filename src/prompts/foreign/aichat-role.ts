@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/formats/json.ts';
 import { NO_TOOLS } from '../parse/front-matter.ts';
-import { promptFileText, withEndMark } from './converted.ts';
+import { promptFileText, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { frontMatterText, noteLines, readMarkdown } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
@@ -34,7 +34,7 @@ export const AICHAT_ROLE: ForeignFormat = {
       found => `the variable ${found} is not filled: it is sent as text`,
     );
     if (Object.hasOwn(head, 'use_tools')) {
-      findings.note({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS}`);
+      findings.addNote({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS}`);
     }
     return {
       prompt: promptFileText(readRoleHead(head), withEndMark(readRoleBody(body))),

@@ -12,7 +12,7 @@ import type { ForeignFormat } from './foreign-format.ts';
 import { GITHUB_MODELS, isGithubPrompt } from './github-models.ts';
 import { isLlmTemplate, LLM_TEMPLATE } from './llm-template.ts';
 import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
-import { isEvaluation, OPENAI_EVALS } from './openai-evals/convert.ts';
+import { isEvaluation, OPENAI_EVALS } from './openai-evals/convert-evaluation.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
 export type FileFormat =
@@ -68,8 +68,8 @@ function detectTextFormat(file: string, text: string): ForeignFormat {
 
 /** Reports the format of a file that is not a prompt, and what to do with it. */
 export function reportFormat(form: FileFormat, file: string, findings: Findings): void {
-  if (form.kind === 'other' && form.fault) findings.fault(form.fault, form.fault.what);
-  else findings.fault({ line: 1, column: 1 }, explainFormat(form, file));
+  if (form.kind === 'other' && form.fault) findings.addFault(form.fault, form.fault.what);
+  else findings.addFault({ line: 1, column: 1 }, explainFormat(form, file));
 }
 
 function explainFormat(form: FileFormat, file: string): string {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { promptFileText, withEndMark } from './converted.ts';
+import { promptFileText, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { noteLines } from './markdown.ts';
 import { inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';

@@ -11,7 +11,7 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
-import { promptFileText, withEndMark } from './converted.ts';
+import { promptFileText, withEndMark } from './file-texts.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { readGithubTests } from './github-tests.ts';
 import { parseLibyaml } from './parse-libyaml.ts';
@@ -82,7 +82,7 @@ class GithubReader {
     const entries = this.#entries;
     for (const entry of entries.values()) {
       if (GITHUB_PROMPT_KEYS.has(entry.key)) continue;
-      this.#findings.note(entry, `\`${entry.key}\` is not a key of GitHub Models: it has no effect`);
+      this.#findings.addNote(entry, `\`${entry.key}\` is not a key of GitHub Models: it has no effect`);
     }
     const body = this.#messages();
     const parameters = this.#parameters();
@@ -126,7 +126,9 @@ class GithubReader {
     const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
     const knownEntries = (entries ?? []).filter(entry => {
       const isKnown = PARAMETERS_READ.has(entry.key);
-      if (!isKnown) this.#findings.note(entry, `the parameter \`${entry.key}\` is unknown: it is not sent`);
+      if (!isKnown) {
+        this.#findings.addNote(entry, `the parameter \`${entry.key}\` is unknown: it is not sent`);
+      }
       return isKnown;
     });
     const parameters = knownEntries.map(({ key, value, ...place }) => ({
@@ -143,7 +145,7 @@ class GithubReader {
     const items = this.#findings.attempt(() => entry?.value.items('messages') ?? []) ?? [];
     const isFaulty = this.#findings.hasFaultAt(entry?.value ?? this.#root);
     if (items.length === 0 && !isFaulty) {
-      this.#findings.fault(entry ?? this.#root, '`messages` must be a list with a message');
+      this.#findings.addFault(entry ?? this.#root, '`messages` must be a list with a message');
     }
     const pieces = items.flatMap(item => this.#findings.attempt(() => this.#message(item)) ?? []);
     const bytes = pieces.reduce(
@@ -151,7 +153,7 @@ class GithubReader {
       0,
     );
     if (bytes > BOUNDS.fileBytes && entry) {
-      this.#findings.fault(entry, `the messages are larger than ${BOUNDS.fileBytes / 1024} KiB`);
+      this.#findings.addFault(entry, `the messages are larger than ${BOUNDS.fileBytes / 1024} KiB`);
     }
     return pieces;
   }
@@ -161,15 +163,15 @@ class GithubReader {
     const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
     for (const stranger of entries) {
       if (stranger.key !== 'role' && stranger.key !== 'content') {
-        this.#findings.note(stranger, `\`${stranger.key}\` of a message has no effect`);
+        this.#findings.addNote(stranger, `\`${stranger.key}\` of a message has no effect`);
       }
     }
     const [role, content] = [value('role'), value('content')];
     const name = chatRole(this.#text(role, 'role'));
     if (name === undefined) {
-      this.#findings.fault(role ?? item, 'the `role` of a message must be system, user or assistant');
+      this.#findings.addFault(role ?? item, 'the `role` of a message must be system, user or assistant');
     }
-    if (!content) this.#findings.fault(item, 'a message needs `content`');
+    if (!content) this.#findings.addFault(item, 'a message needs `content`');
     const text = content?.isEmpty === false ? content.storableText('content') : '';
     return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...splitAtInputs(text)];
   }
@@ -181,7 +183,10 @@ class GithubReader {
     if (!format || name === undefined || name === 'text') return {};
     if (name === 'json_object') return { output: { format: 'json' } };
     if (name !== 'json_schema') {
-      this.#findings.fault(format, `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``);
+      this.#findings.addFault(
+        format,
+        `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``,
+      );
       return {};
     }
     const schemaValue = this.#entries.get('jsonSchema')?.value;
@@ -198,7 +203,7 @@ class GithubReader {
       }
       return { output: { format: 'json', schema: innerSchema, named: Object.fromEntries(namedFields) } };
     }
-    this.#findings.fault(schemaValue ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
+    this.#findings.addFault(schemaValue ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
     return {};
   }
 }

@@ -48,7 +48,7 @@ export function readGithubTests(
   const notes: { line: number; message: string }[] = [];
   const note: Note = (at, message) => {
     notes.push({ line: at.line, message });
-    findings.note(at, message);
+    findings.addNote(at, message);
   };
   const listed = entries.get('evaluators')?.value;
   const items = findings.attempt(() => (listed?.isEmpty === false ? listed.items('evaluators') : []));
@@ -58,7 +58,7 @@ export function readGithubTests(
   const rows = findings.attempt(() => data.items('testData')) ?? [];
   const excess = excessFault(rows.length, evaluators.length);
   if (excess !== undefined) {
-    findings.fault(data, excess);
+    findings.addFault(data, excess);
     return undefined;
   }
   const cases = rows.flatMap(

@@ -5,7 +5,7 @@ import type { YamlEntries, YamlEntry } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
-import { promptFileText, withEndMark } from './converted.ts';
+import { promptFileText, withEndMark } from './file-texts.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { parseLibyaml } from './parse-libyaml.ts';
 import { END_MARK, inputsIn, type Piece } from './template-pieces.ts';
@@ -94,7 +94,7 @@ function refuseKey(entry: YamlEntry, findings: Findings): void {
   const refused = Object.hasOwn(LLM_REFUSED_KEYS, key) ? LLM_REFUSED_KEYS[key] : undefined;
   const isEmpty = value.isEmpty || (isJsonList(value.json()) && value.items(key).length === 0);
   if (refused === undefined || isEmpty) return;
-  findings.fault(entry, `\`${key}\`: ${refused} of \`llm\` are not supported here`);
+  findings.addFault(entry, `\`${key}\`: ${refused} of \`llm\` are not supported here`);
 }
 
 /** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */
@@ -181,7 +181,7 @@ function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
   const entry = entries.get('schema_object');
   const schema = entry?.value.json();
   if (entry && schema !== null && !isJsonObject(schema)) {
-    findings.fault(entry, '`schema_object` must be a JSON Schema');
+    findings.addFault(entry, '`schema_object` must be a JSON Schema');
   }
   const options = entries.get('options')?.value.entries('options') ?? [];
   const isJson = options.some(({ key, value }) => key === 'json_object' && value.json() === true);

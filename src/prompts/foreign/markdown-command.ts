@@ -1,6 +1,6 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
 import type { Findings } from '../findings.ts';
-import { promptFileText, withEndMark } from './converted.ts';
+import { promptFileText, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { frontMatterText, type Markdown, noteLines, readMarkdown, requireBody } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';

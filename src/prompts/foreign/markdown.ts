@@ -52,7 +52,9 @@ function parseFrontMatter(text: string): JsonObject {
 
 /** Reports a file without a text. */
 export function requireBody({ body }: Markdown, findings: Findings): void {
-  if (body === '') findings.fault({ line: 1, column: 1 }, 'the prompt has no text: write one in this file');
+  if (body === '') {
+    findings.addFault({ line: 1, column: 1 }, 'the prompt has no text: write one in this file');
+  }
 }
 
 /** Returns a value of the front matter as one line of text; undefined if it is missing or not a text. */
@@ -72,6 +74,6 @@ export function noteLines(
 ): void {
   for (const [index, line] of body.split('\n').entries()) {
     const match = pattern.exec(line);
-    if (match) findings.note({ line: bodyLine + index, column: match.index + 1 }, message(match[0]));
+    if (match) findings.addNote({ line: bodyLine + index, column: match.index + 1 }, message(match[0]));
   }
 }

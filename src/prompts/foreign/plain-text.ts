@@ -1,4 +1,4 @@
-import { promptFileText, withEndMark } from './converted.ts';
+import { promptFileText, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { readMarkdown, requireBody } from './markdown.ts';
 

@@ -73,7 +73,7 @@ function readOutput(
 ): PromptOutput {
   const format = oneLineText(entry, findings, 'output.format');
   if (entry && format !== undefined && !OUTPUT_FORMATS.includes(format)) {
-    findings.note(entry.value, `the format \`${format}\` is not checked, only json is`);
+    findings.addNote(entry.value, `the format \`${format}\` is not checked, only json is`);
   }
   return { ...(format !== undefined && { format }), ...(schema && { schema }) };
 }
@@ -86,7 +86,7 @@ function readNamedField(entry: YamlEntry | undefined, findings: Findings): Pick<
   });
   const strict = entries.get('strict')?.value.json();
   if (strict !== undefined && typeof strict !== 'boolean') {
-    findings.fault(entries.get('strict') ?? TOP, 'output.named.strict must be true or false');
+    findings.addFault(entries.get('strict') ?? TOP, 'output.named.strict must be true or false');
   }
   const named = { ...Object.fromEntries(texts), ...(typeof strict === 'boolean' && { strict }) };
   return Object.keys(named).length > 0 ? { named } : {};
@@ -96,7 +96,7 @@ function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pic
   const extract = oneLineText(entry, findings, 'output.extract');
   if (extract === 'first' || extract === 'last') return { extract };
   if (entry && extract !== undefined) {
-    findings.fault(entry.value, `output.extract is first or last, not \`${extract}\``);
+    findings.addFault(entry.value, `output.extract is first or last, not \`${extract}\``);
   }
   return {};
 }
@@ -110,7 +110,7 @@ function partEntries(
   const word = entry?.value.scalar;
   if (!entry || word === undefined) return knownEntries(entry?.value, entry?.key ?? '', findings, knownKeys);
   const form = `write ${entry.key}: { schema: ${word} }`;
-  findings.note(entry.value, `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${form}`);
+  findings.addNote(entry.value, `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${form}`);
   return new Map();
 }
 
@@ -125,7 +125,10 @@ function knownEntries(
   for (const entry of entries) {
     if (!knownKeys || knownKeys.includes(entry.key)) continue;
     const meant = didYouMean(entry.key, knownKeys);
-    findings.note(entry, `\`${entry.key}\` has no effect: ${name} takes ${listInWords(knownKeys)}${meant}`);
+    findings.addNote(
+      entry,
+      `\`${entry.key}\` has no effect: ${name} takes ${listInWords(knownKeys)}${meant}`,
+    );
   }
   return new Map(entries.map(entry => [entry.key, entry]));
 }
@@ -158,12 +161,12 @@ export const NO_TOOLS = 'has no effect here: no tools are called';
 
 function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void {
   if (FRONT_MATTER_KEYS.includes(key) || IGNORED_KEYS.has(key)) return;
-  if (key.includes('.')) return findings.note(place, `\`${key}\` is kept in ext and has no effect here`);
+  if (key.includes('.')) return findings.addNote(place, `\`${key}\` is kept in ext and has no effect here`);
   const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
   const what = isOfFormat
     ? NO_TOOLS
     : `is not a key of the format and has no effect${didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS])}`;
-  findings.note(place, `\`${key}\` ${what}`);
+  findings.addNote(place, `\`${key}\` ${what}`);
 }
 
 /** Returns the fields of `ext`, and `a.b.c: 1` as field `c` of the namespace `a.b`. */

@@ -40,7 +40,7 @@ export function checkOption(key: string, value: JsonValue, place: FilePosition, 
   if (fault === undefined) return;
   const text = textOrJson(value);
   const shown = text.length > MAX_SHOWN_OPTION_LENGTH ? `${text.slice(0, MAX_SHOWN_OPTION_LENGTH)}…` : text;
-  findings.fault(place, `\`${key}\` ${fault}, not \`${shown}\``);
+  findings.addFault(place, `\`${key}\` ${fault}, not \`${shown}\``);
 }
 
 /** Maximum length of a value in a message. */

@@ -39,7 +39,7 @@ export function parsePromptFile(text: string, file: string, options: ParseOption
 export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
   const findings = new Findings(file);
   if (Buffer.byteLength(text) > BOUNDS.fileBytes) {
-    findings.fault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    findings.addFault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
     return { findings, definition: undefined };
   }
   checkFileName(file, findings);
@@ -58,7 +58,7 @@ export function refuseNul(text: string, findings: Findings): boolean {
   if (nul < 0) return false;
   const before = text.slice(0, nul).split('\n');
   const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-  findings.fault(
+  findings.addFault(
     place,
     "the character NUL (U+0000) can't be part of a prompt: remove it, or save the file as UTF-8",
   );
@@ -68,7 +68,7 @@ export function refuseNul(text: string, findings: Findings): boolean {
 /** Reports a file name that can't be a slug. */
 function checkFileName(file: string, findings: Findings): void {
   const fault = isPartialFile(file) ? undefined : slugFault(file);
-  if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
+  if (fault !== undefined) findings.addFault({ line: 1, column: 1 }, fault);
 }
 
 /** Parses a text that is known to be a prompt file. @throws {FileFault} if its front matter is not closed */
@@ -127,7 +127,10 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
     line: start.line + at,
     column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
   };
-  findings.note(place, 'this looks like Jinja and is sent unchanged: write {{#if name}} or {{#each list}}');
+  findings.addNote(
+    place,
+    'this looks like Jinja and is sent unchanged: write {{#if name}} or {{#each list}}',
+  );
 }
 
 /** An input in single braces, as Python formats text. Handlebars leaves it unchanged. */
@@ -150,11 +153,11 @@ function noteUnused(
     const linesBefore = template.slice(0, index).split('\n');
     const column = (linesBefore.at(-1)?.length ?? 0) + (linesBefore.length === 1 ? start.column : 1);
     const place = { line: start.line + linesBefore.length - 1, column };
-    findings.note(place, `\`{${name}}\` is sent unchanged: write {{${name}}} for the input`);
+    findings.addNote(place, `\`{${name}}\` is sent unchanged: write {{${name}}} for the input`);
     usedNames.add(name);
   }
   for (const key of unusedNames) {
-    findings.note(placeOfField(key), `the template does not use the input \`${key}\``);
+    findings.addNote(placeOfField(key), `the template does not use the input \`${key}\``);
   }
 }
 

@@ -38,7 +38,7 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
     if (use.isCertain && isMissing && !isVariable(use.key)) reportUnknown(use, [...knownNames], findings);
   }
   for (const [key, { place }] of head.defaults) {
-    if (!knownNames.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
+    if (!knownNames.has(key)) findings.addNote(place, `the default \`${key}\` belongs to no input`);
   }
   const pictures = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
   for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
@@ -113,7 +113,7 @@ function reportUnknown(
   findings: Findings,
 ): void {
   const message = `\`${key}\` is not in input.schema: declare it there${didYouMean(key, knownNames)}`;
-  findings.fault(place, message, file);
+  findings.addFault(place, message, file);
 }
 
 function notePicture(
@@ -124,15 +124,18 @@ function notePicture(
   const place = placeOfField(key);
   const standard = defaults.get(key);
   if (standard) {
-    findings.note(
+    findings.addNote(
       standard.place,
       `\`${key}\` is a picture, and those are always required: the default has no effect`,
     );
   } else if (!isRequired) {
-    findings.note(place, `\`${key}\` is a picture, and those are always required: the \`?\` has no effect`);
+    findings.addNote(
+      place,
+      `\`${key}\` is a picture, and those are always required: the \`?\` has no effect`,
+    );
   }
   if (!isTextType(schemaTypes(schema))) {
-    findings.fault(place, `\`${key}\` is a picture: declare it as a string`);
+    findings.addFault(place, `\`${key}\` is a picture: declare it as a string`);
   }
 }
 
@@ -146,7 +149,7 @@ function textInput(
   const standard = defaultValue?.value ?? ownValue(schema, 'default');
   const otherwise = standard === undefined ? undefined : textOrJson(standard);
   const fault = defaultValue && defaultFault(key, defaultValue.value, schema, choices);
-  if (defaultValue && fault !== undefined) findings.fault(defaultValue.place, fault);
+  if (defaultValue && fault !== undefined) findings.addFault(defaultValue.place, fault);
   return {
     key,
     ...descriptionIn(schema),

@@ -86,7 +86,7 @@ class SchemaCheck {
   }
 
   #report(pointer: string, fault: string | undefined): void {
-    if (fault !== undefined) this.#context.findings.fault(this.#value.at(pointer), fault);
+    if (fault !== undefined) this.#context.findings.addFault(this.#value.at(pointer), fault);
   }
 }
 

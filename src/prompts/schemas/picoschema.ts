@@ -36,7 +36,7 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
     if (isUnknownName(value, context)) {
       const name = value.text('schema');
       const files = `${name}.schema.json and ${name}.schema.yaml`;
-      context.findings.note(value, `${MISSING_SCHEMA} \`${name}\` (${files}): anything is accepted`);
+      context.findings.addNote(value, `${MISSING_SCHEMA} \`${name}\` (${files}): anything is accepted`);
       return undefined;
     }
     if (!isJsonSchema(value)) return readType(value, context);
@@ -121,7 +121,7 @@ function readFields(entries: readonly YamlEntry[], context: SchemaContext): Json
     const field = context.findings.attempt(() => readField(entry, context));
     if (!field) continue;
     if (properties.some(([name]) => name === field.name)) {
-      context.findings.fault(entry, `the field \`${field.name}\` is declared twice`);
+      context.findings.addFault(entry, `the field \`${field.name}\` is declared twice`);
     }
     properties.push([field.name, field.schema]);
     if (!field.isOptional) requiredNames.push(field.name);

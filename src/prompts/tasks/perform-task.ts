@@ -2,7 +2,8 @@ import type { YamlNode } from '../../files/formats/yaml-node.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
 import type { ConversionLimits } from '../foreign/conversion-budget.ts';
-import type { Converted, ConvertOptions } from '../foreign/converted.ts';
+import type { ConvertOptions } from '../foreign/convert-options.ts';
+import type { ConvertedPrompt } from '../foreign/converted-prompt.ts';
 import type { ForeignTests } from '../foreign/foreign-tests.ts';
 import { partialsBeside, textBeside } from '../parse/read-prompt-text.ts';
 import { checkOutput } from '../render/check-output.ts';
@@ -120,7 +121,7 @@ async function parseFile({
   checksTests?: boolean;
 }) {
   // Loaded late: a stored version doesn't need the slow parsers of templates and front matter.
-  const { parseAnyPrompt } = await import('../foreign/parse-any.ts');
+  const { parseAnyPrompt } = await import('../foreign/parse-any-prompt.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
   const beside = partials ? undefined : textBeside(file, allowOutside);
   const parsed = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
@@ -136,8 +137,8 @@ async function readYaml({ text, file }: { text: string; file: string }): Promise
 async function convert(
   { text, file, options }: { text: string; file: string; options: ConvertOptions },
   { conversion }: TaskLimits,
-): Promise<Converted> {
-  const { convertForeign } = await import('../foreign/convert.ts');
+): Promise<ConvertedPrompt> {
+  const { convertForeign } = await import('../foreign/convert-foreign.ts');
   return await convertForeign(text, file, options, conversion);
 }
 
@@ -150,8 +151,8 @@ async function convertPromptsTask(
     numbers,
   }: { text: string; file: string; options: ConvertOptions; numbers: readonly number[] },
   { conversion }: TaskLimits,
-): Promise<Converted[]> {
-  const { convertNumberedPrompts } = await import('../foreign/convert.ts');
+): Promise<ConvertedPrompt[]> {
+  const { convertNumberedPrompts } = await import('../foreign/convert-foreign.ts');
   return await convertNumberedPrompts(text, file, options, numbers, conversion);
 }
 
@@ -163,7 +164,7 @@ async function foreignTestsTask({
   text: string;
   file: string;
 }): Promise<ForeignTests | undefined> {
-  const { foreignTests } = await import('../foreign/convert.ts');
+  const { foreignTests } = await import('../foreign/convert-foreign.ts');
   return foreignTests(text, file);
 }
 

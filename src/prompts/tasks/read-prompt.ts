@@ -1,6 +1,6 @@
 import type { PromptDefinition } from '../definition.ts';
 import { Findings, invalidPromptFile } from '../findings.ts';
-import type { ParsedAny } from '../foreign/parse-any.ts';
+import type { ParsedAny } from '../foreign/parse-any-prompt.ts';
 import { readPromptText } from '../parse/read-prompt-text.ts';
 import { type PromptTasks, tasksHere } from './prompt-tasks.ts';
 

@@ -17,12 +17,12 @@ export class TagReader {
     this.#declares = declares;
   }
 
-  fault(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
-    this.#findings.fault(placeIn(here, node.loc.start), message, here.file);
+  addFault(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
+    this.#findings.addFault(placeIn(here, node.loc.start), message, here.file);
   }
 
-  note(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
-    this.#findings.note(placeIn(here, node.loc.start), message, here.file);
+  addNote(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
+    this.#findings.addNote(placeIn(here, node.loc.start), message, here.file);
   }
 
   mustache(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
@@ -32,7 +32,7 @@ export class TagReader {
     const [param] = statement.params;
     if (name === 'role' && !(isText(param) && roleNamed(param.value) && statement.params.length === 1)) {
       const what = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
-      return this.fault(statement, what, place);
+      return this.addFault(statement, what, place);
     }
     if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, place);
     else this.wrongHelper(tagPath(statement.path), name, place);
@@ -44,12 +44,12 @@ export class TagReader {
     const [url, contentType] = [pair('url'), pair('contentType')];
     if (!url || statement.params.length > 0) {
       const what = 'write a picture as {{media url=field}}, where `field` names the input';
-      return this.fault(statement, what, place);
+      return this.addFault(statement, what, place);
     }
     if (!isPath(url) || place.scope.meaning(url).kind !== 'input') {
       const what =
         'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
-      this.note(url, what, place);
+      this.addNote(url, what, place);
     }
     this.expression(url, place, { isPicture: true });
     if (contentType) this.expression(contentType, place);
@@ -59,7 +59,7 @@ export class TagReader {
     const values = HELPERS[name]?.values ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {
       const words = ['no value', 'one value', 'two values'][values] ?? '';
-      return this.fault(call, `\`${name}\` takes ${words}`, place);
+      return this.addFault(call, `\`${name}\` takes ${words}`, place);
     }
     for (const param of params) this.expression(param, place);
     for (const { value } of hash?.pairs ?? []) this.expression(value, place);
@@ -70,11 +70,11 @@ export class TagReader {
     const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
     if (helper) {
       const form = `{{${helper.block ? '#' : ''}${name} …}}`;
-      return this.fault(node, `the helper \`${name}\` is not called in this way: write ${form}`, place);
+      return this.addFault(node, `the helper \`${name}\` is not called in this way: write ${form}`, place);
     }
     const names = Object.keys(HELPERS);
     const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-    this.fault(node, `the helper \`${name}\` is not known: there are ${known}`, place);
+    this.addFault(node, `the helper \`${name}\` is not known: there are ${known}`, place);
   }
 
   expression(expression: hbs.AST.Expression, place: TemplatePlace, { isPicture = false } = {}): void {
@@ -103,10 +103,10 @@ export class TagReader {
     }
     if (meaning.kind === 'inputs') this.usesAll = true;
     if (meaning.kind === 'data' && !meaning.isKnown) {
-      this.note(path, `\`${path.original}\` has no value: runs have no such variable`, place);
+      this.addNote(path, `\`${path.original}\` has no value: runs have no such variable`, place);
     }
     if (meaning.kind === 'nowhere') {
-      this.note(path, `\`${path.original}\` leads out of the template, so it has no value`, place);
+      this.addNote(path, `\`${path.original}\` leads out of the template, so it has no value`, place);
     }
   }
 }

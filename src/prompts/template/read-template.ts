@@ -75,7 +75,7 @@ class TemplateReader {
     this.#hasInlines ||= text.includes('inline');
     const { program, faults } = parseTemplate(text);
     for (const { line, column, what } of faults) {
-      this.#findings.fault(placeIn(place, { line, column: column - 1 }), what, place.file);
+      this.#findings.addFault(placeIn(place, { line, column: column - 1 }), what, place.file);
     }
     this.#program(program, place);
   }
@@ -102,7 +102,7 @@ class TemplateReader {
       case 'DecoratorBlock':
         return this.#inline(statement as hbs.AST.DecoratorBlock, place);
       default:
-        return this.#tags.fault(statement, 'the only decorator is {{#*inline "name"}}', place);
+        return this.#tags.addFault(statement, 'the only decorator is {{#*inline "name"}}', place);
     }
   }
 
@@ -143,7 +143,7 @@ class TemplateReader {
     const name = 'original' in written ? written.original : undefined;
     if (name === undefined || name === '__proto__') {
       const what = "a partial's name must be written out: an input can't choose it";
-      return this.#tags.fault(
+      return this.#tags.addFault(
         partial,
         name === undefined ? what : `a partial can't be named \`${name}\``,
         place,
@@ -160,7 +160,7 @@ class TemplateReader {
     if (isThere) return;
     const at = name.lastIndexOf('/') + 1;
     const file = `${name.slice(0, at)}_${name.slice(at)}.prompt`;
-    this.#tags.fault(
+    this.#tags.addFault(
       partial,
       `unknown partial \`${name}\`: it would be the file ${file} beside this one`,
       place,
@@ -171,12 +171,12 @@ class TemplateReader {
   #readPartial(name: string, tag: PartialTag, place: TemplatePlace): boolean {
     const partial = this.#find(name);
     if (!partial) return false;
-    if ('fault' in partial) this.#tags.fault(tag, partial.fault, place);
+    if ('fault' in partial) this.#tags.addFault(tag, partial.fault, place);
     if ('fault' in partial) return true;
     // Inline partials of a caller hide files of the same name.
     if (place.open.has(name) && !this.#hasInlines) {
       const what = `the partial \`${name}\` inserts itself without end: it may do so only inside a block such as {{#if}}`;
-      this.#tags.fault(tag, what, place);
+      this.#tags.addFault(tag, what, place);
       return true;
     }
     const { file, text } = partial;
@@ -203,7 +203,7 @@ class TemplateReader {
     const { partials, partialBytes } = BOUNDS;
     if (this.#texts.size >= partials || this.#partialBytes > partialBytes) {
       const what = `the prompt uses more than ${partials} partials or ${partialBytes / 1024} KiB of them`;
-      this.#findings.fault({ line: 1, column: 1 }, what);
+      this.#findings.addFault({ line: 1, column: 1 }, what);
       return false;
     }
     this.#texts.set(name, text);
@@ -215,7 +215,7 @@ class TemplateReader {
     const name = inlineName(block);
     if (name === undefined || name === '__proto__') {
       const what = 'write a partial of this file as {{#*inline "name"}}…{{/inline}}';
-      return this.#tags.fault(
+      return this.#tags.addFault(
         block,
         name === undefined ? what : `a partial can't be named \`${name}\``,
         place,

@@ -52,7 +52,7 @@ export async function publishPrompt(
   await refuseFaulty(definition, file, { models, tasks, toOperator });
   if (model !== undefined && !models.get(model)) {
     const findings = new Findings(file);
-    findings.fault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
+    findings.addFault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
     throw invalidPromptFile(findings);
   }
   const version = toNewVersion({ ...definition, model: resolveModel(definition, models) }, model);
@@ -79,7 +79,7 @@ export async function refuseFaulty(
 ): Promise<void> {
   const findings = new Findings(file);
   const top = { line: 1, column: 1 };
-  if (isPartialFile(file)) findings.fault(top, 'this is a partial: run or publish a prompt that uses it');
+  if (isPartialFile(file)) findings.addFault(top, 'this is a partial: run or publish a prompt that uses it');
   const known = models && knownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
   if (findings.hasFaults) throw invalidPromptFile(findings);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/files/formats/json.ts';
 import type { PromptDefinition } from '../../../src/prompts/definition.ts';
-import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert.ts';
-import { testFileText } from '../../../src/prompts/foreign/converted.ts';
-import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
+import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert-foreign.ts';
+import { testFileText } from '../../../src/prompts/foreign/file-texts.ts';
+import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any-prompt.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 

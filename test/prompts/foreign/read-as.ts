@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
-import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
+import { convertForeign } from '../../../src/prompts/foreign/convert-foreign.ts';
+import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any-prompt.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 

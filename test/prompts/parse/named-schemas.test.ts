@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
+import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any-prompt.ts';
 
 const CITY = '{"type": "object", "properties": {"name": "string, which city", "tags": {"items": "string"}}}';
 const FILE = `---

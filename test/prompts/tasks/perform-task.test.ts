@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidInputs } from '../../../src/prompts/definition.ts';
-import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
+import { convertForeign } from '../../../src/prompts/foreign/convert-foreign.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';

@@ -97,7 +97,7 @@ async function newFileTexts(
     ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
   }
   const { test, models } = conversion;
-  const { testFileText } = await import('../../../prompts/foreign/converted.ts');
+  const { testFileText } = await import('../../../prompts/foreign/file-texts.ts');
   return { prompt: conversion.prompt, test: test && testFileText(test), models };
 }
 

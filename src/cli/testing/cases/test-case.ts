@@ -1,6 +1,6 @@
 import type { FilePosition } from '../../../files/formats/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
-import type { ConvertedTurn, PromptTemplate } from '../../../prompts/foreign/converted.ts';
+import type { ConvertedTurn, PromptTemplate } from '../../../prompts/foreign/converted-prompt.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { CliError } from '../../core/errors.ts';
 import type { UnplacedImage } from '../../inputs/images/place-images.ts';

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../../files/formats/json.ts';
+import type { ConvertOptions } from '../../../prompts/foreign/convert-options.ts';
 import type {
   ConversionNote,
-  Converted,
   ConvertedCase,
-  ConvertOptions,
+  ConvertedPrompt,
   PromptTemplate,
-} from '../../../prompts/foreign/converted.ts';
+} from '../../../prompts/foreign/converted-prompt.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { pluralize } from '../../core/pluralize.ts';
@@ -102,9 +102,9 @@ function forgetDeclaredModels({ declaredModels }: Context, file: string): void {
 /** Converts the configuration with the outputs of the programs that make its tests, by name. */
 interface Converter {
   /** Converts it for its first prompt. */
-  first(programOutputs: Outputs): Promise<Converted>;
+  first(programOutputs: Outputs): Promise<ConvertedPrompt>;
   /** Converts it for more of its prompts, by number. */
-  more(numbers: readonly number[], programOutputs: Outputs): Promise<Converted[]>;
+  more(numbers: readonly number[], programOutputs: Outputs): Promise<ConvertedPrompt[]>;
 }
 
 type Outputs = Readonly<Record<string, string>>;
@@ -125,7 +125,7 @@ async function createConverter(
       allowOutside: ctx.globals.allowOutside,
       isForTest: true,
       allowCommands,
-      taken: takenNames.models,
+      takenModels: takenNames.models,
       takenProviders: takenNames.providers,
       programOutputs,
       env: namedEnvironment(text, ctx),
@@ -143,7 +143,7 @@ async function convertAllPrompts(
   ctx: Context,
   { file, name, skipUnsupported }: PromptfooFile,
   converter: Converter,
-): Promise<Converted[]> {
+): Promise<ConvertedPrompt[]> {
   const programOutputs: Record<string, string> = {};
   let firstPrompt = await converter.first(programOutputs);
   if (firstPrompt.prompts === undefined) {
@@ -200,7 +200,7 @@ async function defaultJudge({ env }: Context): Promise<NamedJudge | undefined> {
 /** Returns the tests of a prompt; once for each prompt file, if a program or a template makes the prompt of each case. */
 async function readConvertedTests(
   ctx: Context,
-  { prompt, test, cases = [], program, template, isPromptLeftOut = false }: Converted,
+  { prompt, test, cases = [], program, template, isPromptLeftOut = false }: ConvertedPrompt,
   source: { readonly file: string; readonly name: string; readonly number: number },
 ): Promise<ConvertedTests[]> {
   if (test === undefined || isPromptLeftOut) return [];
@@ -217,7 +217,7 @@ async function readConvertedTests(
 }
 
 /** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */
-function reportUnsupported(ctx: Context, convertedPrompts: readonly Converted[], skips: boolean): void {
+function reportUnsupported(ctx: Context, convertedPrompts: readonly ConvertedPrompt[], skips: boolean): void {
   const notes = convertedPrompts
     .flatMap(converted => converted.notes)
     .filter(({ isHarmless }) => isHarmless !== true);

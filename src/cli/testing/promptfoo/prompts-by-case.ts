@@ -1,4 +1,8 @@
-import type { ConvertedCase, PromptProgram, PromptTemplate } from '../../../prompts/foreign/converted.ts';
+import type {
+  ConvertedCase,
+  PromptProgram,
+  PromptTemplate,
+} from '../../../prompts/foreign/converted-prompt.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
@@ -84,7 +88,7 @@ async function promptsOfTexts(
   promptSource: PromptProgram | PromptTemplate,
   name: string,
 ): Promise<CasePrompt[]> {
-  const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
+  const { promptOfText } = await import('../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts');
   const promptFile = await promptFileMaker(text => promptOfText(text, promptSource, name));
   const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, promptOfCase] of texts.entries()) {

@@ -1,6 +1,6 @@
 import { isJsonList } from '../../../files/formats/json.ts';
 import { mapOfNodes, nodeOfData, type YamlNode } from '../../../files/formats/yaml-node.ts';
-import type { ConvertedCase } from '../../../prompts/foreign/converted.ts';
+import type { ConvertedCase } from '../../../prompts/foreign/converted-prompt.ts';
 import type { Context } from '../../context.ts';
 import { CaseFault } from '../../core/errors.ts';
 import { sharedPath } from '../../core/paths.ts';

@@ -1,6 +1,6 @@
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/formats/json.ts';
 import { builtText } from '../../../files/installed/installed-file.ts';
-import type { RenderedTemplate } from '../../../prompts/foreign/converted.ts';
+import type { RenderedTemplate } from '../../../prompts/foreign/converted-prompt.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../files/formats/json.ts';
-import type { RenderedTemplate, TestProgram } from '../../../prompts/foreign/converted.ts';
+import type { RenderedTemplate, TestProgram } from '../../../prompts/foreign/converted-prompt.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';

@@ -90,7 +90,7 @@ export class TurnAnswers {
     const { file, testCase, model, tested } = entry;
     const key = conversationKey(entry, turn);
     const renderedPrompt = await this.#render(turn, this.#variables(turn, key), entry);
-    const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
+    const { promptOfText } = await import('../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts');
     const text = promptOfText(renderedPrompt.text, turn.template, file.name);
     const overrides = { model, config: tested?.config };
     const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, overrides);

@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PROVIDER_SETTINGS } from '../../../../src/models/model-entry.ts';
-import { convertForeign } from '../../../../src/prompts/foreign/convert.ts';
-import type { Converted } from '../../../../src/prompts/foreign/converted.ts';
+import { convertForeign } from '../../../../src/prompts/foreign/convert-foreign.ts';
+import type { ConvertedPrompt } from '../../../../src/prompts/foreign/converted-prompt.ts';
 import { parsePromptFile } from '../../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../../src/prompts/render/preview-prompt.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
@@ -22,7 +22,7 @@ export interface ConvertOptions {
 export async function convert(
   config: string,
   { files = {}, ...options }: ConvertOptions = {},
-): Promise<Converted> {
+): Promise<ConvertedPrompt> {
   const directory = path.join(temporaryDirectory(), 'in');
   await mkdir(path.join(directory, 'sub'), { recursive: true });
   await writeFile(path.join(directory, '..', 'outside.txt'), 'secret {{a}}');
@@ -43,22 +43,22 @@ interface ConvertedCase {
 }
 
 /** Returns the cases of the test file that the configuration becomes. */
-export function parseCases({ test }: Converted): ConvertedCase[] {
+export function parseCases({ test }: ConvertedPrompt): ConvertedCase[] {
   return ((test ?? { cases: [] }) as unknown as { cases: ConvertedCase[] }).cases;
 }
 
 /** Returns all that is said about the conversion, as `file:line: message`. */
-export function noteLines({ notes }: Converted): string[] {
+export function noteLines({ notes }: ConvertedPrompt): string[] {
   return notes.map(({ file, line, message }) => `${file}:${line}: ${message}`);
 }
 
 /** Returns the messages about what would be tested otherwise than promptfoo does. */
-export function faultMessages({ notes }: Converted): string[] {
+export function faultMessages({ notes }: ConvertedPrompt): string[] {
   return notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message);
 }
 
 /** Returns the role and the text of each message to a model. */
-export function renderMessages({ prompt }: Converted, inputs: Record<string, string> = {}): string[][] {
+export function renderMessages({ prompt }: ConvertedPrompt, inputs: Record<string, string> = {}): string[][] {
   const { messages } = previewPrompt(parsePromptFile(prompt, 'x.prompt'), { inputs });
   return messages.map(({ role, content }) => [
     role,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Converted } from '../../../../src/prompts/foreign/converted.ts';
+import type { ConvertedPrompt } from '../../../../src/prompts/foreign/converted-prompt.ts';
 import { convert, noteLines } from './convert-configuration.ts';
 
 describe('programs and addresses of promptfoo', () => {
-  const parseModels = ({ models = 'models: []' }: Converted): unknown =>
+  const parseModels = ({ models = 'models: []' }: ConvertedPrompt): unknown =>
     (parse(models) as { models: unknown }).models;
 
   it('become entries of a models file, called as promptfoo calls them', async () => {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
-import type { Conversion } from '../conversion.ts';
-import type { Located } from '../source-files.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import type { Located } from '../files/source-files.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
 /** A model that judges, with its config if it has one. */
@@ -45,8 +45,8 @@ export function isSupported(type: string): boolean {
   return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
 }
 
-export function noteType(at: Located, type: string, conversion: Conversion): void {
+export function reportUnsupportedType(at: Located, type: string, conversion: ConversionContext): void {
   const isProgram = PROGRAMS.includes(positiveType(type));
   const way = isProgram ? ': use an expectation `command`' : '';
-  conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
+  conversion.reportOmission(at, `the assertion \`${type}\` has no equivalent${way}`);
 }

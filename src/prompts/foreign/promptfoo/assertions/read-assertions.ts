@@ -1,12 +1,13 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
+import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
 import { readPromptfooProvider } from '../providers/read-provider.ts';
 import {
   type Assertion,
   isSupported,
   JUDGED_TYPE,
-  noteType,
   positiveType,
+  reportUnsupportedType,
   USES_CONFIG,
   type WrittenJudge,
 } from './assertion.ts';
@@ -21,34 +22,37 @@ const ASSERTION_KEYS: KnownKeys = {
 const NO_WEIGHT = 1;
 
 /** Reads the assertions of a test; notes what has no equivalent. */
-export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): (Assertion | undefined)[] {
+export function readAssertions(
+  node: YamlValue | undefined,
+  conversion: ConversionContext,
+): (Assertion | undefined)[] {
   if (!node || node.isEmpty) return [];
   const items = node.isList ? node.items('assert') : [node];
   return items.flatMap(item => {
     const { scalar } = item;
-    if (scalar?.startsWith('file://')) return assertionsIn(conversion.files.yaml(scalar, item), conversion);
+    if (scalar?.startsWith('file://')) return readAssertions(conversion.files.yaml(scalar, item), conversion);
     return [readAssertion(item, conversion)];
   });
 }
 
 /** Reads an assertion; undefined if it is left out. */
-function readAssertion(item: YamlValue, conversion: Conversion): Assertion | undefined {
-  const leftOutBefore = conversion.leftOut;
-  const entries = valuesByKey(item, 'an assertion');
+function readAssertion(item: YamlValue, conversion: ConversionContext): Assertion | undefined {
+  const omissionsBefore = conversion.omissionCount;
+  const entries = mergedValues(item, 'an assertion');
   const type = entries.get('type')?.text('type');
   if (type === undefined) {
-    conversion.note(item, 'an assertion without `type` has no equivalent');
+    conversion.reportOmission(item, 'an assertion without `type` has no equivalent');
     return undefined;
   }
   if (!isSupported(type)) {
-    noteType(item, type, conversion);
+    reportUnsupportedType(item, type, conversion);
     return undefined;
   }
-  noteAssertionKeys(entries, type, conversion);
-  conversion.noteTransform(entries.get('transform')?.scalar, item);
+  reportAssertionKeys(entries, type, conversion);
+  conversion.reportNodeOnlyCode(entries.get('transform')?.scalar, item);
   const judge = JUDGED_TYPE.test(type) ? readPromptfooJudge(entries.get('provider'), conversion) : undefined;
   // A written test file keeps what could be converted.
-  if (conversion.isForTest && conversion.leftOut > leftOutBefore) return undefined;
+  if (conversion.isForTest && conversion.omissionCount > omissionsBefore) return undefined;
   return {
     at: item,
     type,
@@ -61,10 +65,10 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
 }
 
 /** Reports the keys of an assertion that have no equivalent and would change a verdict. */
-function noteAssertionKeys(
+function reportAssertionKeys(
   entries: ReadonlyMap<string, YamlValue>,
   type: string,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): void {
   const usesConfig = USES_CONFIG.test(type);
   const knownKeys = [
@@ -78,7 +82,7 @@ function noteAssertionKeys(
   const readKeys = [...knownKeys, ...(usesConfig ? ['config'] : [])];
   const unreadKeys = isConverted(type) ? UNREAD_ASSERTION_KEYS.filter(key => !readKeys.includes(key)) : [];
   const unsupportedKeys = ASSERTION_KEYS.unsupported.filter(key => !unreadKeys.includes(key));
-  conversion.noteKeys(entries, { known: knownKeys, unsupported: unsupportedKeys }, ' of an assertion');
+  conversion.reportKeys(entries, { known: knownKeys, unsupported: unsupportedKeys }, ' of an assertion');
 }
 
 /** Keys that promptfoo reads only for some types of assertions. */
@@ -92,10 +96,10 @@ function isConverted(type: string): boolean {
 /** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
 export function readPromptfooJudge(
   node: YamlValue | undefined,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): WrittenJudge | undefined {
   if (!node || node.isEmpty) return undefined;
-  const entries = node.isMap ? valuesByKey(node, 'provider') : undefined;
+  const entries = node.isMap ? mergedValues(node, 'provider') : undefined;
   // A map has a provider per kind of question; texts are judged by the first.
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
     return readPromptfooJudge(entries.get('text'), conversion);

@@ -8,7 +8,7 @@ import {
 import { textOrNothing } from '../../../../files/formats/json-fields.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
-import type { Conversion } from '../conversion.ts';
+import type { ConversionContext } from '../conversion-context.ts';
 
 /** Matches promptfoo's names for Claude's Agent SDK. */
 export const CLAUDE_AGENT = /^anthropic:claude-(?:agent-sdk|code)$/u;
@@ -86,16 +86,18 @@ const READ_ONLY_TOOLS = ['Glob', 'Grep', 'LS', 'Read'];
 /** Returns what a call of the SDK needs; undefined with a note if it has no equivalent. */
 export function claudeAgentCall(
   config: ReadonlyMap<string, YamlValue>,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): JsonObject | undefined {
-  const leftOutBefore = conversion.leftOut;
+  const omissionsBefore = conversion.omissionCount;
   const known = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
-  conversion.noteKeys(config, { known, unsupported: CLAUDE_UNSUPPORTED_KEYS }, " of a provider's config");
+  conversion.reportKeys(config, { known, unsupported: CLAUDE_UNSUPPORTED_KEYS }, " of a provider's config");
   const value = (key: string): JsonValue | undefined => config.get(key)?.json();
   const mcp = config.get('mcp');
   const mcpServers = mcp ? toSdkServers(mcp.json()) : {};
-  if (mcp && mcpServers === undefined) conversion.note(mcp, "`mcp` of a provider's config has no equivalent");
-  if (conversion.leftOut > leftOutBefore) return undefined;
+  if (mcp && mcpServers === undefined) {
+    conversion.reportOmission(mcp, "`mcp` of a provider's config has no equivalent");
+  }
+  if (conversion.omissionCount > omissionsBefore) return undefined;
   const settings = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
   const append = value('append_system_prompt');
   const preset = {

@@ -1,5 +1,5 @@
 import { isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
-import { splitNunjucks } from '../template.ts';
+import { splitNunjucks } from '../nunjucks/split-nunjucks.ts';
 
 /** Matches a Nunjucks tag that is an environment variable. */
 export const ENVIRONMENT_TAG = /\{\{\s*env\.(?<name>[A-Za-z_]\w*)\s*\}\}/gu;

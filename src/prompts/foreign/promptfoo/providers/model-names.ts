@@ -1,4 +1,4 @@
-import { LIKE_OPENAI } from './provider-address.ts';
+import { LIKE_OPENAI } from './provider-base-url.ts';
 
 /** promptfoo's prefixes of models, with ours. */
 const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [

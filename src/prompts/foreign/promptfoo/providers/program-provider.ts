@@ -1,7 +1,8 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { PYTHON } from '../../python.ts';
-import { type Conversion, valuesByKey } from '../conversion.ts';
-import { commandWords, isUnreadable, NEEDS_TYPES } from '../program-files.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import { commandWords, isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
 import {
   KEPT_NODE_PROVIDER,
   KEPT_PYTHON_PROVIDER,
@@ -12,7 +13,7 @@ import {
 } from '../programs/provider-programs.ts';
 import { claudeAgentCall } from './claude-agent.ts';
 import { ENVIRONMENT_TAG, escapePlaceholders } from './entry-placeholders.ts';
-import type { EntryFields, WrittenProvider } from './provider.ts';
+import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
 
 /** Stand among the words of a program for the folder of the models file, and for the messages of a run. */
 const HERE = '\0here';
@@ -24,16 +25,19 @@ const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
 /** Returns the fields of the entry for a command line (`exec:`). */
 export function execFields(
   { id, config, at }: WrittenProvider,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): EntryFields | undefined {
   const words = commandWords(id.slice('exec:'.length));
   if (words.length === 0) {
-    conversion.note(at, `the provider \`${id}\` names no program`);
+    conversion.reportOmission(at, `the provider \`${id}\` names no program`);
     return undefined;
   }
   const options = providerOptions(config);
   if (USES_ENVIRONMENT.test(options)) {
-    conversion.note(at, `the provider \`${id}\` has no equivalent: its config names environment variables`);
+    conversion.reportOmission(
+      at,
+      `the provider \`${id}\` has no equivalent: its config names environment variables`,
+    );
     return undefined;
   }
   const names = JSON.stringify(conversion.variables.json);
@@ -57,19 +61,19 @@ export function execFields(
 export function fileFields(
   { id, config, at, isJudge = false }: WrittenProvider,
   { file, name }: { readonly file: string; readonly name: string },
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): EntryFields | undefined {
   if (!conversion.files.has(file)) {
-    conversion.note(at, `the file of the provider \`${id}\` doesn't exist`);
+    conversion.reportOmission(at, `the file of the provider \`${id}\` doesn't exist`);
     return undefined;
   }
   conversion.files.read(file, at);
   if (isUnreadable(file, conversion)) {
-    conversion.note(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
+    conversion.reportOmission(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
     return undefined;
   }
   if (!conversion.runsPrograms && /\.[cm]?ts$/u.test(file)) {
-    conversion.tell(
+    conversion.reportHarmless(
       at,
       `the provider \`${id}\` is TypeScript: its entry needs tsx or jiti in the project, or Node 22.18`,
     );
@@ -77,7 +81,7 @@ export function fileFields(
   const settings = providerOptions(config);
   // The program fills in plain names.
   if (USES_ENVIRONMENT.test(settings.replace(ENVIRONMENT_TAG, ''))) {
-    conversion.note(
+    conversion.reportOmission(
       at,
       `the provider \`${id}\` has no equivalent: its config uses the environment in other ways`,
     );
@@ -104,9 +108,9 @@ function oneRunProgram(file: string): string[] {
 /** Returns the fields of an entry whose program asks Claude by its Agent SDK. */
 export function agentFields(
   { config, isJudge = false }: WrittenProvider,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): EntryFields | undefined {
-  const call = claudeAgentCall(config ? valuesByKey(config, 'config') : new Map(), conversion);
+  const call = claudeAgentCall(config ? mergedValues(config, 'config') : new Map(), conversion);
   if (call === undefined) return undefined;
   const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]', RUN_MESSAGES];
   return resultFields(words, conversion.runsPrograms && !isJudge);

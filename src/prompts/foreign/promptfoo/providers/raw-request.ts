@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
-import { TAG } from '../template.ts';
+import { TAG } from '../nunjucks/split-nunjucks.ts';
 import { convertBody } from './entry-placeholders.ts';
 
 /** Headers that are made from the address and the body. */

@@ -1,15 +1,16 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
+import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
 import { parsesAnswers } from './answer-format.ts';
-import { declareProvider } from './declared-provider.ts';
+import { convertSettings } from './convert-settings.ts';
+import { callsTransform } from './convert-tools.ts';
+import { declareProvider } from './declare-provider.ts';
 import { ENVIRONMENT_TAG } from './entry-placeholders.ts';
 import { modelName } from './model-names.ts';
-import type { PromptfooProvider } from './provider.ts';
-import { ownAddress } from './provider-address.ts';
+import type { DeclaredProvider, PromptfooProvider } from './promptfoo-provider.ts';
+import { ownAddress } from './provider-base-url.ts';
 import { KEEPS_ID, providerParts } from './provider-parts.ts';
-import { convertSettings } from './provider-settings.ts';
 import { withDefaults } from './sent-settings.ts';
-import { callsTransform } from './tools.ts';
 
 /** Providers whose requests take the `config` of a prompt. */
 const TAKES_PROMPT_CONFIG =
@@ -23,77 +24,84 @@ const PROVIDER_KEYS: KnownKeys = {
 /** Reads a provider; undefined with a note if it has no equivalent. */
 export function readPromptfooProvider(
   item: YamlValue,
-  conversion: Conversion,
-  context: Pick<NamedProvider, 'promptConfig' | 'isJudge'> = {},
+  conversion: ConversionContext,
+  use: ProviderUse = {},
 ): PromptfooProvider | undefined {
   const { scalar } = item;
-  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...context }, conversion);
-  const { written, entries } = providerParts(item);
-  return readProviderMap(written, entries, { at: item, ...context }, conversion);
+  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...use }, conversion);
+  const { written: id, entries } = providerParts(item);
+  conversion.reportKeys(entries, PROVIDER_KEYS, ' of a provider');
+  const [label, transform] = ['label', 'transform'].map(key => entries.get(key)?.scalar);
+  const provider = { id, at: item, ...use, config: entries.get('config'), label, transform };
+  return convertProvider(provider, conversion);
 }
 
-function readProviderMap(
-  id: string,
-  entries: ReadonlyMap<string, YamlValue>,
-  place: Pick<NamedProvider, 'at' | 'promptConfig' | 'isJudge'>,
-  conversion: Conversion,
-): PromptfooProvider | undefined {
-  conversion.noteKeys(entries, PROVIDER_KEYS, ' of a provider');
-  const [config, label, transform] = ['config', 'label', 'transform'].map(key => entries.get(key));
-  return convertProvider(
-    { id, ...place, config, label: label?.scalar, transform: transform?.scalar },
-    conversion,
-  );
-}
-
-interface NamedProvider {
-  readonly id: string;
-  readonly at: YamlValue;
-  readonly config?: YamlValue | undefined;
-  readonly label?: string | undefined;
-  readonly transform?: string | undefined;
+/** The way in which a configuration uses a provider. */
+interface ProviderUse {
   /** The settings of the prompt and of all tests. */
   readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
   /** True if it judges answers. */
   readonly isJudge?: boolean;
 }
 
-function convertProvider(named: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
-  const leftOutBefore = conversion.leftOut;
-  const provider = conversion.isForTest ? withModelOfEnvironment(named, conversion) : named;
-  const { id, at, transform, promptConfig } = provider;
-  conversion.noteTransform(transform, at);
+interface NamedProvider extends ProviderUse {
+  readonly id: string;
+  readonly at: YamlValue;
+  readonly config?: YamlValue | undefined;
+  readonly label?: string | undefined;
+  readonly transform?: string | undefined;
+}
+
+function convertProvider(
+  namedProvider: NamedProvider,
+  conversion: ConversionContext,
+): PromptfooProvider | undefined {
+  const omissionsBefore = conversion.omissionCount;
+  const provider = conversion.isForTest ? withModelOfEnvironment(namedProvider, conversion) : namedProvider;
+  conversion.reportNodeOnlyCode(provider.transform, provider.at);
   const declaredProvider = declareProvider(provider, conversion);
-  const [setting] = promptConfig?.values() ?? [];
-  if (setting && (declaredProvider || !TAKES_PROMPT_CONFIG.test(id))) {
-    conversion.note(setting, `settings of a prompt or of all tests have no equivalent for \`${id}\``);
+  const [setting] = provider.promptConfig?.values() ?? [];
+  if (setting && (declaredProvider || !TAKES_PROMPT_CONFIG.test(provider.id))) {
+    conversion.reportOmission(
+      setting,
+      `settings of a prompt or of all tests have no equivalent for \`${provider.id}\``,
+    );
   }
-  if (declaredProvider) {
-    const kind = 'program' in declaredProvider.entry ? 'a program' : 'an address';
-    const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is ${kind}`);
-    const transforms = [declaredProvider.transform, transform].filter(code => code !== undefined);
-    const composedCode = composedTransform(transforms);
-    return {
-      ...declaredProvider,
-      names: testedNames(provider),
-      config: {},
-      transform: composedCode,
-      at,
-      isLeftOut,
-    };
-  }
-  return conversion.leftOut > leftOutBefore ? undefined : convertModel(provider, conversion);
+  if (declaredProvider) return asPromptfooProvider(declaredProvider, provider, conversion);
+  return conversion.omissionCount > omissionsBefore ? undefined : convertModel(provider, conversion);
+}
+
+/** Returns a program or an address as a model of the configuration; it is left out if it may not be run. */
+function asPromptfooProvider(
+  declaredProvider: DeclaredProvider,
+  provider: NamedProvider,
+  conversion: ConversionContext,
+): PromptfooProvider {
+  const { id, at, transform } = provider;
+  const kind = 'program' in declaredProvider.entry ? 'a program' : 'an address';
+  const isLeftOut = conversion.omitUnlessAllowed(at, `the provider \`${id}\` is ${kind}`);
+  return {
+    ...declaredProvider,
+    names: testedNames(provider),
+    config: {},
+    transform: composeTransforms([declaredProvider.transform, transform]),
+    at,
+    isLeftOut,
+  };
 }
 
 /** Returns a provider with the environment variables in the id of its model filled in, which have to be named as such. */
-function withModelOfEnvironment(provider: NamedProvider, conversion: Conversion): NamedProvider {
+function withModelOfEnvironment(provider: NamedProvider, conversion: ConversionContext): NamedProvider {
   if (/^(?:https?|file|exec|python):/u.test(provider.id)) return provider;
   const id = provider.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
     NAMES_MODEL.test(name) && Object.hasOwn(conversion.env, name) ? conversion.env[name] || tag : tag,
   );
   const lacksModel = id.includes('{{') && modelName(id) !== undefined;
   if (lacksModel) {
-    conversion.note(provider.at, `the provider \`${id}\` needs a variable with the name of its model`);
+    conversion.reportOmission(
+      provider.at,
+      `the provider \`${id}\` needs a variable with the name of its model`,
+    );
   }
   return { ...provider, id };
 }
@@ -102,30 +110,35 @@ function withModelOfEnvironment(provider: NamedProvider, conversion: Conversion)
 const NAMES_MODEL = /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
 /** Converts a provider that is a model; undefined with a note if we have no such model. */
-function convertModel(namedProvider: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
+function convertModel(
+  namedProvider: NamedProvider,
+  conversion: ConversionContext,
+): PromptfooProvider | undefined {
   const { id, at, config, transform, promptConfig } = namedProvider;
   const model = modelName(id);
   if (model === undefined) {
-    conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of promptrun`);
+    conversion.reportOmission(at, `the provider \`${id}\` has no equivalent: name a model of promptrun`);
     return undefined;
   }
-  const ownSettings = convertSettings({ id }, config && valuesByKey(config, 'config'), conversion);
+  const ownSettings = convertSettings({ id }, config && mergedValues(config, 'config'), conversion);
   const promptSettings = convertSettings({ id }, promptConfig, conversion);
   const output = promptSettings.output ?? ownSettings.output;
   const settings = { ...ownSettings.settings, ...promptSettings.settings };
   const answerTransform = parsesAnswers(id, output) ? PARSED : callsTransform(id, settings);
-  const transforms = [conversion.isForTest ? answerTransform : undefined, transform];
   const provider = {
     names: testedNames(namedProvider),
     usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
     config: withDefaults(id, model, settings),
     output,
-    transform: composedTransform(transforms.filter(code => code !== undefined)),
+    transform: composeTransforms([conversion.isForTest ? answerTransform : undefined, transform]),
     at,
   };
   const address = ownAddress(id, config, conversion);
   if (!address) return { model, ...provider };
-  const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is used at ${address.entry.baseUrl}`);
+  const isLeftOut = conversion.omitUnlessAllowed(
+    at,
+    `the provider \`${id}\` is used at ${address.entry.baseUrl}`,
+  );
   const nameAtProvider = model.replace(/^[^/]+\//u, '');
   return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }
@@ -133,9 +146,9 @@ function convertModel(namedProvider: NamedProvider, conversion: Conversion): Pro
 const PARSED = `try { return JSON.parse(output); } catch {}
 return output;`;
 
-/** Returns code that runs transforms one after the other. */
-function composedTransform(codes: readonly string[]): string | undefined {
-  const [first, second] = codes;
+/** Returns code that runs the transforms that there are one after the other. */
+function composeTransforms(codes: readonly [string | undefined, string | undefined]): string | undefined {
+  const [first, second] = codes.filter(code => code !== undefined);
   if (first === undefined || second === undefined) return first;
   const [one, other] = [first, second].map(code => (code.includes('\n') ? code : `return ${code}`));
   return `const first = (function (output, context) {

@@ -1,4 +1,4 @@
-import type { Conversion } from '../conversion.ts';
+import type { ConversionContext } from '../conversion-context.ts';
 
 /** promptfoo's names of settings, with ours. */
 const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
@@ -157,7 +157,7 @@ export function ownName(key: string): string {
 }
 
 /** Returns true if promptfoo sends this key of a `config`. */
-export function isAnswerSetting(key: string, conversion: Conversion): boolean {
+export function isAnswerSetting(key: string, conversion: ConversionContext): boolean {
   return (
     Object.hasOwn(RENAMED_SETTINGS, key) ||
     conversion.isSetting(key) ||

@@ -1,8 +1,8 @@
 // Runs with Nunjucks inside the engine for JavaScript of strangers, which has nothing but the language itself.
 import nunjucks from 'nunjucks';
 import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
-import type { RenderedTemplate } from '../../converted.ts';
-import { isUnclosed, namesUnknown, resolveVars } from '../tests/variable-texts.ts';
+import type { RenderedTemplate } from '../../converted-prompt.ts';
+import { isUnclosed, namesUnknown, resolveVars } from '../nunjucks/resolve-variables.ts';
 
 type NunjucksVariables = JsonObject;
 

@@ -1,5 +1,5 @@
-import type { ConvertedTurn } from '../../converted.ts';
-import type { Conversion } from '../conversion.ts';
+import type { ConvertedTurn } from '../../converted-prompt.ts';
+import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 
 /** A turn before it is known whose answers it takes. */
@@ -48,7 +48,7 @@ export function writeTurn(
   { options, metadata, vars }: ConfiguredTest,
   test: number,
   { template }: { readonly template: string | undefined },
-  { variables, isForTest }: Conversion,
+  { variables, isForTest }: ConversionContext,
 ): WrittenTurn | undefined {
   if (!isForTest || template === undefined) return undefined;
   const isConversation = writesConversation(template);

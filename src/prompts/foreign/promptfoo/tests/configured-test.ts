@@ -1,7 +1,15 @@
 import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { Assertion, WrittenJudge } from '../assertions/assertion.ts';
-import type { Located } from '../source-files.ts';
+import type { RunSettings } from '../configuration/run-settings.ts';
+import type { Located } from '../files/source-files.ts';
+/** The tests of a configuration, before variables are filled in. */
+export interface ConfiguredTests {
+  readonly all: readonly ConfiguredTest[];
+  readonly at: Located;
+  readonly settings: RunSettings;
+  readonly names: readonly string[];
+}
 
 /** A test before its lists are expanded and its variables filled in. */
 export interface ConfiguredTest {

@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
-import { assertionsIn } from '../assertions/read-assertions.ts';
-import { type Conversion, type KnownKeys, valuesByKey } from '../conversion.ts';
-import { readReferences } from '../prompt-references.ts';
+import { readAssertions } from '../assertions/read-assertions.ts';
+import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import { readReferences } from '../prompts/prompt-references.ts';
 import { isAnswerSetting } from '../providers/setting-names.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
-import { readTestVars } from './test-variables.ts';
+import { readVariables } from './read-variables.ts';
 
 const TEST_KEYS: KnownKeys = {
   known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
@@ -34,34 +35,34 @@ const TRANSFORM_KEY = 'transformVars';
 const UNWRITTEN_KEYS = [STORE_KEY, TRANSFORM_KEY];
 
 /** Returns true for an option of a test that is a setting of the provider. */
-export function isTestSetting(key: string, conversion: Conversion): boolean {
+export function isTestSetting(key: string, conversion: ConversionContext): boolean {
   return isAnswerSetting(key, conversion) && !OPTION_KEYS.known.includes(key);
 }
 
 /** Reads a test. The settings of `defaultTest` are those of the providers. */
 export function readTest(
   node: YamlValue,
-  conversion: Conversion,
+  conversion: ConversionContext,
   { isDefault = false }: { readonly isDefault?: boolean } = {},
 ): ConfiguredTest {
-  const leftOutBefore = conversion.leftOut;
-  const entries = valuesByKey(node, 'a test');
+  const omissionsBefore = conversion.omissionCount;
+  const entries = mergedValues(node, 'a test');
   const optionsValue = entries.get('options');
-  const options = optionsValue ? valuesByKey(optionsValue, 'options') : new Map<string, YamlValue>();
+  const options = optionsValue ? mergedValues(optionsValue, 'options') : new Map<string, YamlValue>();
   const provider = takesProviders('provider', isDefault, conversion) ? entries.get('provider') : undefined;
   const providers = takesProviders('providers', isDefault, conversion) ? entries.get('providers') : undefined;
-  noteTestKeys(entries, isDefault, conversion);
-  noteOptionKeys(options, isDefault, conversion);
+  reportTestKeys(entries, isDefault, conversion);
+  reportOptionKeys(options, isDefault, conversion);
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
-  conversion.noteTransform(transform, optionsValue ?? node);
-  const vars = readVariables(entries.get('vars'), options, conversion);
+  conversion.reportNodeOnlyCode(transform, optionsValue ?? node);
+  const vars = readVariablesOfTest(entries.get('vars'), options, conversion);
   // An assertion without an equivalent leaves out only itself.
-  const isLeftOut = conversion.leftOut > leftOutBefore;
+  const isLeftOut = conversion.omissionCount > omissionsBefore;
   return {
     name: entries.get('description')?.text('description'),
     at: node,
     vars,
-    asserts: assertionsIn(entries.get('assert'), conversion),
+    asserts: readAssertions(entries.get('assert'), conversion),
     options: {
       transform,
       transformVars: conversion.isForTest ? options.get(TRANSFORM_KEY) : undefined,
@@ -83,46 +84,46 @@ export function readTest(
 function takesProviders(
   key: 'provider' | 'providers',
   isDefault: boolean,
-  { isForTest }: Conversion,
+  { isForTest }: ConversionContext,
 ): boolean {
   // promptfoo does not read `provider` in `defaultTest`.
   return isForTest && !(isDefault && key === 'provider');
 }
 
-function noteTestKeys(
+function reportTestKeys(
   entries: ReadonlyMap<string, YamlValue>,
   isDefault: boolean,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): void {
   const taken = TESTED_PROVIDER_KEYS.filter(key => takesProviders(key, isDefault, conversion));
   const known = [...TEST_KEYS.known, ...taken];
-  conversion.noteKeys(
+  conversion.reportKeys(
     entries,
     { known, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
     ' of a test',
   );
 }
 
-function noteOptionKeys(
+function reportOptionKeys(
   options: ReadonlyMap<string, YamlValue>,
   isDefault: boolean,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): void {
   const { isForTest } = conversion;
   const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
   const taken = [...(isForTest ? UNWRITTEN_KEYS : []), ...(isForTest && isDefault ? settings : [])];
   const known = [...OPTION_KEYS.known, ...taken];
   const unsupported = [...OPTION_KEYS.unsupported, ...UNWRITTEN_KEYS, ...settings];
-  conversion.noteKeys(options, { known, unsupported }, " of a test's options");
+  conversion.reportKeys(options, { known, unsupported }, " of a test's options");
 }
 
-function readVariables(
+function readVariablesOfTest(
   vars: YamlValue | undefined,
   options: ReadonlyMap<string, YamlValue>,
-  conversion: Conversion,
+  conversion: ConversionContext,
 ): Map<string, readonly Variable[]> {
   return vars
-    ? readTestVars(vars, conversion, booleanIn(options, 'disableVarExpansion') === true)
+    ? readVariables(vars, conversion, booleanIn(options, 'disableVarExpansion') === true)
     : new Map<string, readonly Variable[]>();
 }
 

@@ -1,0 +1,149 @@
+import path from 'node:path';
+import type { JsonObject } from '../../files/formats/json.ts';
+import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
+import { textBeside } from '../parse/read-prompt-text.ts';
+import type { ConversionLimits } from './conversion-budget.ts';
+import type { ConvertOptions } from './convert-options.ts';
+import { type ConvertedPrompt, JUDGED_NOTE } from './converted-prompt.ts';
+import { detectFormat, reportFormat } from './detect-format.ts';
+import { testFileContent } from './file-texts.ts';
+import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
+import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
+import { convertEvaluation, OPENAI_EVALS } from './openai-evals/convert-evaluation.ts';
+import { qualifyModel } from './qualify-model.ts';
+import { fillInputs } from './template-pieces.ts';
+
+/**
+ * Converts a file of another format to a prompt file with its tests.
+ *
+ * @param file the name in messages
+ * @param limits limits for a configuration of promptfoo, the only one that counts what it uses; default none
+ * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't be converted
+ * @throws {PastBound} past the limits
+ */
+export async function convertForeign(
+  text: string,
+  file: string,
+  options: ConvertOptions,
+  limits?: ConversionLimits,
+): Promise<ConvertedPrompt> {
+  const format = detectFormat(file, text);
+  if (options.items && format.kind !== 'evaluation') {
+    throw new InvalidPromptFile(file, 1, `--items names the rows of ${OPENAI_EVALS}, and this is not one`);
+  }
+  if (format.kind === 'promptfoo') {
+    const { convertPromptfoo } = await import('./promptfoo/convert-promptfoo.ts');
+    return await convertPromptfoo({ text, root: format.root }, file, options, limits);
+  }
+  if (format.kind === 'evaluation') {
+    const findings = new Findings(file);
+    const converted = convertEvaluation({ file, text }, findings, options);
+    if (!converted) throw invalidPromptFile(findings);
+    return { ...converted, notes: toNotes(findings.list()) };
+  }
+  // A check without an equivalent is left out with a note.
+  const left = new Findings(file);
+  const beside = textBeside(path.join(options.directory, path.basename(file)), options.allowOutside);
+  const { prompt, findings } = readForeign({ text, file, beside }, left);
+  return convertedFiles(prompt, file, [...findings.list(), ...left.list()]);
+}
+
+/**
+ * Converts some of the prompts of a promptfoo configuration, which is parsed once for all.
+ *
+ * @param numbers the numbers of the prompts, from 1
+ * @throws as `convertForeign` does
+ */
+export async function convertNumberedPrompts(
+  text: string,
+  file: string,
+  options: ConvertOptions,
+  numbers: readonly number[],
+  limits?: ConversionLimits,
+): Promise<ConvertedPrompt[]> {
+  const format = detectFormat(file, text);
+  if (format.kind !== 'promptfoo') throw new Error(`${file} has no prompts by number`);
+  const { convertPromptfoo } = await import('./promptfoo/convert-promptfoo.ts');
+  const source = { text, root: format.root };
+  const conversions: ConvertedPrompt[] = [];
+  for (const prompt of numbers) {
+    conversions.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
+  }
+  return conversions;
+}
+
+/**
+ * Returns the cases of a file of another format; undefined if it has no tests.
+ *
+ * @throws {InvalidPromptFile} whose message names file and line
+ */
+export function foreignTests(text: string, file: string): ForeignTests | undefined {
+  return readForeign({ text, file, beside: () => undefined }).prompt.tests;
+}
+
+function readForeign(
+  source: ForeignSource,
+  testFindings?: Findings,
+): { prompt: ForeignPrompt; findings: Findings } {
+  const { file } = source;
+  const format = detectFormat(file, source.text);
+  const findings = new Findings(file);
+  const prompt =
+    format.kind === 'foreign' ? format.form.read(source, findings, testFindings ?? findings) : undefined;
+  if (format.kind !== 'foreign') reportFormat(format, file, findings);
+  if (!prompt || findings.hasFaults) throw invalidPromptFile(findings);
+  return { prompt, findings };
+}
+
+function toNotes(findings: readonly Finding[]): ConvertedPrompt['notes'] {
+  return findings.map(({ file, line, message }) => ({ file, line, message }));
+}
+
+/** Returns a prompt file whose model has its provider in front, if its name shows it. */
+function withProvider(prompt: string): string {
+  const [head = ''] = /^---\n[\s\S]*?^---\n/mu.exec(prompt) ?? [];
+  const named = head.replace(/(?<=^model: ).+$/mu, name => qualifyModel(name) ?? name);
+  return named + prompt.slice(head.length);
+}
+
+function convertedFiles(
+  { prompt: text, tests }: ForeignPrompt,
+  file: string,
+  findings: readonly Finding[],
+): ConvertedPrompt {
+  const notes = toNotes(findings);
+  const prompt = withProvider(text);
+  if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
+  const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
+    name,
+    inputs,
+    expect: expect.map(expectation => expectationText(expectation, data)),
+  }));
+  const judgedExpectation = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
+  return {
+    prompt,
+    test: testFileContent({ trim: true, cases }),
+    notes: [
+      ...notes,
+      ...(judgedExpectation ? [{ file, line: judgedExpectation.line, message: JUDGED_NOTE }] : []),
+    ],
+  };
+}
+
+function expectationText(
+  expectation: ForeignExpectation,
+  data: Readonly<Record<string, string>>,
+): JsonObject {
+  const { kind } = expectation;
+  if (kind !== 'llm') return { [kind]: expectation.text };
+  const { prompt, systemPrompt, model, choices } = expectation;
+  const { completion: _, ...fields } = data;
+  return {
+    llm: {
+      prompt: fillInputs(prompt, fields),
+      ...(systemPrompt !== undefined && { systemPrompt: fillInputs(systemPrompt, fields) }),
+      ...(model !== undefined && { model }),
+      choices: choices.map(({ choice, score }) => ({ choice, score })),
+    },
+  };
+}

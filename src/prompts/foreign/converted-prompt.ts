@@ -1,0 +1,105 @@
+import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
+
+/** A prompt file and its test file, converted from another format. */
+export interface ConvertedPrompt {
+  readonly prompt: string;
+  /** The content of the test file; undefined without tests. */
+  readonly test: JsonObject | undefined;
+  /** The text of a models file for the programs and addresses in the source. */
+  readonly models?: string;
+  /** Notes on what was left out because it has no equivalent, and on other differences. */
+  readonly notes: readonly ConversionNote[];
+  /** The number of prompts in the source; only one is converted. */
+  readonly prompts?: number;
+  /** True if the source names only unknown providers. */
+  readonly isWithoutModel?: boolean;
+  /** Maximum number of cases to run at a time. */
+  readonly maxConcurrency?: number | undefined;
+  /** The cases, with their lines in the source. */
+  readonly cases?: readonly ConvertedCase[];
+  readonly leftOut?: number;
+  /** True if the chosen prompt can't be expressed, so that its cases are left out. */
+  readonly isPromptLeftOut?: boolean;
+  /** The programs that make tests and have not been run yet. */
+  readonly testPrograms?: readonly TestProgram[];
+  /** The program that makes the prompt of each case, if there is one. */
+  readonly program?: PromptProgram;
+  /** The template that makes it, if there is one. */
+  readonly template?: PromptTemplate;
+}
+
+export interface ConvertedCase {
+  readonly line: number;
+  /** The number of its checks left out. */
+  readonly leftOut: number;
+  readonly vars: Readonly<Record<string, JsonValue>>;
+  /** The indices of the models to run it with; undefined for all. */
+  readonly models?: readonly number[] | undefined;
+  /** Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer. */
+  readonly turn?: ConvertedTurn;
+}
+
+/** The place of a case in a sequence of cases that run one after another. */
+export interface ConvertedTurn {
+  /** The number of its test; promptfoo repeats all cases of a test before the next test. */
+  readonly test: number;
+  /** The conversation of its prompt and model that it continues, if its prompt writes one. */
+  readonly conversation?: string;
+  /** The variable in which its answer is kept for later cases. */
+  readonly storesAs?: string;
+  /** The variables of earlier cases' answers that its prompt takes. */
+  readonly takes: readonly string[];
+  /** The indices of the cases whose answers it takes: the one before it in its conversation, and those of its variables. */
+  readonly after: readonly number[];
+}
+
+/** A program that prints a list of tests as JSON, code that makes other values of their variables, or a template of Nunjucks. */
+export type TestProgram = { readonly name: string; readonly line: number } & (
+  | { readonly argv: readonly [string, ...string[]] }
+  | { readonly code: string; readonly input: JsonValue }
+  | RenderedTemplate
+);
+
+/** A template of Nunjucks with the variables of a case. */
+export interface RenderedTemplate {
+  readonly template: string;
+  readonly vars: Readonly<Record<string, JsonValue>>;
+  /** True to render it as text, with variables that are rendered already; default false, as promptfoo renders a prompt. */
+  readonly isPlain?: boolean;
+}
+
+/** A prompt whose text is made for each case. */
+interface MadePrompt {
+  /** The front matter of the prompt file for the text. */
+  readonly head: JsonObject;
+  /** Inputs that the prompt need not use. */
+  readonly optional: readonly string[];
+  readonly line: number;
+}
+
+/** A program that takes a case's variables and prints a prompt. */
+export interface PromptProgram extends MadePrompt {
+  readonly argv: readonly [string, ...string[]];
+  /** The labels of the test file's models, empty for none, if the program makes a prompt for each. */
+  readonly labels?: readonly string[];
+}
+
+/** A prompt in Nunjucks that takes more than a prompt file can express. */
+export interface PromptTemplate extends MadePrompt {
+  readonly text: string;
+}
+
+export interface ConversionNote {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+  /** True if it changes no test. */
+  readonly isHarmless?: boolean;
+  /** True if it changes no test, and whoever runs them should know it. */
+  readonly isWarning?: boolean;
+  /** True if it works once programs and addresses are allowed. */
+  readonly needsCommands?: boolean;
+}
+
+/** The note on an expectation that a model judges. */
+export const JUDGED_NOTE = 'judged by the model that `promptrun test --judge` names';

@@ -1,0 +1,103 @@
+import { stringify } from 'yaml';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { asTemplate, END_MARK, inputsIn, type Piece } from './template-pieces.ts';
+
+export interface TestFileParts {
+  readonly model?: string;
+  readonly models?: readonly (string | JsonObject)[];
+  readonly transform?: string;
+  /** True to trim answers before they are checked. */
+  readonly trim?: boolean;
+  readonly cases: readonly TestCaseText[];
+}
+
+export interface TestCaseText {
+  readonly name: string;
+  readonly inputs: Readonly<Record<string, string>>;
+  /** Variables that only expectations see. */
+  readonly vars?: Readonly<Record<string, JsonValue>>;
+  /** The value that code sees as `context.test.metadata`. */
+  readonly metadata?: JsonObject | undefined;
+  readonly transform?: string | undefined;
+  readonly judge?: string | JsonObject | undefined;
+  readonly repeat?: number | undefined;
+  readonly expect: readonly JsonObject[];
+}
+
+/** The inputs of a prompt file, in addition to those in its template. */
+export interface InputsText {
+  /** Inputs that tags use. */
+  readonly used?: readonly string[];
+  readonly optional?: readonly string[];
+  /** Defaults by input; these inputs are optional too. */
+  readonly defaults?: Readonly<Record<string, string>>;
+  /** JSON Schemas by input; default a text. */
+  readonly schemas?: Readonly<Record<string, JsonObject>>;
+}
+
+/** Returns the text of a prompt file. Describes inputs in JSON Schema, which allows any name. */
+export function promptFileText(
+  { output, ...head }: JsonObject,
+  body: readonly Piece[],
+  { used = [], optional = [], defaults = {}, schemas = {} }: InputsText = {},
+): string {
+  const names = [...new Set([...inputsIn(body), ...used, ...optional])];
+  const properties = Object.fromEntries(
+    names.map(name => [name, ownValue(schemas, name) ?? { type: 'string' }]),
+  );
+  const requiredNames = names.filter(name => !optional.includes(name) && !Object.hasOwn(defaults, name));
+  const knownDefaults = Object.entries(defaults).filter(([name]) => names.includes(name));
+  const input = {
+    schema: { type: 'object', properties, required: requiredNames },
+    ...(knownDefaults.length > 0 && { default: Object.fromEntries(knownDefaults) }),
+  };
+  const frontMatter = {
+    ...head,
+    ...(names.length > 0 && { input }),
+    ...(output !== undefined && { output }),
+  };
+  return `---\n${stringify(frontMatter, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
+}
+
+/** Returns a body that keeps its trailing blanks, which are otherwise dropped at the end of a file. */
+export function withEndMark(body: readonly Piece[]): readonly Piece[] {
+  const last = body.at(-1);
+  return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END_MARK] : body;
+}
+
+export function modelsFileText(models: readonly JsonObject[], providers: JsonObject = {}): string {
+  const named = Object.keys(providers).length > 0 && { providers };
+  return stringify({ ...named, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
+}
+
+export function testFileContent({ model, models, transform, trim, cases }: TestFileParts): JsonObject {
+  return {
+    ...(model !== undefined && { model }),
+    ...(models && { models }),
+    ...(transform !== undefined && { transform }),
+    ...(trim && { trim }),
+    cases: cases.map(({ name, inputs, vars = {}, metadata, transform, judge, repeat, expect }) => ({
+      name,
+      ...(Object.keys(inputs).length > 0 && { inputs: escapeFileNames(inputs) }),
+      ...(Object.keys(vars).length > 0 && { vars }),
+      ...(metadata !== undefined && { metadata }),
+      ...(transform !== undefined && { transform }),
+      ...(judge !== undefined && { judge }),
+      ...(repeat !== undefined && { repeat }),
+      ...(expect.length > 0 && { expect }),
+    })),
+  };
+}
+
+export function testFileText(content: JsonObject): string {
+  return stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Escapes inputs that begin with `@`, which would name a file. */
+function escapeFileNames(inputs: Readonly<Record<string, string>>): JsonObject {
+  const entries = Object.entries(inputs).map(([key, text]): [string, JsonValue] => [
+    key,
+    text.startsWith('@') ? `@${text}` : text,
+  ]);
+  return Object.fromEntries(entries);
+}

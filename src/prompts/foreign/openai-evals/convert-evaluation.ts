@@ -1,0 +1,213 @@
+import { faultAt } from '../../../files/formats/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/formats/json.ts';
+import { parseYaml, type YamlValue } from '../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../utils/bounded-json.ts';
+import { groupedDigits } from '../../../utils/grouped-digits.ts';
+import { BOUNDS } from '../../bounds.ts';
+import type { Findings } from '../../findings.ts';
+import type { ConvertOptions } from '../convert-options.ts';
+import { promptFileText, type TestCaseText, testFileContent, withEndMark } from '../file-texts.ts';
+import { caseName } from '../foreign-tests.ts';
+import { chatRole, inputsIn, type Piece } from '../template-pieces.ts';
+import { type EvaluationRow, readEvaluationRows, rowText } from './evaluation-rows.ts';
+import { type Criterion, readCriterion } from './read-criterion.ts';
+import { qualifyOpenaiModel, readMessages } from './read-messages.ts';
+import { isReference, splitAtReferences, type TextPart } from './row-references.ts';
+
+/** The name of this format, with its article. */
+export const OPENAI_EVALS = "an evaluation of OpenAI's Evals";
+
+/** Returns true if a document defines an evaluation, as `POST /v1/evals` takes it and `GET /v1/evals/…` returns it. */
+export function isEvaluation(whole: JsonValue): boolean {
+  return (
+    isJsonList(ownValue(whole, 'testing_criteria')) && isJsonObject(ownValue(whole, 'data_source_config'))
+  );
+}
+
+/** Converts the definition of an evaluation, with its rows, to a prompt file and a test file. */
+export function convertEvaluation(
+  { file, text }: { readonly file: string; readonly text: string },
+  findings: Findings,
+  { items: source }: Pick<ConvertOptions, 'items'>,
+): { readonly prompt: string; readonly test: JsonObject | undefined } | undefined {
+  return findings.attempt(() => {
+    const root = parseYaml(text, 1, file);
+    const entries = root.valuesByKey(OPENAI_EVALS);
+    const items = source ? readEvaluationRows(source) : [];
+    const listedCriteria = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
+    const criteria = listedCriteria.flatMap(criterion => readCriterion(criterion, findings) ?? []);
+    if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
+      throw faultAt(root, `its rows and criteria make more than ${groupedDigits(BOUNDS.checks)} checks`);
+    }
+    const run = readEvaluationRun(root.json());
+    const body =
+      messagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
+      promptForFields(rowFields(root.json(), items), listedCriteria, root);
+    const schemas = nestedSchemas(body);
+    const nestedNames = Object.keys(schemas);
+    const names = [...new Set([...inputsIn(body), ...nestedNames])];
+    const name = entries.get('name')?.scalar;
+    const head: JsonObject = {
+      ...(name !== undefined && { title: name }),
+      ...(run.model !== undefined && { model: qualifyOpenaiModel(run.model) }),
+      ...(Object.keys(run.config).length > 0 && { config: run.config }),
+    };
+    const prompt = promptFileText(head, withEndMark(body), { used: nestedNames, schemas });
+    if (items.length === 0) {
+      const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
+      findings.addNote(root, `${what}: --items <file> names them`);
+      return { prompt, test: undefined };
+    }
+    const cases = items.map((item, index) =>
+      caseOfRow(item, index + 1, { names, criteria, source, findings }),
+    );
+    return { prompt, test: testFileContent({ cases }) };
+  });
+}
+
+/** The parts of a run's data source that a prompt file holds. */
+interface EvaluationRun {
+  readonly messages: JsonValue | undefined;
+  /** The JSON Pointer of the data source that has the messages. */
+  readonly pointer: string;
+  readonly model: string | undefined;
+  readonly config: JsonObject;
+}
+
+const EVAL_SETTINGS: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  max_completion_tokens: 'maxOutputTokens',
+  max_completions_tokens: 'maxOutputTokens',
+  seed: 'seed',
+  reasoning_effort: 'reasoningEffort',
+};
+
+const RUN_POINTERS = ['', '/data_source', '/run/data_source', '/data_source_config'];
+
+function valueAtPointer(whole: JsonValue, pointer: string): JsonValue | undefined {
+  return pointer.split('/').slice(1).reduce<JsonValue | undefined>(ownValue, whole);
+}
+
+/** Returns the run of a definition, which is in the definition itself or in its data source. */
+function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
+  const places = RUN_POINTERS.map(pointer => ({ pointer, source: valueAtPointer(evaluation, pointer) }));
+  const holder = (key: string) =>
+    places.find(({ source }) => (ownValue(source, key) ?? null) !== null) ?? {
+      pointer: '',
+      source: undefined,
+    };
+  const firstValue = (key: string): JsonValue | undefined => ownValue(holder(key).source, key);
+  const [model, sampling] = [firstValue('model'), firstValue('sampling_params')];
+  const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
+    const ours = ownValue(EVAL_SETTINGS, key);
+    return typeof ours === 'string' && value !== null ? [[ours, value] as const] : [];
+  });
+  return {
+    messages: firstValue('input_messages'),
+    pointer: holder('input_messages').pointer,
+    model: typeof model === 'string' ? model : undefined,
+    config: Object.fromEntries(config),
+  };
+}
+
+function messagePieces(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
+  return readMessages(value, at)?.flatMap(({ role, text }) => {
+    const name = chatRole(role);
+    if (name === undefined) {
+      throw faultAt(at, `the role of a message is system, developer, user or assistant, not \`${role}\``);
+    }
+    return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(referencePiece)];
+  });
+}
+
+function referencePiece(part: TextPart): Piece {
+  if ('text' in part) return part;
+  // A prompt has no answer to refer to.
+  if (part.of === 'sample') return { text: `{{sample.${part.path.join('.')}}}` };
+  const [field = '', ...rest] = part.path;
+  return rest.length === 0
+    ? { input: field }
+    : { tag: `{{this.${part.path.map(step => `[${step}]`).join('.')}}}` };
+}
+
+/** Returns the schemas of the inputs that the body uses only in part. */
+function nestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
+  const parts = body.flatMap(piece => {
+    const [, field, step = ''] = ('tag' in piece && NESTED_TAG.exec(piece.tag)) || [];
+    return field === undefined ? [] : [[field, { type: /^\d+$/u.test(step) ? 'array' : 'object' }] as const];
+  });
+  return Object.fromEntries(parts);
+}
+
+const NESTED_TAG = /^\{\{this\.\[([^\]]+)\]\.\[([^\]]+)\]/u;
+
+/** Returns the fields of a row: those of its schema, or else of the rows themselves. */
+function rowFields(whole: JsonValue, items: readonly EvaluationRow[]): string[] {
+  const config = ownValue(whole, 'data_source_config');
+  const schema = ownValue(config, 'item_schema') ?? ownValue(config, 'schema');
+  const properties = ownValue(ownValue(ownValue(schema, 'properties'), 'item') ?? schema, 'properties');
+  const propertyNames = isJsonObject(properties) ? Object.keys(properties) : [];
+  return propertyNames.length > 0
+    ? propertyNames
+    : [...new Set(items.flatMap(({ fields }) => Object.keys(fields)))];
+}
+
+/** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
+function promptForFields(fields: readonly string[], criteria: readonly YamlValue[], at: YamlValue): Piece[] {
+  const references = criteria.flatMap(criterion => {
+    const reference = ownValue(criterion.json(), 'reference');
+    return typeof reference === 'string' ? splitAtReferences(reference) : [];
+  });
+  const hiddenFields = new Set(
+    references.flatMap(part => (isReference(part, 'item') ? (part.path[0] ?? []) : [])),
+  );
+  const shownFields = fields.filter(field => !hiddenFields.has(field));
+  if (shownFields.length === 0) {
+    throw faultAt(
+      at,
+      'its rows have no field to ask for, and it has no `input_messages`: write the prompt by hand',
+    );
+  }
+  const lines = shownFields.flatMap((field, index): Piece[] => [
+    ...(index > 0 ? [{ text: '\n' }] : []),
+    ...(shownFields.length > 1 ? [{ text: `${field}: ` }] : []),
+    { input: field },
+  ]);
+  return [{ tag: '{{role "user"}}' }, ...lines];
+}
+
+function caseOfRow(
+  item: EvaluationRow,
+  number: number,
+  {
+    names,
+    criteria,
+    source,
+    findings,
+  }: {
+    readonly names: readonly string[];
+    readonly criteria: readonly Criterion[];
+    readonly source: ConvertOptions['items'];
+    readonly findings: Findings;
+  },
+): TestCaseText {
+  const missingNames = names.filter(name => !Object.hasOwn(item.fields, name));
+  for (const name of missingNames) {
+    findings.addNote(
+      { line: item.line, column: 1 },
+      `this row has no \`${name}\`: it is empty`,
+      source?.file,
+    );
+  }
+  const inputs = Object.fromEntries(names.map(name => [name, rowText(item, [name])]));
+  const seenPaths = criteria
+    .flatMap(({ placeholders }) => [...placeholders])
+    .filter(([name]) => !names.includes(name));
+  return {
+    name: caseName(number, Object.values(inputs)[0] ?? ''),
+    inputs,
+    vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, rowText(item, path)])),
+    expect: criteria.map(({ expect }) => expect(item)).filter(expectation => expectation !== undefined),
+  };
+}

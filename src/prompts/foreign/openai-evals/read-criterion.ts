@@ -1,0 +1,283 @@
+import { isJsonList, type JsonObject } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import type { Findings } from '../../findings.ts';
+import { JUDGED_NOTE } from '../converted-prompt.ts';
+import { PYTHON } from '../python.ts';
+import { type EvaluationRow, rowText } from './evaluation-rows.ts';
+import { qualifyOpenaiModel, readMessages, type TextMessage } from './read-messages.ts';
+import {
+  fillReferences,
+  isReference,
+  type Reference,
+  splitAtReferences,
+  type TextPart,
+} from './row-references.ts';
+
+export interface Criterion {
+  /** The fields that its expectation sees, by the name of their placeholder. */
+  readonly placeholders: ReadonlyMap<string, readonly string[]>;
+  /** Returns the expectation for a row; undefined if it would check nothing. */
+  readonly expect: (item: EvaluationRow) => JsonObject | undefined;
+}
+
+type ReadCriterion = (
+  entries: ReadonlyMap<string, YamlValue>,
+  note: (what: string) => void,
+) => Criterion | undefined;
+
+const CRITERIA: { readonly [type: string]: ReadCriterion } = {
+  string_check: readStringCheck,
+  text_similarity: readTextSimilarity,
+  label_model: readLabelModel,
+  score_model: readScoreModel,
+  python: readPythonGrader,
+};
+
+/** Reads a criterion; undefined with a note if it has no equivalent. */
+export function readCriterion(node: YamlValue, findings: Findings): Criterion | undefined {
+  const entries = node.valuesByKey('a criterion');
+  const type = entries.get('type')?.scalar ?? '';
+  const name = entries.get('name')?.scalar ?? type;
+  const note = (what: string): void => findings.addNote(node, `the criterion \`${name}\` ${what}`);
+  const read = Object.hasOwn(CRITERIA, type) ? CRITERIA[type] : undefined;
+  if (!read) note(`has no equivalent: \`${type}\` is left out`);
+  return read?.(entries, note);
+}
+
+const IGNORES_ANSWER = 'checks the row and not the answer: it is left out';
+
+/** The answer, or a part of it. */
+type AnswerPart = Pick<Reference, 'path'>;
+
+/** Returns the part of the answer that some texts refer to; undefined with a note if it is none or several parts. */
+function answerPartIn(parts: readonly TextPart[], note: (what: string) => void): AnswerPart | undefined {
+  const samples = parts.filter(part => isReference(part, 'sample'));
+  const [first] = samples;
+  if (!first) {
+    note(IGNORES_ANSWER);
+  } else if (!samples.every(({ path }) => path.join('.') === first.path.join('.'))) {
+    note('refers to several parts of the answer: it is left out');
+  } else if (answerCode(first) === undefined) {
+    note(`refers to \`sample.${first.path.join('.')}\`, which has no equivalent: it is left out`);
+  } else {
+    return first;
+  }
+  return undefined;
+}
+
+/** Returns JavaScript for the answer, or for a part of it; undefined if the part doesn't exist. */
+function answerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
+  if (kind === 'output_text' && path.length === 0) return 'output';
+  if (kind !== 'output_json') return undefined;
+  const value = `JSON.parse(output)${path.map(step => `?.[${JSON.stringify(step)}]`).join('')}`;
+  return `(value => typeof value === 'string' ? value : JSON.stringify(value) ?? '')(${value})`;
+}
+
+/** Returns the transform that selects a part of the answer; nothing for the whole answer. */
+function answerTransform(answer: AnswerPart): { readonly transform?: string } {
+  const code = answerCode(answer) ?? 'output';
+  return code === 'output' ? {} : { transform: code };
+}
+
+/** The operations of `string_check`, with JavaScript for texts that are composed. */
+const OPERATIONS: {
+  readonly [name: string]: {
+    readonly expect: (text: string) => JsonObject;
+    readonly code: (input: string, reference: string) => string;
+  };
+} = {
+  eq: { expect: text => ({ equals: text }), code: (one, other) => `${one} === ${other}` },
+  ne: { expect: text => ({ not: { equals: text } }), code: (one, other) => `${one} !== ${other}` },
+  like: { expect: text => ({ contains: text }), code: (one, other) => `(${one}).includes(${other})` },
+  ilike: {
+    expect: text => ({ icontains: text }),
+    code: (one, other) => `(${one}).toLowerCase().includes((${other}).toLowerCase())`,
+  },
+};
+
+const NO_PLACEHOLDERS: ReadonlyMap<string, readonly string[]> = new Map();
+
+function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const name = entries.get('operation')?.scalar ?? '';
+  const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
+  if (!operation) {
+    note(`has the operation \`${name}\`, which has no equivalent: there are eq, ne, like and ilike`);
+    return undefined;
+  }
+  const input = textPartsAt(entries, 'input');
+  const reference = textPartsAt(entries, 'reference');
+  const answer = answerPartIn([...input, ...reference], note);
+  if (!answer) return undefined;
+  const isComposed = input.length > 1 || reference.some(part => isReference(part, 'sample'));
+  if (isComposed) {
+    const expect = (item: EvaluationRow) => ({
+      javascript: operation.code(textCode(input, item), textCode(reference, item)),
+    });
+    return { placeholders: NO_PLACEHOLDERS, expect };
+  }
+  return {
+    placeholders: NO_PLACEHOLDERS,
+    expect: item => {
+      const text = fillReferences(reference, item, '');
+      // Every answer contains an empty text.
+      if (text === '' && name.endsWith('like')) return undefined;
+      return { ...operation.expect(text), ...answerTransform(answer) };
+    },
+  };
+}
+
+function textPartsAt(entries: ReadonlyMap<string, YamlValue>, key: string): TextPart[] {
+  return splitAtReferences(entries.get(key)?.scalar ?? '');
+}
+
+/** Returns JavaScript for a text with the fields of a row. */
+function textCode(parts: readonly TextPart[], item: EvaluationRow): string {
+  const codes = parts.map(part => {
+    if ('text' in part) return JSON.stringify(part.text);
+    return part.of === 'item' ? JSON.stringify(rowText(item, part.path)) : (answerCode(part) ?? '');
+  });
+  return codes.join(' + ') || '""';
+}
+
+function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const reference = textPartsAt(entries, 'reference');
+  const answer = answerPartIn(textPartsAt(entries, 'input'), note);
+  if (!answer) return undefined;
+  const [metric, threshold] = ['evaluation_metric', 'pass_threshold'].map(
+    key => entries.get(key)?.scalar ?? '',
+  );
+  note(`measures \`${metric} >= ${threshold}\`, which becomes a rubric, ${JUDGED_NOTE}`);
+  return {
+    placeholders: NO_PLACEHOLDERS,
+    expect: item => ({
+      rubric: `says in substance the same as this reference:\n\n${fillReferences(reference, item, '')}`,
+      ...answerTransform(answer),
+    }),
+  };
+}
+
+/** Returns the messages of a criterion that a model judges, and the part of the answer that they refer to. */
+function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
+  const node = entries.get('input');
+  const messages = node ? (readMessages(node.json(), node) ?? []) : [];
+  const answer = answerPartIn(
+    messages.flatMap(({ text }) => splitAtReferences(text)),
+    note,
+  );
+  const model = entries.get('model')?.scalar;
+  return answer && { messages, answer, model: model === undefined ? undefined : qualifyOpenaiModel(model) };
+}
+
+function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const question = readQuestion(entries, note);
+  if (!question) return undefined;
+  const [labels = [], passing = []] = ['labels', 'passing_labels'].map(key =>
+    (entries.get(key)?.items(key) ?? []).map(label => label.text(key)),
+  );
+  if (labels.length === 0) {
+    note('has no `labels`: it is left out');
+    return undefined;
+  }
+  const { messages, answer, model } = question;
+  const isSystem = ({ role }: TextMessage): boolean => role === 'system' || role === 'developer';
+  const placeholders = new Map<string, readonly string[]>();
+  const system = judgeText(messages.filter(isSystem), placeholders);
+  const user = judgeText(
+    messages.filter(message => !isSystem(message)),
+    placeholders,
+  );
+  const ask = `Answer with one of these labels, and nothing else: ${labels.join(', ')}`;
+  const llm = {
+    prompt: [user === '' ? system : user, ask].join('\n\n'),
+    ...(user !== '' && system !== '' && { systemPrompt: system }),
+    ...(model !== undefined && { model }),
+    // A label that is part of another comes after it: the first one in the model's answer decides.
+    choices: labels
+      .toSorted((one, other) => other.length - one.length)
+      .map(label => ({ choice: label, score: passing.includes(label) ? 1 : 0 })),
+  };
+  return { placeholders, expect: () => ({ llm, ...answerTransform(answer) }) };
+}
+
+/** Joins messages with a placeholder for each reference. Adds the fields that they name to `placeholders`. */
+function judgeText(messages: readonly TextMessage[], placeholders: Map<string, readonly string[]>): string {
+  const placeholder = ({ of, path }: Reference): string => {
+    if (of === 'sample') return '{{completion}}';
+    const field = path.join('.');
+    const name = field === 'completion' ? 'item.completion' : field;
+    placeholders.set(name, path);
+    return `{{${name}}}`;
+  };
+  const texts = messages.map(({ text }) =>
+    splitAtReferences(text)
+      .map(part => ('text' in part ? part.text : placeholder(part)))
+      .join(''),
+  );
+  return texts.join('\n\n');
+}
+
+function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const question = readQuestion(entries, note);
+  if (!question) return undefined;
+  const range = entries.get('range')?.json();
+  const [lowest, highest] = isJsonList(range) ? range : [0, 1];
+  const passThreshold = entries.get('pass_threshold')?.json();
+  if (typeof lowest !== 'number' || typeof highest !== 'number' || lowest >= highest) {
+    note('has a `range` that is not two numbers: it is left out');
+    return undefined;
+  }
+  if (typeof passThreshold !== 'number') note('has no `pass_threshold`: half of its range is used');
+  if (entries.has('sampling_params')) note('has `sampling_params`, which have no equivalent');
+  const lowestPass = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
+  const { messages, answer, model } = question;
+  return {
+    placeholders: NO_PLACEHOLDERS,
+    expect: item => {
+      const instructions = messages
+        .map(({ text }) => fillReferences(splitAtReferences(text), item, '(the answer)'))
+        .join('\n\n');
+      return {
+        rubric: `scores at least ${lowestPass}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
+        threshold: Math.min(1, Math.max(0, (lowestPass - lowest) / (highest - lowest))),
+        ...(model !== undefined && { judge: model }),
+        ...answerTransform(answer),
+      };
+    },
+  };
+}
+
+/** Runs the function `grade` of a grader. As at OpenAI, an error scores 0. */
+const GRADE = `
+import json, sys
+
+source, item, least = sys.argv[1:4]
+text = sys.stdin.read()
+try:
+    parsed = json.loads(text)
+except ValueError:
+    parsed = None
+sample = {'output_text': text, 'output_json': parsed, 'choices': [{'message': {'role': 'assistant', 'content': text}}]}
+scope = {'__name__': 'grader'}
+try:
+    exec(source, scope)
+    score = float(scope['grade'](sample, json.loads(item)))
+except Exception as error:
+    sys.exit('it scores 0: ' + repr(error))
+if not score >= float(least):
+    sys.exit('it scores ' + str(score) + ', less than ' + least)`.trim();
+
+function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const source = entries.get('source')?.scalar;
+  if (source === undefined) {
+    note('has no `source`: it is left out');
+    return undefined;
+  }
+  const written = entries.get('pass_threshold')?.json();
+  if (typeof written !== 'number') note('has no `pass_threshold`: 0.5 is used');
+  note('is a program: `test` runs it with --allow-commands');
+  const least = String(typeof written === 'number' ? written : 0.5);
+  return {
+    placeholders: NO_PLACEHOLDERS,
+    expect: ({ fields }) => ({ command: [PYTHON, '-c', GRADE, source, JSON.stringify(fields), least] }),
+  };
+}

@@ -1,0 +1,87 @@
+import { BOUNDS } from '../bounds.ts';
+import type { PromptDefinition } from '../definition.ts';
+import { type Finding, Findings } from '../findings.ts';
+import { NO_TOOLS } from '../parse/front-matter.ts';
+import { type ReadBeside, withNamedSchemas } from '../parse/named-schemas.ts';
+import {
+  type ParsedPrompt,
+  type ParseOptions,
+  parseDefinition,
+  parsePrompt,
+  refuseNul,
+} from '../parse/parse-prompt.ts';
+import { isMissingSchema } from '../schemas/picoschema.ts';
+import { slugFrom } from '../slug.ts';
+import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';
+import type { ForeignFormat } from './foreign-format.ts';
+import { qualifyModel } from './qualify-model.ts';
+
+export interface ParseAnyOptions extends ParseOptions {
+  /** True to report faults in the file's tests too; default false. */
+  readonly checksTests?: boolean | undefined;
+  /** Reads another file in the same folder; default none. */
+  readonly beside?: ReadBeside | undefined;
+}
+
+/** A prompt that was read, and the findings that concern each run of it. */
+export interface ParsedAny extends ParsedPrompt {
+  /** Notes on what another tool would do with the file, or which other files are missing. */
+  readonly runNotes: readonly Finding[];
+}
+
+/** Reads a prompt file, or a file of another format that can be run directly, with all findings. */
+export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedAny {
+  const format = detectFormat(file, text);
+  const parsed = parseFormat(format, text, file, options);
+  const notes = parsed.findings.list().filter(({ severity }) => severity === 'note');
+  const isOurs = format.kind === 'prompt';
+  return { ...parsed, runNotes: isOurs ? notes.filter(concernsRuns) : notes };
+}
+
+/** Returns true for the notes on a prompt file that change what a run sends. */
+function concernsRuns({ message }: Finding): boolean {
+  return isMissingSchema(message) || message.endsWith(NO_TOOLS);
+}
+
+function parseFormat(form: FileFormat, text: string, file: string, options: ParseAnyOptions): ParsedPrompt {
+  const findings = new Findings(file);
+  if (form.kind === 'prompt') {
+    const { beside } = options;
+    const whole = beside ? findings.attempt(() => withNamedSchemas(text, beside)) : text;
+    return whole === undefined ? { findings, definition: undefined } : parsePrompt(whole, file, options);
+  }
+  if (form.kind !== 'foreign') {
+    reportFormat(form, file, findings);
+    return { findings, definition: undefined };
+  }
+  if (refuseNul(text, findings)) return { findings, definition: undefined };
+  const definition = findings.attempt(() => defineForeign(form.form, { text, file }, findings, options));
+  return { findings, definition };
+}
+
+/** Reads a prompt of another format by converting it to a prompt file. */
+function defineForeign(
+  form: ForeignFormat,
+  { text, file }: { text: string; file: string },
+  findings: Findings,
+  { checksTests = false, beside = () => undefined }: ParseAnyOptions,
+): PromptDefinition | undefined {
+  const testFindings = checksTests ? findings : new Findings(file);
+  const foreign = form.read({ file, text, beside }, findings, testFindings);
+  if (!foreign || findings.hasFaults) return undefined;
+  if (Buffer.byteLength(foreign.prompt) > MAX_CONVERTED_BYTES) {
+    findings.addFault({ line: 1, column: 1 }, `the prompt is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    return undefined;
+  }
+  const converted = new Findings(file);
+  const definition = parseDefinition(foreign.prompt, slugFrom(foreign.name ?? file), converted, {});
+  // The findings' own positions are in the converted text.
+  for (const { severity, message } of converted.list()) {
+    if (severity === 'fault') findings.addFault(foreign.places.output, message);
+  }
+  const named = definition.namesModel ? qualifyModel(definition.model) : undefined;
+  return { ...definition, ...(named !== undefined && { providerModel: named }), places: foreign.places };
+}
+
+/** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */
+const MAX_CONVERTED_BYTES = 4 * BOUNDS.fileBytes;

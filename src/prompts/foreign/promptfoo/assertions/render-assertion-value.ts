@@ -1,0 +1,75 @@
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { fillVars, namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { splitNunjucks } from '../nunjucks/split-nunjucks.ts';
+import type { Combination } from '../tests/variable-combinations.ts';
+import type { Assertion } from './assertion.ts';
+
+export type CaseVariables = Pick<Combination, 'texts' | 'values'>;
+
+/** The value of an assertion, or the reason that promptfoo can't render it; unknown until Nunjucks has run. */
+type RenderedValue =
+  | { readonly value: JsonValue | undefined }
+  | { readonly fault: string }
+  | { readonly isUnknown: true };
+
+/** A text that is not known yet, or can't be rendered. */
+class Unrendered extends Error {
+  constructor(readonly result: Exclude<RenderedValue, { readonly value: unknown }>) {
+    super();
+  }
+}
+
+/** Returns the value of an assertion, with its variables as promptfoo fills them in: in texts and in the texts of a list. */
+export function renderAssertionValue(
+  { at, type, value }: Assertion,
+  vars: CaseVariables,
+  conversion: ConversionContext,
+): RenderedValue {
+  const text = (written: string): string => {
+    if (written.startsWith('file://')) return conversion.files.read(written, at).text.trim();
+    return textForCase({ at, written, type }, vars, conversion);
+  };
+  try {
+    if (isJsonList(value)) {
+      return { value: value.map(item => (typeof item === 'string' ? text(item) : item)) };
+    }
+    if (typeof value !== 'string') return { value };
+    if (!value.startsWith('file://')) return { value: text(value) };
+    if (/^(?:not-)?(?:javascript|python)$/u.test(type)) return { value };
+    const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
+    return { value: isYaml ? conversion.files.yaml(value, at).json() : text(value) };
+  } catch (error) {
+    if (error instanceof Unrendered) return error.result;
+    throw error;
+  }
+}
+
+/** @throws {Unrendered} if Nunjucks has not rendered it yet, or can't */
+function textForCase(
+  { at, type, written }: Pick<Assertion, 'at' | 'type'> & { readonly written: string },
+  { texts, values }: CaseVariables,
+  conversion: ConversionContext,
+): string {
+  if (splitNunjucks(written).isPlain) return fillVars(written, texts);
+  if (!conversion.isForTest) {
+    conversion.reportOmission(at, 'Nunjucks other than `{{name}}` is left unchanged');
+    return fillVars(written, texts);
+  }
+  if (namesEnvironment(written)) {
+    conversion.reportOmission(
+      at,
+      `the assertion \`${type}\` has \`{{env.…}}\` in its value, which has no equivalent`,
+    );
+    return '';
+  }
+  const program = { template: written, vars: values, isPlain: true };
+  const name = JSON.stringify(program);
+  const printed = conversion.requestOutput({ name, ...program, line: conversion.ownLine(at) ?? 1 });
+  if (printed === undefined) throw new Unrendered({ isUnknown: true });
+  const [text, fault] = ['text', 'fault'].map(key => ownValue(parseJson(printed) ?? null, key));
+  if (typeof fault !== 'string') return typeof text === 'string' ? text : '';
+  throw new Unrendered({
+    fault: `Nunjucks can't render the value of the assertion \`${type}\`: ${fault}`,
+  });
+}

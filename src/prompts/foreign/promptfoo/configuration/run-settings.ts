@@ -1,0 +1,34 @@
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+
+/** The settings with which a configuration runs its tests. */
+export interface RunSettings {
+  /** The number of repetitions of each case, unless its test sets it. */
+  readonly repeat: number | undefined;
+  /** Maximum number of cases at a time. */
+  readonly maxConcurrency: number | undefined;
+}
+
+/** Settings that select some of the tests. */
+const SELECTIONS = ['filterRange', 'filterSample'];
+
+/** Reads `evaluateOptions`, over which `commandLineOptions` win. Reports those that leave out tests. */
+export function readRunSettings(
+  entries: ReadonlyMap<string, YamlValue>,
+  conversion: ConversionContext,
+): RunSettings {
+  const [evaluate, commandLine] = ['evaluateOptions', 'commandLineOptions'].map(key => {
+    const node = entries.get(key);
+    return node && !node.isEmpty ? mergedValues(node, key) : new Map<string, YamlValue>();
+  });
+  for (const [key, value] of [...(evaluate ?? []), ...(commandLine ?? [])]) {
+    if (SELECTIONS.includes(key)) conversion.reportOmission(value, `\`${key}\` has no equivalent`);
+  }
+  const setting = (key: string): number | undefined => {
+    const wins = Number(commandLine?.get(key)?.json() ?? Number.NaN);
+    const value = Number.isNaN(wins) ? evaluate?.get(key)?.json() : wins;
+    return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+  };
+  return { repeat: setting('repeat'), maxConcurrency: setting('maxConcurrency') };
+}

@@ -1,0 +1,78 @@
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+
+/** Reports the parts of a configuration that are not carried out. */
+export function reportUnsupportedParts(
+  entries: ReadonlyMap<string, YamlValue>,
+  conversion: ConversionContext,
+): void {
+  conversion.reportKeys(entries, TOP_LEVEL_KEYS, '');
+  reportEnvironment(entries.get('env'), conversion);
+  reportExtensions(entries.get('extensions'), conversion);
+  warnOfRedTeam(entries, conversion);
+}
+
+const TOP_LEVEL_KEYS: KnownKeys = {
+  known: [
+    'description',
+    'prompts',
+    'providers',
+    'targets',
+    'tests',
+    'defaultTest',
+    'scenarios',
+    '$schema',
+    // Keys that change no verdict.
+    'assertionTemplates',
+    'tags',
+    'metadata',
+    'outputPath',
+    'sharing',
+    'tracing',
+    'redteam',
+    'evaluateOptions',
+    'commandLineOptions',
+    'derivedMetrics',
+    'writeLatestResults',
+    'env',
+    'extensions',
+  ],
+  unsupported: ['nunjucksFilters'],
+};
+
+/**
+ * Reports variables of `env` that could change an answer. Keys don't count: they come from the environment, never
+ * from a file.
+ */
+function reportEnvironment(env: YamlValue | undefined, conversion: ConversionContext): void {
+  for (const [name, value] of env && !env.isEmpty ? mergedValues(env, 'env') : []) {
+    if (conversion.isForTest && SECRET_VARIABLE.test(name)) {
+      conversion.reportHarmless(value, `\`${name}\` is taken from the environment`);
+    } else if (!conversion.isForTest || ENVIRONMENT_VARIABLE.test(name)) {
+      conversion.reportOmission(value, `\`${name}\` of \`env\` has no equivalent`);
+    }
+  }
+}
+
+/** Reports extensions, except those that promptfoo calls only after a verdict. */
+function reportExtensions(extensions: YamlValue | undefined, conversion: ConversionContext): void {
+  if (!extensions || extensions.isEmpty) return;
+  for (const extension of extensions.isList ? extensions.items('extensions') : [extensions]) {
+    if (conversion.isForTest && /^file:\/\/.+:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
+      conversion.reportHarmless(extension, 'an extension that promptfoo calls after a verdict is left out');
+    } else {
+      conversion.reportOmission(extension, '`extensions` has no equivalent');
+    }
+  }
+}
+
+/** Warns that nothing attacks the models of a red team: `promptfoo eval` asks each prompt once there as well. */
+function warnOfRedTeam(entries: ReadonlyMap<string, YamlValue>, conversion: ConversionContext): void {
+  const redTeam = entries.get('redteam');
+  if (!redTeam || entries.has('tests') || entries.has('scenarios')) return;
+  conversion.warn(redTeam, '`redteam` without `tests`: nothing is attacked, and each prompt runs once');
+}
+
+const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;
+const SECRET_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;

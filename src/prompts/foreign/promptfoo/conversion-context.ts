@@ -1,0 +1,192 @@
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { nodeOnlyName } from '../../../processes/node-only.ts';
+import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
+import type { ConvertOptions } from '../convert-options.ts';
+import type { ConversionNote, TestProgram } from '../converted-prompt.ts';
+import { type Located, SourceFiles } from './files/source-files.ts';
+import type { PromptfooProvider } from './providers/promptfoo-provider.ts';
+
+/** The keys that a part of a configuration can have. */
+export interface KnownKeys {
+  /** Supported keys, and those that change no verdict. */
+  readonly known: readonly string[];
+  /** Keys without an equivalent that could change a verdict. */
+  readonly unsupported: readonly string[];
+}
+
+/** A variable, and the text that stands for it in the cases without it. */
+export interface VariableOrText {
+  readonly variable: string;
+  readonly text: string;
+}
+
+/** The body of a request that Nunjucks makes for each case. */
+export interface BodyTemplate {
+  readonly at: Located;
+  readonly template: string;
+}
+
+/** The names of the tests' variables. */
+interface VariableNames {
+  readonly all: readonly string[];
+  /** The variables with values that are not texts. */
+  readonly json: readonly string[];
+  /** The variables in which answers are kept for later tests. */
+  readonly stored: readonly string[];
+}
+
+/** The shared state of one conversion: its options, the files that it reads, and the notes that it collects. */
+export class ConversionContext {
+  readonly notes: ConversionNote[] = [];
+  /** The models that judge. */
+  readonly judges: PromptfooProvider[] = [];
+  /** The configuration's providers with their own settings, by the names with which a judge can refer to them. */
+  readonly namedProviders = new Map<string, YamlValue>();
+  /** The programs that make tests and have not been run yet. */
+  readonly testPrograms: TestProgram[] = [];
+  /** The entries of programs and addresses, as JSON without their names, by name. */
+  readonly entriesByModel = new Map<string, string>();
+  /** The providers of a models file for addresses, as JSON, by name. */
+  readonly addressProviders: Map<string, string>;
+  /** The names of the tests' variables, once the tests are read. */
+  variables: VariableNames = { all: [], json: [], stored: [] };
+  /** The variables that hold an id of one run, with the code that makes them. */
+  readonly freshIds = new Map<string, Located>();
+  /** The inputs that stand for a variable or, in the cases without it, for a text. */
+  readonly inputsWithDefault = new Map<string, VariableOrText>();
+  /** The inputs that are the bodies of requests. */
+  readonly requestBodies = new Map<string, BodyTemplate>();
+  /** The number of omissions; repeated ones count each time. */
+  omissionCount = 0;
+  /** The files that the configuration names. */
+  readonly files: SourceFiles;
+  /** The count of time and files. */
+  readonly budget: ConversionBudget;
+  readonly #options: ConvertOptions;
+  readonly #file: string;
+
+  /** @param file the configuration, as messages name it */
+  constructor(options: ConvertOptions, file: string, limits?: ConversionLimits) {
+    this.#options = options;
+    this.#file = file;
+    const takenProviders = Object.entries(options.takenProviders ?? {});
+    this.addressProviders = new Map(
+      takenProviders.map(([name, provider]) => [name, JSON.stringify(provider)]),
+    );
+    this.budget = new ConversionBudget(limits);
+    this.files = new SourceFiles(options, file, this.budget);
+  }
+
+  /** Reports a part that is left out, or that gives another verdict. */
+  reportOmission(at: Located, message: string): void {
+    this.omissionCount += 1;
+    this.#addNote(at, message, {});
+  }
+
+  /** Reports a program or an address that may not be run; returns true if it is left out. */
+  omitUnlessAllowed(at: Located, what: string): boolean {
+    if (!this.isForTest || this.#options.allowCommands === true) return false;
+    this.omissionCount += 1;
+    this.#addNote(at, `${what}, which runs only with --allow-commands`, { needsCommands: true });
+    return true;
+  }
+
+  /** Reports code that the engine for JavaScript can't run. */
+  reportNodeOnlyCode(code: string | undefined, at: Located): void {
+    const name = code === undefined ? undefined : nodeOnlyName(code);
+    if (name !== undefined) {
+      this.reportOmission(at, `a transform uses \`${name}\`, which its engine does not have`);
+    }
+  }
+
+  /** Reports the keys that are not carried out. One that promptfoo doesn't have either changes nothing. */
+  reportKeys(entries: ReadonlyMap<string, YamlValue>, keys: KnownKeys, ofWhat: string): void {
+    for (const [key, entry] of entries) {
+      if (keys.known.includes(key)) continue;
+      const isUnsupported = key === '$ref' || keys.unsupported.includes(key);
+      if (isUnsupported) this.reportOmission(entry, `\`${key}\`${ofWhat} has no equivalent`);
+      else this.reportHarmless(entry, `\`${key}\`${ofWhat} is a key that promptfoo ignores too`);
+    }
+  }
+
+  /** Reports a difference that changes no test. */
+  reportHarmless(at: Located, message: string): void {
+    this.#addNote(at, message, { isHarmless: true });
+  }
+
+  /** Reports a difference that changes no test but that the user should know. */
+  warn(at: Located, message: string): void {
+    this.#addNote(at, message, { isHarmless: true, isWarning: true });
+  }
+
+  #addNote(
+    { file = this.#file, line }: Located,
+    message: string,
+    kind: Pick<ConversionNote, 'isHarmless' | 'isWarning' | 'needsCommands'>,
+  ): void {
+    const isRepeated = this.notes.some(
+      note => note.file === file && note.line === line && note.message === message,
+    );
+    if (!isRepeated) this.notes.push({ file, line, message, ...kind });
+  }
+
+  /** Returns the output of a program; if it has not been run yet, undefined, and the caller of the conversion runs it. */
+  requestOutput(program: TestProgram): string | undefined {
+    const output = this.#options.programOutputs?.[program.name];
+    if (output === undefined) this.testPrograms.push(program);
+    return output;
+  }
+
+  /** Returns the name of an input for a variable or, in the cases without it, for a text. */
+  inputWithDefault(variable: string, text: string): string {
+    const inputs = this.inputsWithDefault;
+    const existing = [...inputs].find(([, input]) => input.variable === variable && input.text === text);
+    const name = existing?.[0] ?? `${variable}_or_default_${inputs.size + 1}`;
+    inputs.set(name, { variable, text });
+    return name;
+  }
+
+  /** Returns the name of an input for the body of a request that Nunjucks makes for each case. */
+  inputForBody(body: BodyTemplate): string {
+    const bodies = this.requestBodies;
+    const existing = [...bodies].find(([, { template }]) => template === body.template);
+    const name = existing?.[0] ?? `body_of_request_${bodies.size + 1}`;
+    bodies.set(name, body);
+    return name;
+  }
+
+  /** Returns the line of a position in the configuration; undefined if it is in another file. */
+  ownLine({ file = this.#file, line }: Located): number | undefined {
+    return file === this.#file ? line : undefined;
+  }
+
+  /** True to run the tests rather than write them to files. */
+  get isForTest(): boolean {
+    return this.#options.isForTest === true;
+  }
+
+  /** True to run the tests with the programs and addresses. */
+  get runsPrograms(): boolean {
+    return this.isForTest && this.#options.allowCommands === true;
+  }
+
+  /** The absolute folder of the configuration. */
+  get directory(): string {
+    return this.#options.directory;
+  }
+
+  /** The environment variables that the configuration names. */
+  get env(): Readonly<Record<string, string>> {
+    return this.#options.env ?? {};
+  }
+
+  /** Names that no model of this configuration may have. */
+  get takenModels(): readonly string[] {
+    return this.#options.takenModels ?? [];
+  }
+
+  /** Returns true if providers support a setting. */
+  isSetting(name: string): boolean {
+    return this.#options.settings.includes(name);
+  }
+}

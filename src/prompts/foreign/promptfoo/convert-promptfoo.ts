@@ -1,0 +1,225 @@
+import { FileFault, faultAt } from '../../../files/formats/file-fault.ts';
+import type { JsonObject } from '../../../files/formats/json.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { InvalidPromptFile } from '../../findings.ts';
+import type { ConversionLimits } from '../conversion-budget.ts';
+import type { ConvertOptions } from '../convert-options.ts';
+import type { ConvertedPrompt } from '../converted-prompt.ts';
+import { promptFileText, testFileContent } from '../file-texts.ts';
+import { inputsIn } from '../template-pieces.ts';
+import { reportUnsupportedParts } from './configuration/unsupported-parts.ts';
+import { ConversionContext } from './conversion-context.ts';
+import { mergedValues } from './files/merged-values.ts';
+import { type ParsedText, resolveReferences } from './files/yaml-references.ts';
+import { reportClaudeLines } from './prompts/claude-lines.ts';
+import type { ConfiguredPrompt } from './prompts/configured-prompt.ts';
+import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompts/prompt-body.ts';
+import { readPrompts } from './prompts/read-prompts.ts';
+import {
+  type ConfiguredModels,
+  declaredModels,
+  readConfiguredModels,
+  testFileModels,
+} from './providers/configured-models.ts';
+import type { PromptfooProvider } from './providers/promptfoo-provider.ts';
+import { nameProviders } from './providers/read-providers.ts';
+import { type CasesForPrompt, casesForPrompt, type PromptNeeds } from './tests/cases-for-prompt.ts';
+import type { ConfiguredTests } from './tests/configured-test.ts';
+import { findPromptNeeds } from './tests/prompt-needs.ts';
+import { readTests, settingsOfAllTests } from './tests/read-tests.ts';
+import { reportFreshIds } from './tests/transform-variables.ts';
+import { type JsonVariables, jsonVariables, storedVariables } from './tests/variable-kinds.ts';
+
+/**
+ * Converts a promptfoo configuration to a prompt file and its test file.
+ *
+ * @throws {InvalidPromptFile} whose message names file and line, for a prompt that a prompt file can't express
+ */
+export async function convertPromptfoo(
+  source: ParsedText,
+  file: string,
+  options: ConvertOptions,
+  limits?: ConversionLimits,
+): Promise<ConvertedPrompt> {
+  try {
+    const conversion = new ConversionContext(options, file, limits);
+    return await convertDocument(resolveReferences(source, file), options, conversion);
+  } catch (error) {
+    throw error instanceof FileFault
+      ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
+      : error;
+  }
+}
+
+/** The parts of a configuration with the chosen prompt. */
+interface ConfigurationParts {
+  readonly description: string | undefined;
+  readonly prompts: readonly ConfiguredPrompt[];
+  readonly prompt: ConfiguredPrompt;
+  readonly body: PromptBody;
+  readonly tests: ConfiguredTests;
+  readonly models: ConfiguredModels;
+  /** The variables that are not texts. */
+  readonly json: JsonVariables;
+}
+
+async function convertDocument(
+  root: YamlValue,
+  options: ConvertOptions,
+  conversion: ConversionContext,
+): Promise<ConvertedPrompt> {
+  const entries = mergedValues(root, 'a configuration of promptfoo');
+  reportUnsupportedParts(entries, conversion);
+  const providersValue = entries.get('providers') ?? entries.get('targets');
+  const prompts = readPromptsOrDefault(entries.get('prompts'), root, conversion);
+  const prompt = choosePrompt(prompts, entries.get('prompts') ?? root, options, conversion);
+  const plainBody = promptBody(prompt, conversion);
+  const settings = sharedSettings(prompt, entries, conversion);
+  nameProviders(providersValue, conversion);
+  const tests = await readTests(entries, prompts, conversion);
+  const json = jsonVariables(tests, missableInputs(plainBody, tests, conversion));
+  conversion.variables = { all: tests.names, json: json.names, stored: storedVariables(tests) };
+  const convertedBody = renderedBody(prompt, plainBody, tests, conversion);
+  const models = readConfiguredModels(providersValue, { prompts, prompt, settings, tests }, conversion);
+  const isLeftOut =
+    convertedBody.isLeftOut ||
+    reportClaudeLines(prompt, models, conversion) ||
+    reportFreshIds(tests, prompt, models.allProviders, conversion);
+  const body = { ...convertedBody, isLeftOut };
+  const description = entries.get('description')?.scalar;
+  return convertParts({ description, prompts, prompt, body, tests, models, json }, conversion);
+}
+
+function convertParts(
+  { description, prompts, prompt, body, tests, models, json }: ConfigurationParts,
+  conversion: ConversionContext,
+): ConvertedPrompt {
+  const head = frontMatter(models.askedProviders[0], description);
+  const needs = findPromptNeeds({ prompt, body, models, json }, conversion);
+  const { cases, leftOut } = models.isPromptAsked
+    ? casesForPrompt(models.tests, needs, conversion)
+    : NO_CASES;
+  return {
+    prompt: convertedPromptFile(head, body, needs, conversion),
+    test: testFile(cases, models),
+    ...declaredModels(models.allProviders),
+    notes: conversion.notes,
+    prompts: prompts.length,
+    isWithoutModel: models.configuredProviders.length === 0,
+    maxConcurrency: tests.settings.maxConcurrency,
+    cases: cases.map(({ line, leftOut, vars, models, turn }) => ({
+      line,
+      leftOut,
+      vars,
+      models,
+      ...(turn && { turn }),
+    })),
+    leftOut: body.isLeftOut ? cases.length : leftOut,
+    isPromptLeftOut: body.isLeftOut,
+    testPrograms: conversion.testPrograms,
+    ...promptMaker(prompt, body, { head, optional: needs.inputs }, models, conversion),
+  };
+}
+
+/** The cases of a prompt that no provider gets. */
+const NO_CASES: CasesForPrompt = { cases: [], leftOut: 0 };
+
+/** Reads the prompts of a configuration; one that has none gets promptfoo's default. */
+function readPromptsOrDefault(
+  promptsValue: YamlValue | undefined,
+  root: YamlValue,
+  conversion: ConversionContext,
+): ConfiguredPrompt[] {
+  if (promptsValue && !promptsValue.isEmpty) return readPrompts(promptsValue, conversion);
+  return [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
+}
+
+const DEFAULT_PROMPT = '{{prompt}}';
+
+function choosePrompt(
+  prompts: readonly ConfiguredPrompt[],
+  at: YamlValue,
+  { prompt: promptNumber }: ConvertOptions,
+  conversion: ConversionContext,
+): ConfiguredPrompt {
+  const prompt = prompts[(promptNumber ?? 1) - 1];
+  if (!prompt) {
+    const countText =
+      prompts.length === 0
+        ? 'it has no prompt'
+        : `there are ${prompts.length} prompts, and no prompt ${promptNumber}`;
+    throw faultAt(at, countText);
+  }
+  if (prompts.length > 1 && promptNumber === undefined) {
+    conversion.reportHarmless(
+      at,
+      `there are ${prompts.length} prompts, and this is the first: --prompt <n> converts another`,
+    );
+  }
+  return prompt;
+}
+
+/** Returns the settings of a prompt and of all tests, which win over those of the providers. */
+function sharedSettings(
+  { config }: ConfiguredPrompt,
+  entries: ReadonlyMap<string, YamlValue>,
+  conversion: ConversionContext,
+): ReadonlyMap<string, YamlValue> {
+  const promptSettings = config ? mergedValues(config, 'config') : [];
+  return new Map([...promptSettings, ...settingsOfAllTests(entries.get('defaultTest'), conversion)]);
+}
+
+/** Returns the inputs that a program doesn't get if a test lacks them. */
+function missableInputs(
+  { body }: PromptBody,
+  tests: ConfiguredTests,
+  { isForTest }: ConversionContext,
+): readonly string[] {
+  // The values that a written models file gets later are not known.
+  return isForTest ? [...tests.names, ...inputsIn(body)] : [];
+}
+
+/** Returns the front matter of a prompt file for its first model. */
+function frontMatter(
+  firstProvider: PromptfooProvider | undefined,
+  description: string | undefined,
+): JsonObject {
+  return {
+    ...(description !== undefined && { description }),
+    ...(firstProvider && { model: firstProvider.model }),
+    ...(firstProvider && Object.keys(firstProvider.config).length > 0 && { config: firstProvider.config }),
+    ...(firstProvider?.output && { output: firstProvider.output }),
+  };
+}
+
+function convertedPromptFile(
+  head: JsonObject,
+  { body }: PromptBody,
+  { inputs }: PromptNeeds,
+  { isForTest }: ConversionContext,
+): string {
+  const optional = inputs.filter(name => !inputsIn(body).includes(name));
+  return promptFileText(head, isForTest ? withBlanks(body) : body, { optional });
+}
+
+/** Returns the content of the test file; undefined without a case. */
+function testFile(cases: CasesForPrompt['cases'], models: ConfiguredModels): JsonObject | undefined {
+  if (cases.length === 0) return undefined;
+  return testFileContent({ ...testFileModels(models), cases: cases.map(({ text }) => text) });
+}
+
+/** Returns the program or the template that makes a prompt for each case; nothing if its prompt file expresses it. */
+function promptMaker(
+  { program, readsLabel, at }: ConfiguredPrompt,
+  { template }: PromptBody,
+  promptFile: { readonly head: JsonObject; readonly optional: readonly string[] },
+  { askedProviders }: ConfiguredModels,
+  conversion: ConversionContext,
+): Pick<ConvertedPrompt, 'program' | 'template'> {
+  const parts = { ...promptFile, line: conversion.ownLine(at) ?? 1 };
+  const labels = readsLabel ? { labels: askedProviders.map(({ label = '' }) => label) } : {};
+  return {
+    ...(program && { program: { argv: program, ...labels, ...parts } }),
+    ...(template !== undefined && { template: { text: template, ...parts } }),
+  };
+}

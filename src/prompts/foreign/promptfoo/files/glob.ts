@@ -1,0 +1,38 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
+import { errorMessage } from '../../../../utils/error-utils.ts';
+
+/** Returns the entries of a folder, and with `**` those of its folders too. */
+export function entriesBelow(folder: string, pattern: string, at: FilePosition): Dirent[] {
+  try {
+    return readdirSync(folder, { recursive: pattern.includes('**'), withFileTypes: true });
+  } catch (error) {
+    throw faultAt(at, `${pattern} can't be read: ${errorMessage(error)}`);
+  }
+}
+
+/** Returns true for a part of a path that is a pattern. */
+export function isGlob(part: string): boolean {
+  return /[*?[{]/u.test(part);
+}
+
+/** Compiles a glob: `*` and `?` match within a name, `**` matches folders, `{a,b}` alternatives. */
+export function globPattern(pattern: string): RegExp {
+  const source = path.posix
+    .normalize(pattern)
+    .replaceAll(/[.+^$()|\\]/gu, String.raw`\$&`)
+    .replaceAll(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}/gu, (part, names: string | undefined) => {
+      if (names !== undefined) return `(?:${names.replaceAll(',', '|').replaceAll('*', '[^/]*')})`;
+      return GLOB_PARTS[part] ?? '';
+    });
+  // oxlint-disable-next-line require-unicode-regexp -- class brackets of a glob may hold what `u` refuses
+  return new RegExp(`^${source}$`);
+}
+
+const GLOB_PARTS: Readonly<Record<string, string>> = {
+  '**/': '(?:[^/]+/)*',
+  '**': '.*',
+  '*': '[^/]*',
+  '?': '[^/]',
+};

@@ -1,0 +1,32 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { canLoadTypeScript } from '../../../../processes/node-loader.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+
+const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;
+
+/** Splits a command line like promptfoo. */
+export function commandWords(line: string): string[] {
+  return [...line.matchAll(SHELL_WORD)].map(
+    ({ 0: word, groups }) => groups?.['double'] ?? groups?.['single'] ?? word,
+  );
+}
+
+/** The condition for TypeScript, in messages. */
+export const NEEDS_TYPES = 'this executable can only run with tsx or jiti in the project';
+
+/** Returns true if a file is TypeScript and neither Node nor the file's project can run it. */
+export function isUnreadable(file: string, conversion: ConversionContext): boolean {
+  if (!/\.[cm]?ts$/u.test(file) || !conversion.files.has(file)) return false;
+  if (canLoadTypeScript()) return false;
+  const projectRequire = createRequire(path.resolve(conversion.directory, file));
+  return !['tsx/cjs/api', 'jiti'].some(name => canResolve(projectRequire, name));
+}
+
+function canResolve(projectRequire: NodeJS.Require, name: string): boolean {
+  try {
+    return projectRequire.resolve(name) !== '';
+  } catch {
+    return false;
+  }
+}

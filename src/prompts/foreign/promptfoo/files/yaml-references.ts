@@ -1,0 +1,109 @@
+import { FileFault } from '../../../../files/formats/file-fault.ts';
+import { nameOfStep } from '../../../../files/formats/json.ts';
+import { toYamlValue, type YamlValue } from '../../../../files/formats/yaml.ts';
+import { parseYamlNode, type YamlNode, type YamlPair } from '../../../../files/formats/yaml-node.ts';
+
+/** A YAML text with its parsed document. */
+export interface ParsedText {
+  readonly text: string;
+  readonly root: YamlNode | null;
+}
+
+/**
+ * Parses YAML and resolves its references.
+ *
+ * @throws {FileFault} if it is not YAML, is nested too deeply, or its references add too much
+ */
+export function parseWithReferences(text: string, file: string): YamlValue {
+  return resolveReferences({ text, root: parseYamlNode(text, 1, file) }, file);
+}
+
+/**
+ * Replaces each `{$ref: '#/…'}` with the value that it points to, as promptfoo does when it reads configurations and tests.
+ *
+ * @throws {FileFault} if the references add too much
+ */
+export function resolveReferences({ text, root }: ParsedText, file: string): YamlValue {
+  return toYamlValue(
+    root && text.includes(REFERENCE_KEY) ? new References(root, file).root() : root,
+    1,
+    file,
+  );
+}
+
+const REFERENCE_KEY = '$ref';
+/** Maximum number of references to references. */
+const MAX_STEPS = 10;
+/** Maximum number of keys that references with keys of their own add. */
+const MAX_ADDED = 50_000;
+
+class References {
+  readonly #root: YamlNode;
+  readonly #file: string;
+  /** The nodes without references, by the nodes of the document. */
+  readonly #made = new Map<YamlNode, YamlNode>();
+  #added = 0;
+
+  constructor(root: YamlNode, file: string) {
+    this.#root = root;
+    this.#file = file;
+  }
+
+  /** Returns the document without references. */
+  root(): YamlNode | null {
+    return this.#replaced(this.#root);
+  }
+
+  #replaced(writtenNode: YamlNode | null): YamlNode | null {
+    const node = writtenNode && this.#target(writtenNode);
+    if (!node || node.kind === 'scalar') return node;
+    const madeNode = this.#made.get(writtenNode) ?? this.#made.get(node);
+    if (madeNode) return madeNode;
+    // Remembered before its children, because one of them may point to it.
+    if (node.kind === 'list') {
+      const items: (YamlNode | null)[] = [];
+      const list = this.#remember({ ...node, items }, writtenNode, node);
+      for (const item of node.items) items.push(this.#replaced(item));
+      return list;
+    }
+    const entries: YamlPair[] = [];
+    const map = this.#remember({ ...node, entries }, writtenNode, node);
+    for (const pair of node.entries) entries.push({ ...pair, value: this.#replaced(pair.value) });
+    return map;
+  }
+
+  #remember(madeNode: YamlNode, ...originals: readonly YamlNode[]): YamlNode {
+    for (const original of originals) this.#made.set(original, madeNode);
+    return madeNode;
+  }
+
+  /** Returns the node that a reference points to, with the reference's other keys; any other node unchanged. */
+  #target(node: YamlNode, step = 0): YamlNode | null {
+    if (node.kind !== 'map' || step > MAX_STEPS) return node;
+    const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;
+    if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
+    const pointedNode = this.#nodeAt(pointer.value);
+    if (pointedNode === undefined) return node;
+    const target = pointedNode && this.#target(pointedNode, step + 1);
+    const ownEntries = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
+    if (ownEntries.length === 0 || target?.kind !== 'map') return target;
+    const keys = new Set(ownEntries.map(({ key }) => key));
+    this.#added += target.entries.length;
+    if (this.#added > MAX_ADDED) {
+      throw new FileFault(node.line ?? 1, 'its references add too many keys', node.column ?? 1, this.#file);
+    }
+    return { ...target, entries: [...target.entries.filter(({ key }) => !keys.has(key)), ...ownEntries] };
+  }
+
+  /** Returns the node at a pointer such as `#/a/0`; undefined if there is none. */
+  #nodeAt(pointer: string): YamlNode | null | undefined {
+    if (!pointer.startsWith('#/')) return undefined;
+    let node: YamlNode | null | undefined = this.#root;
+    for (const word of pointer.slice(2).split('/').map(nameOfStep)) {
+      if (node?.kind === 'map') node = node.entries.find(({ key }) => key === word)?.value;
+      else if (node?.kind === 'list') node = /^\d+$/u.test(word) ? node.items[Number(word)] : undefined;
+      else return undefined;
+    }
+    return node;
+  }
+}

@@ -1,0 +1,46 @@
+import { isUnclosed, namesUnknown } from './resolve-variables.ts';
+import { splitNunjucks } from './split-nunjucks.ts';
+
+export type VariableTexts = Readonly<Record<string, string>>;
+
+/** Fills in variables; missing ones are empty. */
+export function fillVars(text: string, vars: VariableTexts): string {
+  return splitNunjucks(text)
+    .pieces.map(piece => {
+      if ('text' in piece) return piece.text;
+      return 'input' in piece && Object.hasOwn(vars, piece.input) ? (vars[piece.input] ?? '') : '';
+    })
+    .join('');
+}
+
+/** Returns a variable as promptfoo puts it into a prompt; undefined if that takes more of Nunjucks than names. */
+export function renderVar(text: string, vars: VariableTexts): string | undefined {
+  if (!/\{\{|\{%|\{#|#\}/u.test(text) || isUnclosed(text)) return text;
+  if (namesUnknown(text, vars)) return text;
+  const { pieces, isPlain } = splitNunjucks(text);
+  const isKnown = pieces.every(piece => !('input' in piece) || Object.hasOwn(vars, piece.input));
+  return isPlain && isKnown ? fillVars(text, vars) : undefined;
+}
+
+/** Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if nothing uses the text. */
+export function isUnreadableNunjucks(text: string, vars: VariableTexts): boolean {
+  if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || namesUnknown(text, vars)) return false;
+  return (
+    /\{\{-?\s*[/>!]/u.test(text) ||
+    [...text.matchAll(NUNJUCKS_BLOCKS)].some(([, name = '']) => !KNOWN_BLOCKS.has(name))
+  );
+}
+
+/** Returns true if a text takes a value from the environment, as promptfoo fills it in when it reads a configuration. */
+export function namesEnvironment(text: string): boolean {
+  const parts = text.split('}}').slice(0, -1);
+  return parts.some(part => part.includes('{{') && /\benv[.[]/u.test(part.slice(part.indexOf('{{'))));
+}
+
+/** Matches the first words of blocks. */
+const NUNJUCKS_BLOCKS = /\{%-?\s*(\w*)/gu;
+const KNOWN_BLOCKS = new Set(
+  'if elif elseif else endif for endfor asyncEach endeach asyncAll endall ifAsync set endset include extends block endblock import from macro endmacro call endcall filter endfilter switch case default endswitch raw endraw verbatim endverbatim'.split(
+    ' ',
+  ),
+);

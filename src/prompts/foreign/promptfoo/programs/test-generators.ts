@@ -1,0 +1,40 @@
+import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
+import { nodeLoader } from '../../../../processes/node-loader.ts';
+import { PYTHON } from '../../python.ts';
+import { PYTHON_MODULE } from './python-module.ts';
+
+/** Returns the program that prints the tests which a file makes. `config` is JSON, null for none. */
+export function testGenerator(
+  folder: string,
+  file: string,
+  name: string,
+  config: string,
+): readonly [string, ...string[]] {
+  return file.endsWith('.py')
+    ? [PYTHON, '-c', PYTHON_TESTS, folder, file, name === '' ? 'generate_tests' : name, config]
+    : ['node', '-e', NODE_TESTS, folder, file, name, config];
+}
+
+const NODE_TESTS = `
+const self = require('node:process');
+const [folder, file, name, config] = self.argv.slice(1);
+self.chdir(folder);${nodeLoader()}${OWN_OUTPUT}
+(async () => {
+  const loaded = await load(file);
+  const all = loaded.default?.default ?? loaded.default ?? loaded;
+  const made = name === '' ? all : (loaded[name] ?? all[name]);
+  const tests = typeof made === 'function' ? await made(JSON.parse(config) ?? undefined) : made;
+  write(JSON.stringify(tests), () => self.exit(0));
+})().catch(error => {
+  self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
+});`.trim();
+
+const PYTHON_TESTS = `${PYTHON_MODULE}
+
+folder, file, name, config = sys.argv[1:5]
+os.chdir(folder)
+config = json.loads(config)
+result = call(function_of(load(file), name), *([] if config is None else [config]))
+if not isinstance(result, list):
+    sys.exit('it must return a list of tests, not ' + type(result).__name__)
+out.write(json.dumps(result, default=str))`;

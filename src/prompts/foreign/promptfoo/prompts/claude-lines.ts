@@ -1,0 +1,27 @@
+import type { ConversionContext } from '../conversion-context.ts';
+import { fillVars } from '../nunjucks/fill-variables.ts';
+import type { ConfiguredModels } from '../providers/configured-models.ts';
+import type { ConfiguredPrompt } from './configured-prompt.ts';
+
+/**
+ * Reports lines such as `user: Hi`, which promptfoo reads as messages in a text for Claude. Returns true if there are
+ * any.
+ */
+export function reportClaudeLines(
+  { at, text }: ConfiguredPrompt,
+  { askedProviders, tests }: Pick<ConfiguredModels, 'askedProviders' | 'tests'>,
+  conversion: ConversionContext,
+): boolean {
+  if (!askedProviders.some(({ model }) => CLAUDE.test(model)) || /^\s*\[/u.test(text)) return false;
+  const filled = tests.all.flatMap(({ vars }) =>
+    [...vars].flatMap(([name, values]) => values.map(value => fillVars(text, { [name]: value.text }))),
+  );
+  const hasRoleLine = [text, ...filled].some(prompt => ROLE_LINE.test(prompt));
+  if (hasRoleLine) {
+    conversion.reportOmission(at, 'a line such as `user: …` in a text for Claude has no equivalent');
+  }
+  return hasRoleLine;
+}
+
+const CLAUDE = /^anthropic\/|^(?:bedrock|vertexai)\/.*claude/u;
+const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;

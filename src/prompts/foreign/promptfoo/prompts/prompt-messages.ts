@@ -1,0 +1,119 @@
+import { FileFault, faultAt } from '../../../../files/formats/file-fault.ts';
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import { parseYaml } from '../../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
+import { chatRole, type Piece } from '../../template-pieces.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import type { Located } from '../files/source-files.ts';
+import { splitBlocks, splitNunjucks, TAG } from '../nunjucks/split-nunjucks.ts';
+import { BeyondPromptFile, type ConfiguredPrompt, linesIn } from './configured-prompt.ts';
+
+/** Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined for any other text. */
+export function readPromptJson(
+  { at, text }: ConfiguredPrompt,
+  conversion: ConversionContext,
+): JsonValue | undefined {
+  const isYamlFile = conversion.ownLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
+  if (!isYamlFile) return parseJson(text);
+  try {
+    return parseYaml(text).json();
+  } catch (error) {
+    if (error instanceof FileFault) return undefined;
+    throw error;
+  }
+}
+
+/** Matches a variable that Nunjucks writes as JSON. */
+const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
+
+/**
+ * Returns a JSON chat with whole values such as `{{ name | dump }}` replaced by texts; undefined for any other text.
+ */
+export function dumpedChat(text: string): { readonly text: string; readonly names: string[] } | undefined {
+  const quoted = text.replaceAll(DUMPED, '"{{$1}}"');
+  if (quoted === text || !isJsonList(parseJson(quoted))) return undefined;
+  return { text: quoted, names: [...text.matchAll(DUMPED)].map(([, name = '']) => name) };
+}
+
+/** The way promptfoo reads a prompt. */
+interface PromptReading {
+  /** The JSON that it reads it as, which it writes over lines. */
+  readonly json?: JsonValue | undefined;
+  /** True to express blocks of Nunjucks as tags; default false. */
+  readonly takesBlocks?: boolean;
+  /** The template that Nunjucks has rendered to the text, if it has. */
+  readonly template?: string | undefined;
+}
+
+/**
+ * Returns a prompt as messages of a template.
+ *
+ * @throws {FileFault} if a prompt file can't express it
+ */
+export function promptMessages(
+  { at, text, fault }: Omit<ConfiguredPrompt, 'label'>,
+  { json, takesBlocks = false, template }: PromptReading = {},
+): Piece[] {
+  if (fault !== undefined) throw faultAt(at, fault);
+  const isRendered = template !== undefined;
+  const chat = isRendered ? parseRendered(text, template, at) : parseChat(text, at);
+  const splitPart = (part: string): Piece[] => (isRendered ? [{ text: part }] : splitText(part, at));
+  if (!chat) {
+    if (isRendered) return splitPart(text);
+    const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
+    if (blocks) return blocks;
+    const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
+    if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
+    throw new BeyondPromptFile(at, 'a variable within JSON that is not a chat has no equivalent');
+  }
+  return chat.flatMap(message => {
+    const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
+    const name = typeof role === 'string' ? chatRole(role) : undefined;
+    if (name === undefined) {
+      const what = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
+      throw faultAt(at, what);
+    }
+    if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
+    return [{ tag: `{{role "${name}"}}` }, ...splitPart(content)];
+  });
+}
+
+/** Returns the messages of a rendered chat, which promptfoo reads as JSON, or as YAML that begins with a role. */
+function parseRendered(text: string, template: string, at: Located): readonly JsonValue[] | undefined {
+  const trimmed = text.trim();
+  if (trimmed.startsWith('- role:')) return parseChat(text, at);
+  const json = parseJson(text);
+  if (json === undefined && /\brole\b/u.test(template) && /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmed)) {
+    throw faultAt(at, 'the rendered prompt is not JSON, although it begins and ends like it');
+  }
+  const isChat = isJsonList(json) && json.every(message => isJsonObject(message) && 'role' in message);
+  return isChat && json.length > 0 ? json : undefined;
+}
+
+/** Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's message. */
+function parseChat(text: string, at: Located): readonly JsonValue[] | undefined {
+  if (!/\brole\b/u.test(text)) return undefined;
+  let chat: JsonValue;
+  try {
+    chat = parseYaml(text, at.line, at.file).json();
+  } catch (error) {
+    // Text that is not YAML is a message, unless it begins like a chat.
+    if (!BEGINS_AS_CHAT.test(text)) return undefined;
+    // The value of a variable may be JSON.
+    throw TAG.test(text) ? new BeyondPromptFile(at, BEYOND) : error;
+  }
+  if (!isJsonList(chat) || chat.length === 0) return undefined;
+  return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
+}
+
+const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
+
+const BEYOND =
+  'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
+
+function splitText(text: string, at: Located): Piece[] {
+  const { pieces, isPlain } = splitNunjucks(text);
+  if (isPlain) return pieces;
+  const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
+  throw new BeyondPromptFile({ ...at, line: at.line + linesIn(before) }, BEYOND);
+}

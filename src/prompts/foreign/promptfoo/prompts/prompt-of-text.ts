@@ -1,0 +1,28 @@
+import { FileFault } from '../../../../files/formats/file-fault.ts';
+import { InvalidPromptFile } from '../../../findings.ts';
+import type { PromptProgram, PromptTemplate } from '../../converted-prompt.ts';
+import { promptFileText } from '../../file-texts.ts';
+import { withBlanks } from './prompt-body.ts';
+import { promptMessages } from './prompt-messages.ts';
+
+/**
+ * Returns the prompt file for the output of a program, or for a template that was rendered: nothing in that is a tag.
+ *
+ * @throws {InvalidPromptFile} if it can't be expressed
+ */
+export function promptOfText(
+  text: string,
+  promptSource: PromptProgram | PromptTemplate,
+  file: string,
+): string {
+  const { head, optional, line } = promptSource;
+  try {
+    const template = 'text' in promptSource ? promptSource.text : undefined;
+    const body = promptMessages({ at: { file, line, column: 1 }, text }, { template });
+    return promptFileText(head, template === undefined ? body : withBlanks(body), { optional });
+  } catch (error) {
+    throw error instanceof FileFault
+      ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
+      : error;
+  }
+}

@@ -1,0 +1,158 @@
+import path from 'node:path';
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { isJsonList } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import type { Located, SourceText } from '../files/source-files.ts';
+import { type ConfiguredPrompt, linesIn } from './configured-prompt.ts';
+import { programPrompt } from './program-prompt.ts';
+import type { PromptNames } from './prompt-references.ts';
+
+const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
+const PROMPT_FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
+
+const PROMPT_KEYS: KnownKeys = {
+  known: ['raw', 'id', 'label', 'description', 'display'],
+  unsupported: ['config', 'function'],
+};
+
+/** Returns all prompts in order. Splits text files at `---`. */
+export function readPrompts(node: YamlValue, conversion: ConversionContext): ConfiguredPrompt[] {
+  if (isJsonList(node.json())) {
+    return withoutRepetitions(node.items('prompts')).flatMap(item => readListedPrompt(item, conversion));
+  }
+  const labels = node.isMap ? mergedValues(node, 'prompts') : undefined;
+  if (!labels || labels.has('raw') || labels.has('id')) return readListedPrompt(node, conversion);
+  // `{file.txt: label}`
+  return [...labels].flatMap(([name, label]) =>
+    promptsNamed(name, label, conversion, { label: label.scalar }),
+  );
+}
+
+/** Drops texts and names of files that repeat an earlier one: promptfoo asks them once. */
+function withoutRepetitions(items: readonly YamlValue[]): YamlValue[] {
+  const earlierTexts = new Set<string>();
+  return items.filter(({ scalar }) => {
+    if (scalar === undefined) return true;
+    const text = scalar.startsWith('file://') ? `file://${path.posix.normalize(scalar.slice(7))}` : scalar;
+    const isFirst = !earlierTexts.has(text);
+    earlierTexts.add(text);
+    return isFirst;
+  });
+}
+
+function readListedPrompt(item: YamlValue, conversion: ConversionContext): ConfiguredPrompt[] {
+  const { scalar } = item;
+  if (scalar !== undefined) return promptsNamed(scalar, item, conversion);
+  const entries = mergedValues(item, 'a prompt');
+  const [raw, id] = [entries.get('raw'), entries.get('id')];
+  const [only] = entries;
+  // Older configurations write `{file.txt: label}`.
+  if (entries.size === 1 && only && !raw && !id) {
+    return promptsNamed(only[0], item, conversion, { label: only[1].scalar });
+  }
+  const known = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
+  conversion.reportKeys(entries, { ...PROMPT_KEYS, known }, ' of a prompt');
+  const text = raw ?? id;
+  if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
+  const config = conversion.isForTest ? entries.get('config') : undefined;
+  const names = { label: entries.get('label')?.scalar, id: id?.scalar };
+  const prompts = promptsNamed(text.text(raw ? 'raw' : 'id'), text, conversion, names);
+  return config ? prompts.map(prompt => ({ ...prompt, config })) : prompts;
+}
+
+/** Returns the prompts in a text, or in the files that it names. Without a label, promptfoo makes one from them. */
+function promptsNamed(
+  promptText: string,
+  at: Located,
+  conversion: ConversionContext,
+  { label, id }: { readonly [Name in keyof PromptNames]?: string | undefined } = {},
+): ConfiguredPrompt[] {
+  const fileName = path.posix.normalize(promptText.replace(/^file:\/\//u, ''));
+  const labelOrName = label ?? fileName;
+  const isFile =
+    promptText.startsWith('file://') || (looksLikeFile(promptText) && conversion.files.has(promptText));
+  const program = conversion.isForTest ? programPrompt(promptText, at, conversion) : undefined;
+  if (program) return [{ ...program, label: labelOrName }];
+  if (isFilePattern(promptText, isFile)) {
+    const files = conversion.files.matching(promptText, at);
+    if (files.length > 0) return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
+    return [{ at, text: '', fault: `${promptText} names no file`, label: labelOrName }];
+  }
+  const fault = unsupportedFault(promptText, isFile);
+  if (fault !== undefined) return [{ at, text: '', fault, label: labelOrName }];
+  if (!isFile) return [{ at, text: promptText, label: label ?? promptText, id }];
+  return promptsInFile(conversion.files.read(promptText, at), { fileName, label }, conversion);
+}
+
+/** Explains why a prompt file can't be a prompt that is written so; undefined if it can. */
+function unsupportedFault(promptText: string, isFile: boolean): string | undefined {
+  if ((isFile || looksLikeFile(promptText)) && PROMPT_PROGRAM.test(promptText)) {
+    return `the prompt ${promptText} is a program: a prompt file can't be one`;
+  }
+  return /^(?:exec|python|package|langfuse|portkey|helicone):/u.test(promptText)
+    ? `the prompt ${promptText} is kept elsewhere: write it into the configuration`
+    : undefined;
+}
+
+/** The name of a prompt's file, and its label if it has one. */
+interface FileNames {
+  readonly fileName: string;
+  readonly label: string | undefined;
+}
+
+function promptsInFile(
+  { text, file }: SourceText,
+  { fileName, label }: FileNames,
+  { isForTest }: ConversionContext,
+): ConfiguredPrompt[] {
+  const start = { file, line: 1, column: 1 };
+  if (/\.csv$/iu.test(file)) {
+    return [{ at: start, text: '', fault: 'a table of prompts has no equivalent', label: label ?? fileName }];
+  }
+  if (/\.jsonl$/iu.test(file)) return promptsInLines(text, start, label ?? fileName);
+  const wholeLabel = label ?? `${fileName}: ${text}`;
+  if (isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text, label: wholeLabel }];
+  if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim(), label: wholeLabel }];
+  return promptsInSections({ text, file }, { fileName, label });
+}
+
+/** Returns the prompts of a file that has one in each line. */
+function promptsInLines(text: string, start: Located, name: string): ConfiguredPrompt[] {
+  const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
+  const filledLines = lines.filter(line => line.text.trim() !== '');
+  return filledLines.map(line => ({
+    ...line,
+    label: filledLines.length > 1 ? `${name}: ${line.text}` : name,
+  }));
+}
+
+/** Returns the prompts of a text file, between lines of `---`. */
+function promptsInSections({ text, file }: SourceText, { fileName, label }: FileNames): ConfiguredPrompt[] {
+  const prompts: ConfiguredPrompt[] = [];
+  let line = 1;
+  for (const section of text.split(/^[ \t]*---[ \t]*$/mu)) {
+    const firstLine = line + linesIn(section.slice(0, section.search(/\S|$/u)));
+    const sectionText = section.trim();
+    if (sectionText !== '') {
+      const name = `${fileName}: ${sectionText}`;
+      prompts.push({
+        at: { file, line: firstLine, column: 1 },
+        text: sectionText,
+        label: label === undefined ? name : `${label}: ${name}`,
+      });
+    }
+    line += linesIn(section);
+  }
+  return prompts;
+}
+
+/** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
+function isFilePattern(written: string, isFile: boolean): boolean {
+  return /[*?]/u.test(written) && (isFile || /^[^\s{}]+\.\w+$/u.test(written));
+}
+
+function looksLikeFile(written: string): boolean {
+  return !written.includes('\n') && PROMPT_FILE.test(written);
+}

@@ -1,0 +1,123 @@
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import type { ConvertedPrompt } from '../../converted-prompt.ts';
+import { modelsFileText, type TestFileParts } from '../../file-texts.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import type { ConfiguredPrompt } from '../prompts/configured-prompt.ts';
+import type { ConfiguredTests } from '../tests/configured-test.ts';
+import type { PromptfooProvider } from './promptfoo-provider.ts';
+import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './read-providers.ts';
+import { withTestedProviders } from './tested-providers.ts';
+
+/** The models of a configuration, and its tests with the models that each asks. */
+export interface ConfiguredModels {
+  readonly tests: ConfiguredTests;
+  /** The configuration's providers, without those that may not be run. */
+  readonly configuredProviders: readonly PromptfooProvider[];
+  /** The providers that the tests of the chosen prompt ask. */
+  readonly askedProviders: readonly PromptfooProvider[];
+  /** The providers that only tests name. */
+  readonly testProviders: readonly PromptfooProvider[];
+  /** All providers, with those that judge. */
+  readonly allProviders: readonly PromptfooProvider[];
+  /** False if the configuration gives the chosen prompt to no provider. */
+  readonly isPromptAsked: boolean;
+}
+
+/** The chosen prompt among all prompts, and the tests: they decide which models are asked. */
+interface PromptAndTests {
+  readonly prompts: readonly ConfiguredPrompt[];
+  readonly prompt: ConfiguredPrompt;
+  /** The settings of the prompt and of all tests. */
+  readonly settings: ReadonlyMap<string, YamlValue>;
+  readonly tests: ConfiguredTests;
+}
+
+/** Reads the models that a prompt runs with, including those that tests add. */
+export function readConfiguredModels(
+  providersValue: YamlValue | undefined,
+  { prompts, prompt, settings, tests }: PromptAndTests,
+  conversion: ConversionContext,
+): ConfiguredModels {
+  const providers = readPromptfooProviders(
+    providersValue,
+    { all: prompts, chosen: prompt },
+    conversion,
+    settings,
+  );
+  const configuredProviders = providers.filter(({ isLeftOut }) => isLeftOut !== true);
+  const providersOfPrompt = configuredProviders.filter(({ isAsked }) => isAsked !== false);
+  const providersForTests = withOneOutput(providersOfPrompt, conversion);
+  const { testsWithModels, testProviders } = withTestedProviders(
+    tests,
+    { listed: providers, asked: providersForTests },
+    settings,
+    conversion,
+  );
+  return {
+    tests: testsWithModels,
+    configuredProviders,
+    askedProviders: [...providersForTests, ...testProviders],
+    testProviders,
+    allProviders: [...providers, ...testProviders, ...conversion.judges],
+    isPromptAsked: providersForTests.length > 0 || configuredProviders.length === 0,
+  };
+}
+
+/**
+ * Reports models with another answer format and leaves them out of a test: a prompt has one format for all models.
+ */
+function withOneOutput(
+  providers: readonly PromptfooProvider[],
+  conversion: ConversionContext,
+): readonly PromptfooProvider[] {
+  const [first] = providers;
+  return providers.filter(provider => {
+    if (!hasOtherOutput(provider, first)) return true;
+    conversion.reportOmission(provider.at, OTHER_OUTPUT);
+    return !conversion.isForTest;
+  });
+}
+
+/** Returns the models for a test file; none if the prompt file describes the configuration's only model completely. */
+export function testFileModels({
+  askedProviders,
+  configuredProviders,
+  testProviders,
+}: ConfiguredModels): Pick<TestFileParts, 'models'> {
+  const [first, ...others] = askedProviders;
+  const isPlain = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
+    transform === undefined &&
+    !givesResults &&
+    label === undefined &&
+    JSON.stringify(config) === JSON.stringify(first?.config);
+  const areAllAsked = configuredProviders.length + testProviders.length === askedProviders.length;
+  if (areAllAsked && others.length === 0 && (!first || isPlain(first))) return {};
+  if (askedProviders.every(isPlain)) return { models: askedProviders.map(({ model }) => model) };
+  return { models: askedProviders.map(testFileModel) };
+}
+
+function testFileModel({
+  model,
+  config,
+  transform,
+  label,
+  givesResults = false,
+}: PromptfooProvider): JsonObject {
+  return {
+    model,
+    config,
+    ...(label !== undefined && { label }),
+    ...(transform !== undefined && { transform }),
+    ...(givesResults && { givesResults }),
+  };
+}
+
+/** Returns the text of a models file for the programs and addresses; nothing if there are none. */
+export function declaredModels(providers: readonly PromptfooProvider[]): Pick<ConvertedPrompt, 'models'> {
+  const entries = new Map(providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
+  const addresses = providers.flatMap(({ address }) => address ?? []);
+  if (entries.size + addresses.length === 0) return {};
+  const addressesByName = Object.fromEntries(addresses.map(({ name, entry }) => [name, entry]));
+  return { models: modelsFileText([...entries.values()], addressesByName) };
+}

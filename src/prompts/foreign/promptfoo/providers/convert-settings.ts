@@ -1,0 +1,197 @@
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import { textOrNothing } from '../../../../files/formats/json-fields.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import { answerFormat, readsFormat } from './answer-format.ts';
+import { convertTools } from './convert-tools.ts';
+import { ADDRESS_KEYS, takesAddress } from './provider-base-url.ts';
+import { AZURE_THINKS, azureDeployment, type ConfigSource, isUnsent } from './sent-settings.ts';
+import { CHANGES_ANSWER, HARMLESS, ownName, RESPONSE_FORMAT_KEYS } from './setting-names.ts';
+
+interface ConvertedSettings {
+  readonly settings: JsonObject;
+  readonly output?: JsonObject | undefined;
+}
+
+/** Converts a `config`; notes what has no equivalent. */
+export function convertSettings(
+  source: ConfigSource,
+  config: ReadonlyMap<string, YamlValue> | undefined,
+  conversion: ConversionContext,
+): ConvertedSettings {
+  const settingsOfKeys: JsonObject[] = [];
+  let output: JsonObject | undefined;
+  for (const [key, entry] of [...(config ?? [])].toSorted(passthroughLast)) {
+    if (entry.json() === null) continue;
+    const converted = convertSetting(source, key, entry, conversion);
+    settingsOfKeys.push(converted.settings ?? {});
+    output ??= converted.output;
+  }
+  return { settings: Object.assign({}, ...settingsOfKeys) as JsonObject, output };
+}
+
+function passthroughLast([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return Number(one === 'passthrough') - Number(other === 'passthrough');
+}
+
+function convertSetting(
+  source: ConfigSource,
+  key: string,
+  entry: YamlValue,
+  conversion: ConversionContext,
+): Partial<ConvertedSettings> {
+  const isSetting = conversion.isSetting(ownName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
+  if (conversion.isForTest && isSetting && isUnsent(source, key)) {
+    conversion.reportHarmless(
+      entry,
+      `\`${key}\` of a provider's config is not sent to this model by promptfoo either`,
+    );
+    return {};
+  }
+  if (NESTED.includes(key) || (key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id))) {
+    return convertSettings({ ...source, isSentWhole: true }, mergedValues(entry, key), conversion);
+  }
+  const settings =
+    ownSettings(source.id, key, entry.json(), conversion) ??
+    convertTools(source.id, key, entry, conversion) ??
+    fieldOfRequest(source, key, entry.json());
+  if (settings) return { settings };
+  const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && source.isSentWhole);
+  if (isFormat && (!conversion.isForTest || readsFormat(source.id, key))) {
+    const format = answerFormat(entry.json());
+    if (format === undefined) conversion.reportOmission(entry, `\`${key}\` has no equivalent`);
+    return typeof format === 'object' ? { output: format } : {};
+  }
+  reportLostSetting(source, key, entry, conversion);
+  return {};
+}
+
+/** Returns our settings for a key of a `config`; undefined if it is not a setting. */
+function ownSettings(
+  id: string,
+  key: string,
+  value: JsonValue,
+  conversion: ConversionContext,
+): JsonObject | undefined {
+  if (key === 'thinkingConfig') return thinkingEffort(id, value);
+  const name = ownName(key);
+  if (conversion.isSetting(name)) {
+    return { [name]: name === 'stopSequences' && !isJsonList(value) ? [value] : value };
+  }
+  const effort = key === 'reasoning' ? ownValue(value, 'effort') : undefined;
+  return typeof effort === 'string' ? { reasoningEffort: effort } : undefined;
+}
+
+/** Returns the effort in Google's `thinkingConfig`; undefined if it can't be expressed. */
+function thinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined {
+  if (!isJsonObject(thinking)) return undefined;
+  const { thinkingBudget: budget, thinkingLevel: level, ...others } = thinking;
+  if (Object.keys(others).length > 0) return undefined;
+  if (typeof level === 'string' && budget === undefined) return { reasoningEffort: level.toLowerCase() };
+  // -1 lets the model decide, as all but the smallest do anyway.
+  if (budget === -1 && level === undefined && !/flash-lite/u.test(id)) return {};
+  const canStop = /gemini-2\.5-flash/u.test(id);
+  return budget === 0 && level === undefined && canStop ? { reasoningEffort: 'none' } : undefined;
+}
+
+/** Reports a key that is not converted, unless the tests don't need it. */
+function reportLostSetting(
+  source: ConfigSource,
+  key: string,
+  entry: YamlValue,
+  conversion: ConversionContext,
+): void {
+  const setting = `\`${key}\` of a provider's config`;
+  if (conversion.isForTest) {
+    if (isCovered(source.id, key, entry.json())) return;
+    if (HARMLESS.includes(key)) {
+      conversion.reportHarmless(entry, `${setting} is left out`);
+      return;
+    }
+    if (isIgnoredSetting(source, key)) {
+      conversion.reportHarmless(entry, `${setting} is a key that promptfoo ignores too`);
+      return;
+    }
+  }
+  // The note leaves out the value, which may be a key.
+  conversion.reportOmission(entry, `${setting} has no equivalent`);
+}
+
+/** Returns true for a key that changes no request, or that other parts of the conversion take into account. */
+function isCovered(id: string, key: string, value: JsonValue): boolean {
+  if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
+  if (key === 'headers') return changesNothing(value);
+  // promptfoo connects only if it is enabled.
+  if (key === 'mcp') return !ownValue(value, 'enabled');
+  const deployment = azureDeployment(id)?.deployment;
+  if (!['isReasoningModel', 'o1'].includes(key) || deployment === undefined) return false;
+  return value === false || AZURE_THINKS.test(deployment);
+}
+
+/** Returns true if promptfoo neither sends a key nor changes its answer for it. */
+function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
+  if (key === 'apiBaseUrl' && AT_ONE_ADDRESS.test(id)) return true;
+  if (isSentWhole || ADDRESS_KEYS.includes(key)) return false;
+  if (UNSENT_KEYS.some(({ ids, keys }) => ids.test(id) && keys.includes(key))) return true;
+  return SENDS_KNOWN_KEYS.test(id) && !CHANGES_ANSWER.has(key);
+}
+
+/** Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model. */
+const SENDS_KNOWN_KEYS =
+  /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
+
+/** Providers whose address promptfoo takes from no `config`. */
+const AT_ONE_ADDRESS = /^(?:deepseek|groq|xai):/u;
+
+/** Keys of a `config` that promptfoo never sends to some providers. */
+const UNSENT_KEYS = [
+  { ids: /^(?:anthropic|openai|openrouter|ollama):/u, keys: ['system'] },
+  { ids: /^ollama:/u, keys: ['format', 'template', 'raw'] },
+];
+
+/** Keys that hold their own settings. */
+const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
+
+/** Providers whose requests take every key of `passthrough`, which wins over the others. */
+const TAKES_PASSTHROUGH =
+  /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|xai|perplexity|github|ollama|(?:huggingface|hf):chat):/u;
+
+/** Providers that get Chat Completions requests, here as in promptfoo. */
+const ASKED_BY_CHAT =
+  /^(?:openai|openrouter|groq|deepseek|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
+
+/** Fields of `passthrough` that ask for anything but one text. */
+const NOT_PASSED = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'n',
+  'modalities',
+  'audio',
+  'prediction',
+];
+
+/** Returns a key of `passthrough` as the field of a request that it is; undefined if it is none. */
+function fieldOfRequest(
+  { id, isSentWhole = false }: ConfigSource,
+  key: string,
+  value: JsonValue,
+): JsonObject | undefined {
+  const isField = isSentWhole && ASKED_BY_CHAT.test(id) && /^[a-z][a-z\d_]*$/u.test(key);
+  return isField && !NOT_PASSED.includes(key) && !RESPONSE_FORMAT_KEYS.includes(key)
+    ? { [key]: value }
+    : undefined;
+}
+
+/** Returns true if headers only name the application that asks, or JSON, which is sent anyway. */
+function changesNothing(headers: JsonValue): boolean {
+  const pairs = isJsonObject(headers) ? Object.entries(headers) : [['', '']];
+  return pairs.every(([name = '', value]) =>
+    /^(?:content-type|accept)$/iu.test(name)
+      ? /^application\/json\b/iu.test(textOrNothing(value))
+      : /^(?:http-referer|referer|x-title|user-agent)$/iu.test(name),
+  );
+}

@@ -1,0 +1,82 @@
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { isJsonObject, textAt } from '../../../../utils/bounded-json.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { TAG } from '../nunjucks/split-nunjucks.ts';
+
+/** Providers whose tool calls promptfoo returns as the answer. */
+const TAKES_TOOLS =
+  /^(?:(?:openai|openrouter|groq|deepseek|github|xai|mistral|togetherai|fireworks|cerebras):(?!responses:)|anthropic:)/u;
+
+/** Returns our settings for the key of a `config` about tools; undefined if they have no equivalent. */
+export function convertTools(
+  id: string,
+  key: string,
+  entry: YamlValue,
+  conversion: ConversionContext,
+): JsonObject | undefined {
+  const isClaude = id.startsWith('anthropic:');
+  if (!TAKES_TOOLS.test(id) || TAG.test(JSON.stringify(entry.json()))) return undefined;
+  if (key === 'tool_choice') return { [key]: isClaude ? choiceForClaude(entry.json()) : entry.json() };
+  if (isClaude ? key !== 'tools' : !['tools', 'functions', 'function_call'].includes(key)) return undefined;
+  if (key === 'function_call') return { [key]: entry.json() };
+  const tools = loadTools(entry, conversion);
+  if (!isJsonList(tools) || TAG.test(JSON.stringify(tools))) return undefined;
+  const converted = isClaude && isOpenAiTool(tools[0]) ? tools.map(toolForClaude) : tools;
+  const isKnown = key === 'functions' || converted.every(isClaude ? isClaudeTool : isOpenAiTool);
+  return isKnown ? { [key]: converted } : undefined;
+}
+
+/**
+ * Returns code that returns the calls in an answer with their types; undefined without tools, and for Claude, whose
+ * calls are text.
+ */
+export function callsTransform(id: string, settings: JsonObject): string | undefined {
+  const hasTools = 'tools' in settings || 'functions' in settings;
+  if (!hasTools || id.startsWith('anthropic:')) return undefined;
+  const ofMessage = id.startsWith('openrouter:') ? 'calls.function_call ?? calls.tool_calls' : 'calls';
+  return `try {
+  const calls = JSON.parse(output);
+  const isCall = call => typeof (call?.function ?? call)?.arguments === 'string';
+  if (Array.isArray(calls) ? calls.length > 0 && calls.every(isCall) : isCall(calls)) return calls;
+  if (calls?.tool_calls?.length > 0 || calls?.function_call) return ${ofMessage};
+} catch {}
+return output;`;
+}
+
+/** Loads the files that tools name, as promptfoo does: lists in a list are joined if it has nothing else. */
+function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
+  const { scalar } = node;
+  if (scalar !== undefined && /^file:\/\/.+\.(?:json|ya?ml)$/u.test(scalar)) {
+    return conversion.files.yaml(scalar, node).json();
+  }
+  if (!node.isList) return node.json();
+  const items = node.items('tools').map(item => loadTools(item, conversion));
+  return items.every(isJsonList) ? items.flat() : items;
+}
+
+function isOpenAiTool(tool: JsonValue | undefined): boolean {
+  return ownValue(tool, 'type') === 'function' && textAt(tool, 'function', 'name') !== undefined;
+}
+
+/** Returns true for a tool that Claude calls, rather than one that its service runs. */
+function isClaudeTool(tool: JsonValue): boolean {
+  const [type, strict] = ['type', 'strict'].map(key => ownValue(tool, key));
+  return isJsonObject(tool) && (type === undefined || type === 'custom') && strict !== true;
+}
+
+function toolForClaude(tool: JsonValue): JsonValue {
+  const { name = null, description, parameters } = (ownValue(tool, 'function') ?? {}) as JsonObject;
+  return {
+    name,
+    ...(description && { description }),
+    input_schema: parameters || { type: 'object', properties: {} },
+  };
+}
+
+function choiceForClaude(choice: JsonValue): JsonValue {
+  if (choice === 'auto' || choice === 'none') return { type: choice };
+  if (choice === 'required') return { type: 'any' };
+  const name = textAt(choice, 'function', 'name');
+  return name !== undefined && ownValue(choice, 'type') === 'function' ? { type: 'tool', name } : choice;
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { CLAUDE_AGENT } from './claude-agent.ts';
+import { addressFields } from './http-provider.ts';
+import { TEXT_GENERATION, textGenerationFields } from './hugging-face-provider.ts';
+import { agentFields, execFields, fileFields } from './program-provider.ts';
+import type { DeclaredProvider, EntryFields, WrittenProvider } from './promptfoo-provider.ts';
+
+/** Matches a file that exports a provider, with the name of a Python function. */
+const PROVIDER_FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
+
+/** Matches a path of JavaScript or TypeScript without `file://`. */
+const SCRIPT = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
+
+const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
+
+const ADDRESS = /^https?(?:$|:\/\/)/u;
+
+/**
+ * Returns the entry for a provider that is a program or an address; undefined for any other, and with a note for one that
+ * can't be expressed.
+ */
+export function declareProvider(
+  provider: WrittenProvider,
+  conversion: ConversionContext,
+): DeclaredProvider | undefined {
+  const declared = fieldsReader(provider.id)?.(provider, conversion);
+  if (!declared) return undefined;
+  const { transform, givesResults = false } = declared;
+  const fields = { modality: 'text', ...declared.fields };
+  const model = uniqueName(provider, 'address' in fields ? 'address' : 'program', fields, conversion);
+  return { model, entry: { model, ...fields }, transform, givesResults };
+}
+
+type FieldsReader = (provider: WrittenProvider, conversion: ConversionContext) => EntryFields | undefined;
+
+/** Returns the function that reads a program or an address; undefined for any other provider. */
+function fieldsReader(id: string): FieldsReader | undefined {
+  if (TEXT_GENERATION.test(id)) return textGenerationFields;
+  if (ADDRESS.test(id)) return addressFields;
+  const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE.exec(id) ?? SCRIPT.exec(id) ?? {};
+  if (groups) {
+    const named = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
+    return (provider, conversion) => fileFields(provider, named, conversion);
+  }
+  if (CLAUDE_AGENT.test(id)) return agentFields;
+  return id.startsWith('exec:') ? execFields : undefined;
+}
+
+/** Returns a name that no built-in model and no provider with another entry has. */
+function uniqueName(
+  { id, label }: WrittenProvider,
+  kind: string,
+  fields: JsonObject,
+  { takenModels, entriesByModel }: ConversionContext,
+): string {
+  const words = (label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')).toLowerCase();
+  const slug = words
+    .replace(/[^a-z\d]+/gu, '-')
+    .replace(/^-|-$/gu, '')
+    .slice(0, 40);
+  const name = slug === '' ? kind : `${slug}-${kind}`;
+  const entry = JSON.stringify(fields);
+  const isFree = (candidate: string): boolean =>
+    !takenModels.includes(candidate) && (entriesByModel.get(candidate) ?? entry) === entry;
+  let free = name;
+  for (let number = 2; !isFree(free); number += 1) free = `${name}-${number}`;
+  entriesByModel.set(free, entry);
+  return free;
+}

@@ -1,0 +1,257 @@
+import { type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
+import { isLoopbackHost } from '../../../../wire/addresses.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import { namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
+import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
+import { parseRawRequest } from './raw-request.ts';
+import { responseTransform, toJmespath } from './response-transform.ts';
+
+const ADDRESS_SETTINGS = [
+  'url',
+  'method',
+  'headers',
+  'body',
+  'queryParams',
+  'timeout',
+  'timeoutMs',
+  'transformResponse',
+  'responseParser',
+  'maxRetries',
+  'request',
+];
+
+/** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
+const PROVIDER_UNSUPPORTED_KEYS = [
+  'multipart',
+  'tools',
+  'tool_choice',
+  'transformToolsFormat',
+  'session',
+  'sessionParser',
+  'sessionSource',
+  'transformRequest',
+  'validateStatus',
+  'tokenEstimation',
+  'auth',
+  'signatureAuth',
+  'tls',
+];
+
+/** Returns the fields of the entry for an address; undefined, with a note, if an entry can't express it. */
+export function addressFields(
+  provider: WrittenProvider,
+  conversion: ConversionContext,
+): EntryFields | undefined {
+  const { id, config } = provider;
+  const written = config ? mergedValues(config, 'config') : new Map<string, YamlValue>();
+  try {
+    const entries = withRequest(provider, written, conversion);
+    for (const [key, value] of entries) {
+      if (ADDRESS_SETTINGS.includes(key)) continue;
+      if (!conversion.isForTest || PROVIDER_UNSUPPORTED_KEYS.includes(key)) {
+        throw new NoEquivalent(value, `it has \`${key}\``);
+      }
+      conversion.reportHarmless(
+        value,
+        `\`${key}\` of a provider's config is a key that promptfoo ignores too`,
+      );
+    }
+    const address = addressIn(provider, entries, conversion);
+    const request = declaredRequestFields(provider, entries, conversion);
+    const { output, transform } = answerFields(provider, entries, conversion);
+    const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
+    const fields = {
+      address,
+      ...request,
+      ...(output !== undefined && output !== '' && { output }),
+      ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
+    };
+    return { fields, ...(transform !== undefined && { transform }) };
+  } catch (error) {
+    if (!(error instanceof NoEquivalent)) throw error;
+    conversion.reportOmission(error.at, `the provider \`${id}\` has no equivalent: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** A part of an address that no entry of a models file can express. */
+class NoEquivalent extends Error {
+  constructor(
+    readonly at: YamlValue,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+type ConfigEntries = ReadonlyMap<string, YamlValue>;
+
+/** Returns the settings with those of `request`. @throws {NoEquivalent} */
+function withRequest(
+  { id }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): ConfigEntries {
+  const request = entries.get('request');
+  if (!request) return entries;
+  const { scalar = '' } = request;
+  const text = scalar.startsWith('file://') ? conversion.files.read(scalar, request).text : scalar;
+  const isSecure =
+    (entries.get('url')?.scalar ?? id).startsWith('https') || entries.get('useHttps')?.json() === true;
+  const settings = parseRawRequest(text, isSecure ? 'https' : 'http');
+  if (!settings) {
+    throw new NoEquivalent(
+      request,
+      "its `request` can't be read, or has variables in a body that is not JSON",
+    );
+  }
+  const own = mergedValues(parseYaml(JSON.stringify(settings), request.line), 'request');
+  return new Map([...entries, ...own]);
+}
+
+/** Returns the address with its query. @throws {NoEquivalent} */
+function addressIn(
+  { id, at }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): string {
+  const place = entries.get('url') ?? at;
+  const addressText = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
+  const query = queryText(entries.get('queryParams')?.json() ?? {});
+  if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
+    const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
+    throw new NoEquivalent(
+      place,
+      name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
+    );
+  }
+  const address =
+    query === '' ? addressText : `${addressText}${addressText.includes('?') ? '&' : '?'}${query}`;
+  const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
+  if (origin.includes('$') || !isAllowedOrigin(origin)) {
+    throw new NoEquivalent(place, 'its host is not literal, or it uses http and is not this machine');
+  }
+  return address;
+}
+
+/**
+ * Returns an address with the environment variable at its beginning filled in, if that is an address. An entry that is only
+ * shown has a stand-in, because the value may hold a secret.
+ */
+function withVariable(address: string, { env, runsPrograms }: ConversionContext): string {
+  return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
+    const value = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
+    if (!/^https?:\/\//u.test(value)) return tag;
+    return runsPrograms ? value : `https://value-of-${name}`;
+  });
+}
+
+function queryText(query: JsonValue): string | undefined {
+  const pairs = Object.entries(query ?? {}).map(([key, value]) => {
+    const ours = convertText(String(value));
+    // Filled-in values are encoded later.
+    return ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`;
+  });
+  return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
+}
+
+/** Returns true if an origin has https or is this machine. */
+function isAllowedOrigin(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' || isLoopbackHost(hostname);
+}
+
+/** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
+function declaredRequestFields(
+  provider: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): JsonObject {
+  const { at } = provider;
+  const fillIn = (value: JsonValue): JsonValue =>
+    withFallbacks(withoutUnknown(value, conversion), provider, conversion);
+  const headers = convertPlaceholders(fillIn(entries.get('headers')?.json() ?? {}));
+  const bodyValue = entries.get('body');
+  const body =
+    bodyValue && (convertBody(fillIn(bodyValue.json())) ?? bodyByNunjucks(provider, entries, conversion));
+  if (headers === undefined || (bodyValue && body === undefined)) {
+    throw new NoEquivalent(bodyValue ?? at, 'its headers or its body have more than variables');
+  }
+  const method = entries.get('method')?.scalar?.toUpperCase() ?? (bodyValue ? 'POST' : 'GET');
+  return {
+    ...(method !== 'POST' && { method }),
+    ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
+    ...(body !== undefined && { body }),
+  };
+}
+
+/** Returns the input for a JSON body that Nunjucks has to render; undefined if it can't. */
+function bodyByNunjucks(
+  { isJudge = false }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): string | undefined {
+  const bodyValue = entries.get('body');
+  const headers = Object.entries(entries.get('headers')?.json() ?? {});
+  const isJson = headers.some(
+    ([name, value]) => /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
+  );
+  const template = bodyValue?.scalar;
+  const isRendered = conversion.runsPrograms && !isJudge && isJson;
+  if (!bodyValue || template === undefined || !isRendered || namesEnvironment(template)) return undefined;
+  return `\${input.${conversion.inputForBody({ at: bodyValue, template })}}`;
+}
+
+/** Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they are empty in promptfoo too. */
+function withoutUnknown(value: JsonValue, { variables }: ConversionContext): JsonValue {
+  const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
+    [...variables.all, 'env', 'prompt'].includes(name) ? tag : '',
+  );
+  return parseJson(text) ?? value;
+}
+
+const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
+
+/** Returns a value with a separate input for each variable that has a default, such as `{{ name | default("none") }}`. */
+function withFallbacks(
+  value: JsonValue,
+  { isJudge = false }: WrittenProvider,
+  conversion: ConversionContext,
+): JsonValue {
+  const text = JSON.stringify(value).replaceAll(
+    VARIABLE_WITH_DEFAULT,
+    (tag, name: string, single?: string, double?: string) => {
+      const fallback = single ?? double ?? '';
+      // A variable that is not given is empty without a default too.
+      if (fallback === '' || name === 'prompt') return `{{${name}}}`;
+      return isJudge || !conversion.isForTest ? tag : `{{${conversion.inputWithDefault(name, fallback)}}}`;
+    },
+  );
+  return parseJson(text) ?? value;
+}
+
+/** Matches it within JSON. */
+const VARIABLE_WITH_DEFAULT =
+  /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
+
+/** Returns how the answer is read: by an expression, else by code, which keeps the kinds of values. @throws {NoEquivalent} */
+function answerFields(
+  { at, isJudge = false }: WrittenProvider,
+  entries: ConfigEntries,
+  { runsPrograms }: ConversionContext,
+): { readonly output?: string | undefined; readonly transform?: string } {
+  const usesCode = runsPrograms && !isJudge;
+  const response = entries.get('transformResponse') ?? entries.get('responseParser');
+  const parser = response?.scalar ?? '';
+  if (parser.startsWith('file://')) throw new NoEquivalent(response ?? at, 'its transform is a file');
+  const output = response && !usesCode ? toJmespath(parser) : undefined;
+  if (isJudge && response && output === undefined) {
+    throw new NoEquivalent(response, 'it judges, and code reads its answer');
+  }
+  if (output !== undefined || !(response || usesCode)) return { output };
+  return { transform: responseTransform(response ? parser : '({ output: json || text })') };
+}

@@ -1,0 +1,100 @@
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import type { PromptfooAddress } from './promptfoo-provider.ts';
+
+/** Providers that answer like OpenAI, at their addresses. */
+export const LIKE_OPENAI: readonly {
+  readonly prefix: RegExp;
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly apiKeyEnv: string;
+}[] = [
+  {
+    prefix: /^(?:huggingface|hf):chat:/u,
+    name: 'huggingface',
+    baseUrl: 'https://router.huggingface.co/v1',
+    apiKeyEnv: 'HF_TOKEN',
+  },
+  {
+    prefix: /^perplexity:/u,
+    name: 'perplexity',
+    baseUrl: 'https://api.perplexity.ai',
+    apiKeyEnv: 'PERPLEXITY_API_KEY',
+  },
+];
+
+/** Keys of a `config` with the address of a provider. */
+export const ADDRESS_KEYS = ['apiBaseUrl', 'apiHost', 'baseUrl', 'baseURL'];
+
+/** Providers whose address a `config` may set. */
+const ADDRESSED: readonly {
+  readonly prefix: RegExp;
+  readonly engine: string;
+  /** The address of the provider itself, if it has one for everybody. */
+  readonly own?: string;
+  /** The path of an address that is only a host; promptfoo adds Azure's to every address. */
+  readonly path: string;
+  readonly apiKeyEnv?: string;
+}[] = [
+  { prefix: /^openai:/u, engine: 'openai', own: 'https://api.openai.com/v1', path: '/v1' },
+  { prefix: /^openrouter:/u, engine: 'openai', own: 'https://openrouter.ai/api/v1', path: '/v1' },
+  {
+    prefix: /^azure(?:openai)?:/u,
+    engine: 'azure',
+    path: '/openai/v1',
+    apiKeyEnv: 'AZURE_API_KEY',
+  },
+];
+
+/** Returns true if the address in the `config` of a provider is converted. promptfoo takes none for Ollama from there. */
+export function takesAddress(id: string): boolean {
+  return id.startsWith('ollama:') || ADDRESSED.some(({ prefix }) => prefix.test(id));
+}
+
+/** Returns the provider for a models file, if its address is not one that we know. */
+export function ownAddress(
+  id: string,
+  config: YamlValue | undefined,
+  { addressProviders }: Pick<ConversionContext, 'addressProviders'>,
+): PromptfooAddress | undefined {
+  const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
+  if (like) {
+    const { name, baseUrl, apiKeyEnv } = like;
+    return { name, entry: { baseUrl, engine: 'openai', apiKeyEnv } };
+  }
+  const provider = ADDRESSED.find(({ prefix }) => prefix.test(id));
+  if (!config || !provider) return undefined;
+  const { engine, own, path } = provider;
+  const entries = mergedValues(config, 'config');
+  const [written] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
+  if (written === undefined) return undefined;
+  const plain = written.replace(/\/$/u, '');
+  const hasScheme = /^https?:\/\//u.test(plain);
+  const isWhole = hasScheme && (engine !== 'azure' || plain.endsWith(path));
+  const address = `${hasScheme ? '' : 'https://'}${plain}${isWhole ? '' : path}`;
+  if (!URL.canParse(address) || address === own) return undefined;
+  const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
+  const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
+  const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
+  const entry = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
+  return { name: uniqueName(name, entry, addressProviders), entry };
+}
+
+/** Returns a name that neither a built-in provider nor a provider with another address or key has. */
+function uniqueName(
+  host: string,
+  entry: JsonObject,
+  addressProviders: ConversionContext['addressProviders'],
+): string {
+  // Names of built-in providers are single words.
+  const name = host.includes('-') ? host : `${host}-address`;
+  const content = JSON.stringify(entry);
+  let free = name;
+  for (let number = 2; (addressProviders.get(free) ?? content) !== content; number += 1) {
+    free = `${name}-${number}`;
+  }
+  addressProviders.set(free, content);
+  return free;
+}

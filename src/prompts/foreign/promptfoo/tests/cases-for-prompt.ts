@@ -1,0 +1,296 @@
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import type { ConvertedCase } from '../../converted-prompt.ts';
+import type { TestCaseText } from '../../file-texts.ts';
+import type { Piece } from '../../template-pieces.ts';
+import { type Assertion, isCode } from '../assertions/assertion.ts';
+import { convertAssertion } from '../assertions/convert-assertion.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import type { Located } from '../files/source-files.ts';
+import { fillVars, isUnreadableNunjucks, renderVar } from '../nunjucks/fill-variables.ts';
+import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
+import { CaseAnswers, namesVariable, type WrittenTurn, writeTurn } from './case-turns.ts';
+import type { ConfiguredTests } from './configured-test.ts';
+import { type ConfiguredTest, combinationCount } from './configured-test.ts';
+import { renderRequestBody } from './render-request-body.ts';
+import { type Combination, combinationOfTest } from './variable-combinations.ts';
+
+/** Maximum number of characters in all inputs of all cases. */
+const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
+
+/** A case with its position in the configuration. */
+interface LocatedCase extends ConvertedCase {
+  readonly text: TestCaseText;
+}
+
+/** The cases of a prompt. */
+export interface CasesForPrompt {
+  readonly cases: readonly LocatedCase[];
+  /** The number of cases that are left out. */
+  readonly leftOut: number;
+}
+
+/** A prompt with its inputs. */
+export interface PromptNeeds {
+  readonly prompt: PromptNames;
+  /** The Nunjucks that makes it; undefined if a prompt file expresses it. */
+  readonly template: string | undefined;
+  readonly inputs: readonly string[];
+  /** The inputs that programs alone read, as JSON. */
+  readonly jsonInputs: readonly string[];
+  /** The inputs whose Nunjucks promptfoo renders. */
+  readonly renderedInputs: readonly string[];
+  /** True if promptfoo renders every variable, used or not. */
+  readonly isEachRendered: boolean;
+  /** The parts of the prompt if it is a text with variables. */
+  readonly plainPrompt: readonly Exclude<Piece, { readonly tag: string }>[] | undefined;
+  /** True if code sees the variables of every case. */
+  readonly hasCode: boolean;
+}
+
+/** Returns the cases for the inputs of a prompt, each with a value for every input. */
+export function casesForPrompt(
+  { all, at, settings: { repeat } }: ConfiguredTests,
+  needs: PromptNeeds,
+  conversion: ConversionContext,
+): CasesForPrompt {
+  const cases = new CaseList(at, conversion);
+  for (const [index, test] of all.entries()) {
+    if (!includesPrompt(test.prompts, needs.prompt)) continue;
+    const isDropped = test.isLeftOut && conversion.isForTest;
+    const isAsked = test.models?.length !== 0;
+    const turn = writeTurn(test, index, needs, conversion);
+    // Without the answer of a test that is left out, another prompt would be asked.
+    const isLeftOut = isDropped || (isAsked && cases.lackAnswerFor(turn));
+    if (isLeftOut) cases.leaveOut(combinationCount(test.vars), isAsked ? turn : undefined);
+    if (!isAsked) continue;
+    const possibleCases = casesOfTest(test, index + 1, needs, conversion);
+    if (isDropped) reportFaults(possibleCases, conversion);
+    if (isLeftOut) continue;
+    const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
+    for (const possibleCase of possibleCases) cases.add(possibleCase, { line, test, turn, repeat });
+  }
+  return cases;
+}
+
+/** Collects the cases, and counts those that are left out. */
+class CaseList implements CasesForPrompt {
+  readonly cases: LocatedCase[] = [];
+  leftOut = 0;
+  readonly #answers = new CaseAnswers();
+  readonly #size: InputSize;
+  readonly #conversion: ConversionContext;
+
+  constructor(at: Located, conversion: ConversionContext) {
+    this.#size = new InputSize(at);
+    this.#conversion = conversion;
+  }
+
+  /** Returns true if a turn takes the answer of a case that is left out. */
+  lackAnswerFor(turn: WrittenTurn | undefined): boolean {
+    return this.#answers.lacks(turn);
+  }
+
+  leaveOut(count: number, turn: WrittenTurn | undefined): void {
+    this.leftOut += count;
+    this.#answers.lose(turn);
+  }
+
+  /** Adds a case, unless it is left out. @param repeat the repetitions of a test that doesn't set its own */
+  add(
+    { isLeftOut, text, ...facts }: PossibleCase,
+    {
+      line,
+      test,
+      turn,
+      repeat,
+    }: { line: number; test: ConfiguredTest; turn: WrittenTurn | undefined; repeat: number | undefined },
+  ): void {
+    this.#conversion.budget.step();
+    if (isLeftOut && this.#conversion.isForTest) {
+      this.leaveOut(1, turn);
+      return;
+    }
+    this.#size.add(text.inputs);
+    this.cases.push({
+      ...facts,
+      line,
+      models: test.models,
+      ...(turn && { turn: this.#answers.add(turn, this.cases.length) }),
+      text: { ...text, repeat: countRepetitions(test, repeat) },
+    });
+  }
+}
+
+/** Returns the number of repetitions of a test's cases, which its own option sets first; undefined for one. */
+function countRepetitions({ options }: ConfiguredTest, repeat: number | undefined): number | undefined {
+  const count = options.repeat ?? repeat;
+  return count === 1 ? undefined : count;
+}
+
+/** Reports the other faults of a test that is left out, which its first case shows. */
+function reportFaults(made: Iterator<PossibleCase>, { budget }: ConversionContext): void {
+  made.next();
+  budget.step();
+}
+
+/** The number of characters in the inputs of all cases. */
+class InputSize {
+  readonly #at: Located;
+  #characters = 0;
+
+  constructor(at: Located) {
+    this.#at = at;
+  }
+
+  /** Adds the inputs of a case. @throws {FileFault} at the tests, past the maximum */
+  add(inputs: Readonly<Record<string, string>>): void {
+    this.#characters += Object.values(inputs).reduce((sum, input) => sum + input.length, 0);
+    if (this.#characters > MAX_INPUT_CHARACTERS) {
+      throw faultAt(this.#at, 'the inputs of its cases are larger than 64 MiB in total');
+    }
+  }
+}
+
+type PossibleCase = Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean };
+
+/** Makes a case for each combination of the values of a test's variables. */
+function* casesOfTest(
+  test: ConfiguredTest,
+  number: number,
+  needs: PromptNeeds,
+  conversion: ConversionContext,
+): Generator<PossibleCase> {
+  const count = combinationCount(test.vars);
+  const hasCode = needs.hasCode || usesCode(test);
+  const { transform, judge } = test.options;
+  const seesMetadata = hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0;
+  for (let index = 0; index < count; index += 1) {
+    const combination = combinationOfTest(test.vars, index);
+    const { texts, values } = combination;
+    const name = test.name === undefined ? `case ${number}` : fillVars(test.name, texts);
+    const checks = test.asserts.map(assertion => toExpectations(assertion, combination, conversion));
+    const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
+    yield {
+      isLeftOut,
+      leftOut: checks.filter(check => check === undefined).length,
+      vars: values,
+      text: {
+        name: count > 1 ? `${name} (${index + 1})` : name,
+        inputs,
+        vars: hasCode ? withoutInputs(values, inputs) : {},
+        metadata: seesMetadata ? test.metadata : undefined,
+        transform,
+        judge,
+        expect: checks.flatMap(check => check ?? []),
+      },
+    };
+  }
+}
+
+/** Returns true if code of a test sees its variables. Other assertions have their variables filled in already. */
+function usesCode({ options, asserts }: ConfiguredTest): boolean {
+  return (
+    options.transform !== undefined ||
+    asserts.some(assertion => assertion && (assertion.transform !== undefined || isCode(assertion)))
+  );
+}
+
+/** Returns the expectations of an assertion; undefined if it is left out. */
+function toExpectations(
+  assertion: Assertion | undefined,
+  combination: Combination,
+  conversion: ConversionContext,
+): JsonObject[] | undefined {
+  if (!assertion || reportStoredVariable(assertion, conversion)) return undefined;
+  return convertAssertion(assertion, combination, conversion);
+}
+
+/** Reports an assertion with a variable whose value is known only after an earlier case has been answered. */
+function reportStoredVariable({ at, value, transform }: Assertion, conversion: ConversionContext): boolean {
+  const written = JSON.stringify([value ?? null, transform ?? null]);
+  const stored = conversion.variables.stored.find(name => namesVariable(written, name));
+  if (stored === undefined) return false;
+  conversion.reportOmission(
+    at,
+    `an assertion with \`{{${stored}}}\`, the answer of another test, has no equivalent`,
+  );
+  return true;
+}
+
+/** Returns the inputs of a case. It is left out if promptfoo would render them in another way. */
+function renderInputs(
+  combination: Combination,
+  needs: PromptNeeds,
+  conversion: ConversionContext,
+): { readonly inputs: Readonly<Record<string, string>>; readonly isLeftOut: boolean } {
+  const omissionsBefore = conversion.omissionCount;
+  const inputs = Object.fromEntries(
+    needs.inputs.map(input => [input, renderInput(input, combination, needs, conversion)]),
+  );
+  if (needs.isEachRendered && conversion.isForTest) {
+    reportUnreadableVariables(combination, needs, conversion);
+  }
+  return { inputs, isLeftOut: conversion.omissionCount > omissionsBefore };
+}
+
+/** Returns the text of an input: the body of a request, a variable or its default, empty if the test has none. */
+function renderInput(
+  input: string,
+  combination: Combination,
+  needs: PromptNeeds,
+  conversion: ConversionContext,
+): string {
+  const { texts, values } = combination;
+  const textOf = (name: string): string => renderInput(name, combination, needs, conversion);
+  const body = conversion.requestBodies.get(input);
+  if (body) {
+    const promptTexts = needs.plainPrompt?.map(piece => ('text' in piece ? piece.text : textOf(piece.input)));
+    return renderRequestBody(body, values, { prompt: promptTexts?.join('') }, conversion);
+  }
+  const fallback = conversion.inputsWithDefault.get(input);
+  if (fallback) return Object.hasOwn(texts, fallback.variable) ? textOf(fallback.variable) : fallback.text;
+  return Object.hasOwn(texts, input) ? variableText(input, combination, needs, conversion) : '';
+}
+
+/** Returns the text of a variable with its Nunjucks rendered, or its value as JSON. */
+function variableText(
+  name: string,
+  { chosen, texts, values }: Combination,
+  { renderedInputs, jsonInputs }: PromptNeeds,
+  conversion: ConversionContext,
+): string {
+  const text = texts[name] ?? '';
+  const at = renderedInputs.includes(name) ? chosen[name]?.at : undefined;
+  const rendered = at && renderVar(text, texts);
+  if (rendered !== undefined) return rendered;
+  if (at) {
+    conversion.reportOmission(
+      at,
+      `the variable \`${name}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
+    );
+  }
+  const value = values[name];
+  const isStructured = typeof value === 'object' && value !== null;
+  return isStructured || jsonInputs.includes(name) ? JSON.stringify(value) : text;
+}
+
+/** Reports variables that promptfoo fails to render, although the prompt doesn't use them. */
+function reportUnreadableVariables(
+  { chosen, texts }: Combination,
+  { renderedInputs }: PromptNeeds,
+  conversion: ConversionContext,
+): void {
+  for (const [key, { at }] of Object.entries(chosen)) {
+    if (renderedInputs.includes(key) || !at || !isUnreadableNunjucks(texts[key] ?? '', texts)) continue;
+    conversion.reportOmission(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
+  }
+}
+
+/** Returns the values that the inputs alone do not give. */
+function withoutInputs(
+  vars: Readonly<Record<string, JsonValue>>,
+  inputs: Readonly<Record<string, string>>,
+): Readonly<Record<string, JsonValue>> {
+  return Object.fromEntries(Object.entries(vars).filter(([name, value]) => value !== ownValue(inputs, name)));
+}

@@ -1,0 +1,132 @@
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { isJsonList } from '../../../../files/formats/json.ts';
+import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import { isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
+import type { SourceText } from '../files/source-files.ts';
+import { parseWithReferences } from '../files/yaml-references.ts';
+import { testGenerator } from '../programs/test-generators.ts';
+import type { ConfiguredTest } from './configured-test.ts';
+import { readTest } from './read-test.ts';
+import { readTestTable } from './read-test-table.ts';
+
+/** Reads tests, and the files of tests that they name. */
+export async function readTestList(
+  node: YamlValue | undefined,
+  conversion: ConversionContext,
+): Promise<ConfiguredTest[]> {
+  if (!node || node.isEmpty) return [];
+  const { scalar: file } = node;
+  if (file !== undefined) {
+    const isYaml = /\.ya?ml$/iu.test(file);
+    return isYaml && isPassedOver(file, node, conversion) ? [] : await readTestsFile(file, node, conversion);
+  }
+  if (isJsonList(node.json())) return await readListedTests(node, conversion);
+  const entries = node.isMap ? mergedValues(node, 'tests') : undefined;
+  // A file may hold one test.
+  if (entries && !entries.has('path')) return [readTest(node, conversion)];
+  return await readTestsFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
+}
+
+async function readListedTests(list: YamlValue, conversion: ConversionContext): Promise<ConfiguredTest[]> {
+  const tests: ConfiguredTest[] = [];
+  for (const item of list.items('tests')) {
+    const { scalar: file } = item;
+    const hasPath = item.isMap && mergedValues(item, 'a test').has('path');
+    if (file !== undefined && isPassedOver(file, item, conversion)) continue;
+    if (file !== undefined) tests.push(...(await readTestsFile(file, item, conversion)));
+    else if (hasPath) tests.push(...(await readTestList(item, conversion)));
+    else tests.push(readTest(item, conversion));
+  }
+  return tests;
+}
+
+/** Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML, and over any in a list. */
+function isPassedOver(name: string, at: YamlValue, conversion: ConversionContext): boolean {
+  if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
+  const isThere = isPattern(name)
+    ? conversion.files.matching(name, at).length > 0
+    : conversion.files.has(name.replace(/^file:\/\//u, ''));
+  if (isThere) return false;
+  conversion.warn(at, `${name} doesn't exist: it adds no tests, as in promptfoo`);
+  return true;
+}
+
+/** Reads the tests in a file, in the files of a pattern, or of a program. @param config the configuration of the program */
+async function readTestsFile(
+  name: string,
+  at: YamlValue,
+  conversion: ConversionContext,
+  config?: YamlValue,
+): Promise<ConfiguredTest[]> {
+  if (conversion.isForTest && TESTS_PROGRAM.test(name)) {
+    return await generateTests(name, at, conversion, config);
+  }
+  if (isPattern(name) && !isHttpAddress(name)) return await readMatchingFiles(name, at, conversion);
+  if (!TESTS_FILE.test(name) || isHttpAddress(name)) {
+    conversion.reportOmission(
+      at,
+      `the tests in ${name} have no equivalent: a file of them is .yaml, .json, .jsonl or .csv`,
+    );
+    return [];
+  }
+  const source = conversion.files.read(name, at);
+  if (/\.csv$/iu.test(name)) return await readTestTable(source, conversion);
+  if (/\.jsonl$/iu.test(name)) return readTestLines(source, conversion);
+  return await readTestList(parseWithReferences(source.text, source.file), conversion);
+}
+
+/** Reads the tests that a program makes; none, with a note, if it may not run, and none until it has run. */
+async function generateTests(
+  name: string,
+  at: YamlValue,
+  conversion: ConversionContext,
+  config: YamlValue | undefined,
+): Promise<ConfiguredTest[]> {
+  const { file = '', name: exportName = '' } = TESTS_PROGRAM.exec(name)?.groups ?? {};
+  conversion.files.read(file, at);
+  if (isUnreadable(file, conversion)) {
+    conversion.reportOmission(at, `the tests in ${name} are TypeScript, which ${NEEDS_TYPES}`);
+    return [];
+  }
+  if (conversion.omitUnlessAllowed(at, `the tests in ${name} come from a program`)) return [];
+  const configText = JSON.stringify(config?.json() ?? null);
+  const argv = testGenerator(conversion.directory, file, exportName, configText);
+  const line = conversion.ownLine(at) ?? 1;
+  const output = conversion.requestOutput({ name: argv.join('\0'), argv, line });
+  return output === undefined ? [] : await readTestList(parseYaml(output, 1, file), conversion);
+}
+
+async function readMatchingFiles(
+  pattern: string,
+  at: YamlValue,
+  conversion: ConversionContext,
+): Promise<ConfiguredTest[]> {
+  const files = conversion.files.matching(pattern, at);
+  if (files.length === 0) throw faultAt(at, `${pattern} names no file`);
+  const tests: ConfiguredTest[] = [];
+  for (const file of files) tests.push(...(await readTestsFile(`file://${file}`, at, conversion)));
+  return tests;
+}
+
+/** Reads a file with a test in each line. */
+function readTestLines({ text, file }: SourceText, conversion: ConversionContext): ConfiguredTest[] {
+  return text.split('\n').flatMap((line, index) => {
+    const isBlank = line.trim() === '';
+    return isBlank ? [] : [readTest(parseYaml(line, index + 1, file), conversion)];
+  });
+}
+
+function isPattern(name: string): boolean {
+  return /[*?]/u.test(name);
+}
+
+function isHttpAddress(name: string): boolean {
+  return /^https?:/u.test(name);
+}
+
+const TESTS_FILE = /\.(?:csv|jsonl?|ya?ml)$/iu;
+
+/** Matches a file that makes tests, with the name of a function. */
+const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;

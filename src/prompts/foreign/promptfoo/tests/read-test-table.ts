@@ -1,0 +1,131 @@
+import { type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
+import type { JsonObject } from '../../../../files/formats/json.ts';
+import { errorMessage } from '../../../../utils/error-utils.ts';
+import type { Assertion } from '../assertions/assertion.ts';
+import { readAssertionCell } from '../assertions/read-assertion-cell.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import type { SourceText } from '../files/source-files.ts';
+import type { ConfiguredTest } from './configured-test.ts';
+import { asVariable, variableText } from './read-variables.ts';
+
+/** A row of a table, with the line at which it ends. */
+interface TestTableRow {
+  readonly record: Readonly<Record<string, string>>;
+  readonly info: { readonly lines: number };
+}
+
+/**
+ * Reads the rows of a table: columns are variables, or expectations and settings if they begin with `__`. Quotes within a
+ * cell are allowed only if the table can't be read otherwise, as in promptfoo.
+ *
+ * @throws {FileFault} if the table can't be read
+ */
+export async function readTestTable(
+  { text, file }: SourceText,
+  conversion: ConversionContext,
+): Promise<ConfiguredTest[]> {
+  const top = { file, line: 1, column: 1 };
+  const rows = await parseTable(text).catch((error: unknown) => {
+    throw faultAt(top, `the table can't be read: ${errorMessage(error)}`);
+  });
+  return rows.map(({ record, info }) => {
+    const cells = Object.entries(record).map(([key, cell]): TableCell => [key.trim(), cell]);
+    return rowTest(cells, { file, line: info.lines, column: 1 }, conversion);
+  });
+}
+
+/** A cell with the name of its column. */
+type TableCell = readonly [key: string, cell: string];
+
+async function parseTable(text: string): Promise<TestTableRow[]> {
+  const { parse } = await import('csv-parse/sync');
+  const options = { bom: true, columns: true, info: true } as const;
+  try {
+    return parse(text, options) as never;
+  } catch {
+    return parse(text, { ...options, relax_quotes: true }) as never;
+  }
+}
+
+/** Columns that change a test unless their cell is empty, and have no equivalent. */
+const UNSUPPORTED_COLUMNS = ['__prefix', '__suffix', '__providerOutput', '__threshold'];
+const EXPECTED = '__expected';
+const METADATA_PREFIX = '__metadata:';
+/** Matches the column with the threshold of an expectation. */
+const THRESHOLD = /^__config:__expected(?<number>\d*):threshold$/u;
+
+/** Returns true for a column that is not a variable. */
+function isReserved(key: string): boolean {
+  return (
+    UNSUPPORTED_COLUMNS.includes(key) ||
+    ['__description', '__metric', '__metadata'].includes(key) ||
+    [EXPECTED, METADATA_PREFIX, '__config:'].some(beginning => key.startsWith(beginning))
+  );
+}
+
+function rowTest(
+  cells: readonly TableCell[],
+  at: FilePosition,
+  conversion: ConversionContext,
+): ConfiguredTest {
+  const omissionsBefore = conversion.omissionCount;
+  for (const [key, cell] of cells) {
+    const isSet = key === '__threshold' ? cellNumber(cell) !== undefined : cell !== '';
+    if (UNSUPPORTED_COLUMNS.includes(key) && isSet) {
+      conversion.reportOmission(at, `the column \`${key}\` has no equivalent`);
+    }
+  }
+  const isLeftOut = conversion.omissionCount > omissionsBefore;
+  const variables = cells.filter(([key]) => !isReserved(key));
+  const description = cells.findLast(([key]) => key === '__description')?.[1].trim() ?? '';
+  return {
+    name: description === '' ? undefined : description,
+    at,
+    vars: new Map(
+      variables.map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion), at)]]),
+    ),
+    asserts: rowAssertions(cells, at),
+    options: {},
+    metadata: rowMetadata(cells),
+    isLeftOut,
+  };
+}
+
+/** Returns the expectations of a row with their thresholds. @throws {FileFault} for a threshold that is not a number */
+function rowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
+  const expectedCells = cells.filter(([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '');
+  const thresholds = new Map(
+    cells.flatMap(([key, cell]) => {
+      const { number } = THRESHOLD.exec(key)?.groups ?? {};
+      if (number === undefined) return [];
+      const threshold = cellNumber(cell);
+      if (threshold === undefined) throw faultAt(at, `\`${cell}\` in the column \`${key}\` is not a number`);
+      return [[number === '' ? 0 : Number(number) - 1, threshold] as const];
+    }),
+  );
+  return expectedCells.map(([, cell], index) => {
+    const assertion = readAssertionCell(cell, at);
+    const threshold = thresholds.get(index);
+    return threshold === undefined ? assertion : { ...assertion, threshold };
+  });
+}
+
+function rowMetadata(cells: readonly TableCell[]): JsonObject {
+  const entries = cells.flatMap(([key, cell]) => {
+    if (!key.startsWith(METADATA_PREFIX) || cell.trim() === '') return [];
+    const name = key.slice(METADATA_PREFIX.length);
+    return name.endsWith('[]') ? [[name.slice(0, -2), splitCell(cell)]] : [[name, cell]];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** Returns the items of a cell; commas after a backslash belong to an item. */
+function splitCell(cell: string): string[] {
+  return cell.split(/(?<!\\),/u).map(item => item.trim().replaceAll('\\,', ','));
+}
+
+/** Returns the number in a cell; undefined if the cell is anything else. */
+function cellNumber(cell: string): number | undefined {
+  const text = cell.trim();
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(text) ? Number(text) : undefined;
+}

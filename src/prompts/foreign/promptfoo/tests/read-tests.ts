@@ -1,0 +1,167 @@
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import { groupedDigits } from '../../../../utils/grouped-digits.ts';
+import { BOUNDS } from '../../../bounds.ts';
+import { isJudged, type WrittenJudge } from '../assertions/assertion.ts';
+import { readPromptfooJudge } from '../assertions/read-assertions.ts';
+import { readRunSettings } from '../configuration/run-settings.ts';
+import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
+import {
+  type ConfiguredTest,
+  type ConfiguredTests,
+  combinationCount,
+  EMPTY_TEST,
+  mergeTests,
+  withConversation,
+} from './configured-test.ts';
+import { isTestSetting, NEEDED, readTest } from './read-test.ts';
+import { readTestList } from './read-test-files.ts';
+import { withTransformedVars } from './transform-variables.ts';
+
+/** Reads the tests of a configuration with these prompts. */
+export async function readTests(
+  entries: ReadonlyMap<string, YamlValue>,
+  prompts: readonly PromptNames[],
+  conversion: ConversionContext,
+): Promise<ConfiguredTests> {
+  const common = readDefaultTest(entries.get('defaultTest'), conversion);
+  const omissionsBefore = conversion.omissionCount;
+  const listedTests = withoutBare(await readTestList(entries.get('tests'), conversion), conversion);
+  const tests = [...listedTests, ...(await readScenarios(entries.get('scenarios'), conversion))];
+  // Without tests, promptfoo asks each prompt once, but not in place of tests that are left out.
+  const areLeftOut = conversion.isForTest && conversion.omissionCount > omissionsBefore;
+  const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(common);
+  const askedTests = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
+  const mergedTests = withTransformedVars(
+    askedTests.map(test => withConversation(mergeTests(common, test))),
+    conversion,
+  );
+  const allTests = withPrompts(withJudges(mergedTests, conversion), prompts, conversion);
+  const [root] = entries.values();
+  const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
+  const count = allTests.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
+  if (count > BOUNDS.cases) {
+    throw faultAt(at, `its lists produce more than ${groupedDigits(BOUNDS.cases)} cases`);
+  }
+  const names = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
+  return { all: allTests, at, settings: readRunSettings(entries, conversion), names };
+}
+
+/** Returns true if the test that all tests share has something to test. */
+function isTested({ asserts, vars }: ConfiguredTest): boolean {
+  return asserts.length > 0 || vars.size > 0;
+}
+
+/** Leaves out the tests without anything, which promptfoo refuses. Those of a scenario get variables from it. */
+function withoutBare(
+  tests: readonly ConfiguredTest[],
+  conversion: ConversionContext,
+): readonly ConfiguredTest[] {
+  if (!conversion.isForTest) return tests;
+  const keys = NEEDED.map(key => `\`${key}\``).join(', ');
+  return tests.map(test => {
+    if (test.isBare !== true) return test;
+    conversion.reportOmission(
+      test.at ?? { line: 1, column: 1 },
+      `promptfoo refuses a test with none of ${keys}`,
+    );
+    return { ...test, isLeftOut: true };
+  });
+}
+
+/** Leaves out the tests with a reference to no prompt, which promptfoo refuses. */
+function withPrompts(
+  tests: readonly ConfiguredTest[],
+  prompts: readonly PromptNames[],
+  conversion: ConversionContext,
+): ConfiguredTest[] {
+  return tests.map(test => {
+    const unknownPrompt = test.prompts?.find(
+      reference => !prompts.some(prompt => includesPrompt([reference], prompt)),
+    );
+    if (unknownPrompt === undefined) return test;
+    conversion.reportOmission(test.at ?? { line: 1, column: 1 }, `no prompt is called \`${unknownPrompt}\``);
+    return { ...test, prompts: undefined, isLeftOut: true };
+  });
+}
+
+/** Reads the judges of tests with an assertion that asks the judge of its test. */
+function withJudges(tests: readonly ConfiguredTest[], conversion: ConversionContext): ConfiguredTest[] {
+  const judgesByValue = new Map<
+    YamlValue,
+    { readonly judge: WrittenJudge | undefined; readonly isLeftOut: boolean }
+  >();
+  return tests.map(test => {
+    const { asserts, options } = test;
+    const { provider } = options;
+    const asksItsJudge = asserts.some(
+      assertion => assertion && isJudged(assertion) && assertion.judge === undefined,
+    );
+    if (!provider || !asksItsJudge) return test;
+    const omissionsBefore = conversion.omissionCount;
+    const judgeReading = judgesByValue.get(provider) ?? {
+      judge: readPromptfooJudge(provider, conversion),
+      isLeftOut: conversion.omissionCount > omissionsBefore,
+    };
+    judgesByValue.set(provider, judgeReading);
+    const { judge, isLeftOut } = judgeReading;
+    return { ...test, options: { ...options, judge }, isLeftOut: test.isLeftOut || isLeftOut };
+  });
+}
+
+function readDefaultTest(node: YamlValue | undefined, conversion: ConversionContext): ConfiguredTest {
+  return node ? readTest(conversion.files.valueOrFile(node), conversion, { isDefault: true }) : EMPTY_TEST;
+}
+
+/** Returns the settings in the options of `defaultTest`, which promptfoo sends to every provider. */
+export function settingsOfAllTests(
+  node: YamlValue | undefined,
+  conversion: ConversionContext,
+): Map<string, YamlValue> {
+  if (!node || !conversion.isForTest) return new Map();
+  const options = mergedValues(conversion.files.valueOrFile(node), 'defaultTest').get('options');
+  const entries =
+    options && !options.isEmpty ? mergedValues(options, 'options') : new Map<string, YamlValue>();
+  return new Map([...entries].filter(([key]) => isTestSetting(key, conversion)));
+}
+
+const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
+
+/** Returns the items of a list of scenarios, with those of the files that it names. */
+function scenarioItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {
+  const value = conversion.files.valueOrFile(node);
+  return value.isList ? value.items('scenarios').flatMap(item => scenarioItems(item, conversion)) : [value];
+}
+
+/** Combines each configuration of variables with each test. */
+async function readScenarios(
+  node: YamlValue | undefined,
+  conversion: ConversionContext,
+): Promise<ConfiguredTest[]> {
+  if (!node) return [];
+  const combinedTests: ConfiguredTest[] = [];
+  let count = 0;
+  for (const item of scenarioItems(node, conversion)) {
+    const entries = mergedValues(item, 'a scenario');
+    conversion.reportKeys(entries, SCENARIO_KEYS, ' of a scenario');
+    const configs = await readTestList(entries.get('config'), conversion);
+    const tests = await readTestList(entries.get('tests'), conversion);
+    const testsOrEmpty = tests.length > 0 ? tests : [EMPTY_TEST];
+    if (combinedTests.length + configs.length * testsOrEmpty.length > BOUNDS.cases) {
+      throw faultAt(node, `its scenarios produce more than ${groupedDigits(BOUNDS.cases)} cases`);
+    }
+    for (const { provider } of [...configs, ...tests]) {
+      if (provider) {
+        conversion.reportOmission(provider, '`provider` of a test of a scenario has no equivalent');
+      }
+    }
+    for (const config of configs) {
+      const scenario = count;
+      combinedTests.push(...testsOrEmpty.map(test => ({ ...mergeTests(config, test), scenario })));
+      count += 1;
+    }
+  }
+  return combinedTests;
+}

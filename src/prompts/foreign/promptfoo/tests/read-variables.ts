@@ -1,0 +1,103 @@
+import { faultAt } from '../../../../files/formats/file-fault.ts';
+import { isJsonList } from '../../../../files/formats/json.ts';
+import type { YamlValue } from '../../../../files/formats/yaml.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import type { Located } from '../files/source-files.ts';
+import { namesEnvironment } from '../nunjucks/fill-variables.ts';
+import type { Variable } from './configured-test.ts';
+import { mediaVariable } from './media-variable.ts';
+
+/** Reads variables. @param isWhole true to keep a list of texts as one value */
+export function readVariables(
+  node: YamlValue,
+  conversion: ConversionContext,
+  isWhole: boolean,
+): Map<string, readonly Variable[]> {
+  if (node.isEmpty) return new Map();
+  const maps = node.isMap ? [node] : variableFiles(node, conversion);
+  const values = maps.flatMap(map => [...mergedValues(map, 'vars')]);
+  return new Map(values.map(([key, value]) => [key, variableValues(key, value, conversion, isWhole)]));
+}
+
+/** Returns the contents of the files that paths or patterns name, relative to the file that has them. */
+function variableFiles(node: YamlValue, conversion: ConversionContext): YamlValue[] {
+  const items = node.isList ? node.items('vars') : [node];
+  return items.flatMap(item => {
+    const written = item.text('vars');
+    const files = conversion.files.filesFrom(item, written);
+    if (files.length === 0) {
+      conversion.reportHarmless(item, `${written} names no file, and so adds no variables`);
+    }
+    return files.map(file => conversion.files.yaml(file, item));
+  });
+}
+
+/** Returns the values of a variable: several for a list of texts. */
+export function variableValues(
+  key: string,
+  node: YamlValue,
+  conversion: ConversionContext,
+  isWhole: boolean,
+): readonly Variable[] {
+  const json = node.json();
+  if (json === null) return [{ text: '', json }];
+  // Drops the last line break of a block, and normalises numbers.
+  if (typeof json === 'string') {
+    const written = json.replace(/\n$/u, '');
+    const texts = variableTexts(written, node, conversion);
+    return texts.map(text => ({ ...asVariable(text, node), ...variableFile(written) }));
+  }
+  if (typeof json !== 'object') return [{ text: String(json), json }];
+  if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
+    return json.map(item => ({
+      ...asVariable(variableText(item, node, conversion), node),
+      ...variableFile(item),
+    }));
+  }
+  conversion.reportHarmless(
+    node,
+    `the variable \`${key}\` is ${isJsonList(json) ? 'a list' : 'an object'}: it is given as JSON`,
+  );
+  const value: unknown = json;
+  return [{ text: String(value), json }];
+}
+
+function variableFile(text: string): Pick<Variable, 'file'> {
+  return text.startsWith('file://') ? { file: text } : {};
+}
+
+export function asVariable(text: string, at: Located): Variable {
+  return { text, json: text, at };
+}
+
+/** Returns a text, or the contents of the files that match a pattern. */
+function variableTexts(text: string, at: Located, conversion: ConversionContext): readonly string[] {
+  if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
+  const files = conversion.files.matching(text, at);
+  if (files.length === 0) throw faultAt(at, `${text} names no file`);
+  return files.map(file => variableText(`file://${file}`, at, conversion));
+}
+
+/** Returns a text, or the content of a file; YAML as JSON. */
+export function variableText(text: string, at: Located, conversion: ConversionContext): string {
+  if (!text.startsWith('file://')) {
+    // promptfoo fills these in as it reads the configuration itself, for assertions and programs too.
+    if (conversion.ownLine(at) !== undefined && namesEnvironment(text)) {
+      conversion.reportOmission(at, 'a variable with `{{env.…}}` has no equivalent');
+    }
+    return text;
+  }
+  if (/\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$/iu.test(text)) {
+    conversion.reportOmission(at, `${text} is a program, which has no equivalent: the variable is empty`);
+    return '';
+  }
+  if (/\.pdf$/iu.test(text)) {
+    conversion.reportOmission(at, `${text} is a PDF, whose text can't be extracted: the variable is empty`);
+    return '';
+  }
+  const media = mediaVariable(text, at, conversion);
+  if (media !== undefined) return media;
+  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.yaml(text, at).json());
+  return conversion.files.read(text, at).text.trim();
+}

@@ -1,0 +1,132 @@
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import { parseYaml } from '../../../../files/formats/yaml.ts';
+import { isJsonObject } from '../../../../utils/bounded-json.ts';
+import type { ConversionContext } from '../conversion-context.ts';
+import { mergedValues } from '../files/merged-values.ts';
+import type { Located } from '../files/source-files.ts';
+import { namesEnvironment } from '../nunjucks/fill-variables.ts';
+import type { PromptfooProvider } from '../providers/promptfoo-provider.ts';
+import type { ConfiguredTest, Variable } from './configured-test.ts';
+import { variableValues } from './read-variables.ts';
+
+/**
+ * Returns tests with the variables that the code in `transformVars` returns, in addition to those that it doesn't
+ * change.
+ */
+export function withTransformedVars(
+  tests: readonly ConfiguredTest[],
+  conversion: ConversionContext,
+): ConfiguredTest[] {
+  const transformCode = ({ options }: ConfiguredTest): string | undefined => options.transformVars?.scalar;
+  const codes = new Set(tests.flatMap(test => transformCode(test) || []));
+  const transformedTests = new Map(
+    [...codes].flatMap(code =>
+      transformedVars(
+        code,
+        tests.filter(test => transformCode(test) === code),
+        conversion,
+      ),
+    ),
+  );
+  return tests.map(test => transformedTests.get(test) ?? test);
+}
+
+/** Returns each test whose variables the code changes, with the changed test. */
+function transformedVars(
+  code: string,
+  tests: readonly ConfiguredTest[],
+  conversion: ConversionContext,
+): (readonly [ConfiguredTest, ConfiguredTest])[] {
+  const at = tests[0]?.options.transformVars;
+  if (!at) return [];
+  const omissionsBefore = conversion.omissionCount;
+  conversion.reportNodeOnlyCode(code, at);
+  if (code.startsWith('file://') || namesEnvironment(code)) {
+    conversion.reportOmission(at, '`transformVars` has an equivalent only for code that uses the variables');
+  }
+  if (conversion.omissionCount > omissionsBefore) {
+    return tests.map(test => [test, { ...test, isLeftOut: true }]);
+  }
+  const varsOfTests = tests.map(({ vars }) =>
+    Object.fromEntries([...vars].map(([key, one]) => [key, written(one)])),
+  );
+  const program = { code: codeForAll(code), input: varsOfTests, line: conversion.ownLine(at) ?? 1 };
+  const printed = conversion.requestOutput({ name: JSON.stringify(program), ...program });
+  const results = parseJson(printed ?? '');
+  if (!isJsonList(results)) return [];
+  return tests.map((test, index) => {
+    const [result, ids] = ['vars', 'ids'].map(name => ownValue(results[index], name));
+    for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
+    if (isJsonObject(result)) {
+      return [test, withVars(test, { before: varsOfTests[index] ?? {}, after: result, at }, conversion)];
+    }
+    conversion.reportOmission(at, '`transformVars` returns no object');
+    return [test, { ...test, isLeftOut: true }];
+  });
+}
+
+/** Returns the value that the code gets in promptfoo: before lists become cases and files are read. */
+function written(values: readonly Variable[]): JsonValue {
+  const [{ json, file } = { json: null }] = values;
+  const isOne = values.length === 1 || (file !== undefined && values.every(value => value.file === file));
+  return isOne ? (file ?? json) : values.map(value => value.file ?? value.json);
+}
+
+/** Returns code that transforms each set of variables like promptfoo, and names those that hold an id of one run. */
+function codeForAll(code: string): string {
+  return `const one = function (vars, context) {
+${code.includes('\n') ? code : `return ${code}`}
+};
+const withId = (vars, digit) => one({ ...vars }, { prompt: {}, uuid: 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit) });
+return Promise.all(output.map(async vars => {
+  const result = await withId(vars, '1');
+  const other = ${/\buuid\b/u.test(code)} ? await withId(vars, '2') : result;
+  const ids = Object.keys(result ?? {}).filter(key => JSON.stringify(result[key]) !== JSON.stringify(other[key]));
+  return { vars: result, ids };
+}));`;
+}
+
+/**
+ * Reports used variables that contain an id of one run; returns true if there are any. With a new id, a resumed test
+ * would pay again.
+ */
+export function reportFreshIds(
+  { all }: { readonly all: readonly ConfiguredTest[] },
+  { program, text }: { readonly program?: unknown; readonly text: string },
+  providers: readonly PromptfooProvider[],
+  conversion: ConversionContext,
+): boolean {
+  const omissionsBefore = conversion.omissionCount;
+  const tests = all.map(({ vars, asserts, options }) => [[...vars.values()], asserts, options.transform]);
+  const asked = providers.map(({ entry, transform }) => [entry, transform]);
+  const readsAll = program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
+  const bodies = [...conversion.requestBodies.values()].map(({ template }) => template);
+  const written = JSON.stringify([text, asked, tests, bodies]);
+  for (const [name, at] of conversion.freshIds) {
+    if (!readsAll && !written.includes(name)) continue;
+    conversion.reportOmission(at, `\`${name}\` has an id that is new for each run, which has no equivalent`);
+  }
+  return conversion.omissionCount > omissionsBefore;
+}
+
+function withVars(
+  test: ConfiguredTest,
+  {
+    before,
+    after,
+    at,
+  }: Readonly<Record<'before' | 'after', Readonly<Record<string, JsonValue>>>> & { readonly at: Located },
+  conversion: ConversionContext,
+): ConfiguredTest {
+  const changedVars = Object.entries(after).filter(
+    ([key, value]) => !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
+  );
+  const values = mergedValues(
+    parseYaml(JSON.stringify(Object.fromEntries(changedVars)), at.line, at.file),
+    'vars',
+  );
+  const made = [...values].map(
+    ([key, value]) => [key, variableValues(key, value, conversion, false)] as const,
+  );
+  return { ...test, vars: new Map([...test.vars, ...made]) };
+}

@@ -1,0 +1,42 @@
+import type { JsonValue } from '../../../../files/formats/json.ts';
+import { resolveVars } from '../nunjucks/resolve-variables.ts';
+import type { ConfiguredTest, Variable } from './configured-test.ts';
+
+/** One value for each variable of a test. */
+export interface Combination {
+  readonly chosen: Readonly<Record<string, Variable>>;
+  /** The values as texts, with the variables in them filled in. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** The values for code. */
+  readonly values: Readonly<Record<string, JsonValue>>;
+}
+
+/** Returns a combination by number; the last variable changes fastest. */
+export function combinationOfTest(vars: ConfiguredTest['vars'], number: number): Combination {
+  const chosenValues = chooseValues(vars, number);
+  const resolved = resolveVars(mapValues(chosenValues, ({ text, json }) => (json === null ? null : text)));
+  const texts = mapValues(chosenValues, ({ text }, key) => resolved[key] ?? text);
+  const values = mapValues(chosenValues, ({ text, json }, key) =>
+    json === text ? (texts[key] ?? '') : json,
+  );
+  return { chosen: chosenValues, texts, values };
+}
+
+function mapValues<V, R>(
+  values: Readonly<Record<string, V>>,
+  make: (value: V, key: string) => R,
+): Record<string, R> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value, key)]));
+}
+
+function chooseValues(vars: ConfiguredTest['vars'], number: number): Readonly<Record<string, Variable>> {
+  let rest = number;
+  const chosenPairs = [...vars].toReversed().map(([key, values]) => {
+    const value = values[rest % values.length] ?? NO_VALUE;
+    rest = Math.floor(rest / values.length);
+    return [key, value] as const;
+  });
+  return Object.fromEntries(chosenPairs.toReversed());
+}
+
+const NO_VALUE: Variable = { text: '', json: '' };

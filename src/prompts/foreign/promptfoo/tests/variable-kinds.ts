@@ -1,0 +1,73 @@
+import { type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import { renderVar } from '../nunjucks/fill-variables.ts';
+import type { ConfiguredTests } from './configured-test.ts';
+
+/** Returns the names of the variables that have a value of a kind in one of the tests. */
+export function variablesWith({ all }: ConfiguredTests, isOfKind: (value: JsonValue) => boolean): string[] {
+  const vars = all.flatMap(test => [...test.vars]);
+  return vars.filter(([, values]) => values.some(({ json }) => isOfKind(json))).map(([name]) => name);
+}
+
+/** Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other way round. */
+export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: string): boolean {
+  return all.some(({ vars }) => {
+    // A missing variable is undefined in Nunjucks, and an empty text here.
+    const values = vars.get(name) ?? [{ text: '', json: null }];
+    return values.some(({ json, text: own }) => equalsInNunjucks(json, text) !== (own === text));
+  });
+}
+
+/** Compares as JavaScript's `==` does; undefined for lists and objects, which it compares as no JSON text. */
+function equalsInNunjucks(value: JsonValue, text: string): boolean | undefined {
+  if (value === null) return false;
+  if (typeof value === 'object') return undefined;
+  return typeof value === 'string' ? value === text : Number(value) === Number(text);
+}
+
+/** Returns the variables in which answers are kept for later tests. */
+export function storedVariables({ all }: ConfiguredTests): string[] {
+  return [...new Set(all.flatMap(({ options: { storesAs } }) => storesAs ?? []))];
+}
+
+/** Returns true if a variable takes more of Nunjucks than names of variables. @param used the variables of the prompt */
+export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly string[]): boolean {
+  const known = Object.fromEntries(names.map(name => [name, '']));
+  const values = all.flatMap(({ vars }) => used.flatMap(name => vars.get(name) ?? []));
+  return values.some(({ text, at }) => at !== undefined && renderVar(text, known) === undefined);
+}
+
+/** Variables that are not a text in every test. */
+export interface JsonVariables {
+  readonly names: readonly string[];
+  /** The variables with different values that are the same as text. */
+  readonly mixed: readonly string[];
+}
+
+/**
+ * Returns the variables that are not a text in every test: programs get another value, or none.
+ *
+ * @param missable those that a program doesn't get if a test lacks them; it gets any other as an empty text
+ */
+export function jsonVariables({ all }: ConfiguredTests, missable: readonly string[]): JsonVariables {
+  const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
+  for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
+    const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
+    for (const { text, json } of values) {
+      if (typeof json !== 'string') kind.hasJson = true;
+      // An empty text stands for no value.
+      if (json === '' || json === null || (typeof json === 'string' && parseJson(text) !== undefined)) {
+        kind.isAmbiguous = true;
+      }
+    }
+    kinds.set(name, kind);
+  }
+  const json = [...kinds].filter(([, { hasJson }]) => hasJson);
+  const missingNames = missable.filter(name => {
+    const { hasJson = false, isAmbiguous = false } = kinds.get(name) ?? {};
+    return !hasJson && !isAmbiguous && all.some(({ vars }) => !vars.has(name));
+  });
+  return {
+    names: [...json.map(([name]) => name), ...new Set(missingNames)],
+    mixed: json.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
+  };
+}
