@@ -8,7 +8,7 @@ export function answerCount(options: SentOptions): number {
 /** Limits with names like those of multipliers. */
 const COUNT_LIMIT_OPTIONS = new Set(['n_predict', 'n_ctx', 'n_keep', 'n_probs']);
 /** Other names for the number of answers at providers. */
-const OTHER_NAMES = new Set(['candidate_count', 'sample_count', 'number_of_images', 'num_images']);
+const OTHER_COUNT_FIELDS = new Set(['candidate_count', 'sample_count', 'number_of_images', 'num_images']);
 
 /**
  * Returns an option that multiplies the cost of a run by an unknown number; undefined if there is none. A whole `n` is
@@ -24,9 +24,9 @@ export function unknownMultiplier(options: SentOptions): string | undefined {
 }
 
 function isMultiplier(key: string): boolean {
-  const sent = key.replace(/[A-Z]/gu, letter => `_${letter.toLowerCase()}`);
-  if (COUNT_LIMIT_OPTIONS.has(sent)) return false;
-  return sent === 'n' || /^(?:n_|best_of)/u.test(sent) || OTHER_NAMES.has(sent);
+  const field = key.replace(/[A-Z]/gu, letter => `_${letter.toLowerCase()}`);
+  if (COUNT_LIMIT_OPTIONS.has(field)) return false;
+  return field === 'n' || /^(?:n_|best_of)/u.test(field) || OTHER_COUNT_FIELDS.has(field);
 }
 
 /** Returns a value as a whole number of at least 1; undefined if it is not one, as a number or as text. */

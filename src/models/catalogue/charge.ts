@@ -24,7 +24,7 @@ export interface Charge {
  */
 export async function calculateCharge(
   model: ModelEntry,
-  { usage, dollars = usage?.dollars, outputs, isRefused = false }: EngineResult,
+  { usage, dollars, outputs, isRefused = false }: EngineResult,
   options: PricingOptions,
 ): Promise<Charge | undefined> {
   if (!model.provider && !model.declared) return undefined;
@@ -32,7 +32,10 @@ export async function calculateCharge(
   const answers = answerCount(options.runOptions ?? {});
   const counts = { model: model.model, input, output, cached, answers };
   if (isRefused) return { ...counts, cost: 0, estimated: 0 };
-  if (dollars !== undefined) return { ...counts, cost: toMoney(dollars), estimated: 0 };
+  const reportedDollars = dollars ?? usage?.dollars;
+  if (reportedDollars !== undefined) {
+    return { ...counts, cost: toMoney(reportedDollars), estimated: 0 };
+  }
   const images = outputs.filter(({ type }) => type === 'image').length;
   const { cost, estimated } = await estimatedCost(model, usage, images, options);
   return { ...counts, cost, estimated: estimated ? 1 : 0 };

@@ -18,10 +18,10 @@ export async function describedNames({
   modelsFile,
   declaredModels = [],
 }: Omit<ModelSources, 'env'>): Promise<DescribedNames> {
-  const own = await readModelsText(path.join(dataDir, MODELS_FILE)).catch(() => undefined);
-  const named =
+  const ownText = await readModelsText(path.join(dataDir, MODELS_FILE)).catch(() => undefined);
+  const namedText =
     modelsFile === undefined ? undefined : await readNamedModelsText(modelsFile).catch(() => undefined);
-  const files = [own, named, ...declaredModels.map(({ text }) => text)].map(parseOrNull);
+  const files = [ownText, namedText, ...declaredModels.map(({ text }) => text)].map(parseOrNull);
   return {
     models: files.flatMap(file => listAt(file, 'models').flatMap(item => textAt(item, 'model') ?? [])),
     providers: Object.fromEntries(files.flatMap(providersIn)),

@@ -9,7 +9,7 @@ import { isSameAddress } from '../../wire/addresses.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 import { type EndpointModels, EndpointRefusal, listModels } from '../providers/list-models.ts';
 import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
-import { addToModelsFile, nameInFile } from './add-to-file.ts';
+import { extendModelsFile, nameInFile } from './extend-models-file.ts';
 import { findPricing } from './prices.ts';
 import { type ModelSources, parseModelsFile, readModelsFile } from './read-models-file.ts';
 
@@ -55,11 +55,10 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
       fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
   );
   const builtInProviders = knownProviders(env);
+  const providerNames = [...builtInProviders, ...described.providers].map(({ name }) => name);
   const isPrefix = (name: string): boolean =>
-    [...builtInProviders, ...described.providers].some(
-      provider => provider.name === name || provider.name === providerName(name),
-    );
-  const { text: extendedText, added } = addToModelsFile(text, described, answeredListings, isPrefix);
+    providerNames.includes(name) || providerNames.includes(providerName(name));
+  const { text: extendedText, added } = extendModelsFile(text, described, answeredListings, isPrefix);
   if (extendedText !== undefined && extendedText !== text) await writeModelsFile(dataDir, file, extendedText);
   const writtenModels =
     extendedText === undefined ? [] : parseModelsFile(extendedText, file, builtInProviders).models;
@@ -109,11 +108,15 @@ function providersToAsk(describedProviders: readonly Provider[], env: Env): Prov
     !describedProviders.some(
       known => known.name === nameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
     );
-  const own = knownProviders(env).filter(
+  const localProviders = knownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
-  const all = [...configuredProviders(env).filter(isNew), ...describedProviders, ...own.filter(isNew)];
-  return all.filter(({ listsModels }) => listsModels !== false);
+  const allProviders = [
+    ...configuredProviders(env).filter(isNew),
+    ...describedProviders,
+    ...localProviders.filter(isNew),
+  ];
+  return allProviders.filter(({ listsModels }) => listsModels !== false);
 }
 
 /** An endpoint's list of models, or why there is none. */

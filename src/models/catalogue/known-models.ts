@@ -23,20 +23,23 @@ export function knownModels(
     explainMissing: (name: string) => models.explainMissing(name, { withRemedy }),
     get(name: string) {
       const entry = models.get(name);
-      const shutdown = entry && nearShutdown(entry, nowMs);
-      return (
-        entry && {
-          model: entry.model,
-          runOptions: entry.runOptions,
-          note: shutdown && shutdownNote(shutdown),
-          // A provider gets every setting; only it knows which ones it ignores.
-          notesOn: (config: Readonly<Record<string, unknown>>) =>
-            entry.provider ? sortOptions(config, entry, new Set()).notes : [],
-          notesOnSchema: (schema: unknown) =>
-            ignoredKeywords(schema, entry).map(keyword => leftOutNote(entry, `the schema's ${keyword}`)),
-          ignores: (setting: string) => !entry.provider && !entry.declared && !PROVIDER_SETTINGS.has(setting),
-        }
-      );
+      return entry && knownModel(entry, nowMs);
     },
+  };
+}
+
+function knownModel(entry: ModelEntry, nowMs: number) {
+  const { model, runOptions, provider, declared } = entry;
+  const shutdown = nearShutdown(entry, nowMs);
+  return {
+    model,
+    runOptions,
+    note: shutdown && shutdownNote(shutdown),
+    // A provider gets every setting; only it knows which ones it ignores.
+    notesOn: (config: Readonly<Record<string, unknown>>) =>
+      provider ? sortOptions(config, entry, new Set()).notes : [],
+    notesOnSchema: (schema: unknown) =>
+      ignoredKeywords(schema, entry).map(keyword => leftOutNote(entry, `the schema's ${keyword}`)),
+    ignores: (setting: string) => !provider && !declared && !PROVIDER_SETTINGS.has(setting),
   };
 }

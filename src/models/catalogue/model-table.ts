@@ -56,10 +56,12 @@ export async function loadModels(options: ModelTableOptions): Promise<ModelTable
 }
 
 class WatchedModels {
-  #fromFile: ModelsFile = EMPTY_MODELS_FILE;
-  #named: ModelsFile = EMPTY_MODELS_FILE;
+  /** The content of `models.yaml`. */
+  #ownFile: ModelsFile = EMPTY_MODELS_FILE;
+  /** The content of the file that the user named, with the declared models. */
+  #namedFile: ModelsFile = EMPTY_MODELS_FILE;
   /** The two files, merged. */
-  #described: ModelsFile = EMPTY_MODELS_FILE;
+  #mergedFile: ModelsFile = EMPTY_MODELS_FILE;
   #lastText: string | undefined;
   /** True if models.yaml can't be read, so that no name may be guessed. */
   #isUnreadable = false;
@@ -79,16 +81,16 @@ class WatchedModels {
 
   /** Lists the models: built-in ones first, then those in models.yaml. */
   list(): readonly ModelEntry[] {
-    return [...BUILT_IN_MODELS, ...this.#described.models];
+    return [...BUILT_IN_MODELS, ...this.#mergedFile.models];
   }
 
   /** Returns a model by its name, an alias, or `provider/name`. */
   get(name: string): ModelEntry | undefined {
-    const modelName = this.#described.aliases.get(name) ?? name;
+    const modelName = this.#mergedFile.aliases.get(name) ?? name;
     const describedModel = this.list().find(({ model }) => model === modelName);
     if (describedModel) return this.#atKnownProvider(describedModel);
     const isGuessable = modelName.trim() !== '' && !this.#isUnreadable;
-    if (!isGuessable || this.#described.brokenNames.has(modelName)) return undefined;
+    if (!isGuessable || this.#mergedFile.brokenNames.has(modelName)) return undefined;
     return this.#byPrefix(modelName) ?? this.#byOnlyKey(modelName);
   }
 
@@ -100,8 +102,8 @@ class WatchedModels {
       providers: this.#providers().map(({ name }) => name),
       configured: this.#configured.map(({ name }) => name),
       isUnreadable: this.#isUnreadable,
-      described: this.#described,
-      named: this.#named,
+      described: this.#mergedFile,
+      named: this.#namedFile,
     };
     return withRemedy ? explainMissingModel(missingModel) : missingModelMessage(missingModel);
   }
@@ -153,12 +155,12 @@ class WatchedModels {
       const text = await readModelsText(this.#file);
       if (text === this.#lastText) return;
       this.#lastText = text;
-      this.#fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
+      this.#ownFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
       this.#isUnreadable = false;
-      this.#described = mergedModels(this.#fromFile, this.#named);
-      this.#report(this.#fromFile);
+      this.#mergedFile = mergedModels(this.#ownFile, this.#namedFile);
+      this.#report(this.#ownFile);
     } catch (error) {
-      this.#isUnreadable = this.#fromFile === EMPTY_MODELS_FILE;
+      this.#isUnreadable = this.#ownFile === EMPTY_MODELS_FILE;
       this.#options.onProblem(new Error(`models.yaml not read: ${errorMessage(error)}`, { cause: error }));
       return;
     }
@@ -170,9 +172,9 @@ class WatchedModels {
     const { modelsFile, declaredModels = [] } = this.#options;
     if (modelsFile === undefined && declaredModels.length === 0) return;
     const { readNamedModels } = await import('./read-models-file.ts');
-    this.#named = await readNamedModels(this.#options, this.#fromFile, this.#knownProviders);
-    this.#described = mergedModels(this.#fromFile, this.#named);
-    this.#report(this.#named);
+    this.#namedFile = await readNamedModels(this.#options, this.#ownFile, this.#knownProviders);
+    this.#mergedFile = mergedModels(this.#ownFile, this.#namedFile);
+    this.#report(this.#namedFile);
     this.#notifyListeners();
   }
 
@@ -193,7 +195,7 @@ class WatchedModels {
 
   /** Returns the providers in models.yaml, then the known ones that it does not mention. */
   #providers(): readonly Provider[] {
-    const { providers, brokenProviders } = this.#described;
+    const { providers, brokenProviders } = this.#mergedFile;
     const isDescribed = ({ name }: Provider): boolean =>
       brokenProviders.has(name) || providers.some(provider => provider.name === name);
     return [...providers, ...this.#knownProviders.filter(provider => !isDescribed(provider))];
@@ -213,7 +215,7 @@ class WatchedModels {
         isSameAddress(candidate.baseUrl, provider.baseUrl) &&
         provider.keyVariables.every(variable => candidate.keyVariables.includes(variable)),
     );
-    const isDescribed = this.#described.providers.some(({ name }) => name === knownProvider?.name);
+    const isDescribed = this.#mergedFile.providers.some(({ name }) => name === knownProvider?.name);
     return knownProvider && !isDescribed ? { ...entry, provider: knownProvider } : entry;
   }
 
@@ -227,7 +229,7 @@ class WatchedModels {
       providers.find(candidate => candidate.name === prefix) ??
       providers.find(candidate => candidate.name === providerName(prefix));
     if (!provider) return undefined;
-    const described = this.#described.models
+    const described = this.#mergedFile.models
       .map(entry => this.#atKnownProvider(entry))
       .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
     return described ?? guessedModel(provider, name, { id, by: 'prefix' });
@@ -239,8 +241,8 @@ class WatchedModels {
     const providersInUse = this.#providers().filter(({ name }) =>
       this.#configured.some(provider => provider.name === name),
     );
-    const withKey = providersInUse.filter(provider => keyVariable(provider, env) !== undefined);
-    const [provider, ...others] = withKey.length > 0 ? withKey : providersInUse;
+    const providersWithKey = providersInUse.filter(provider => keyVariable(provider, env) !== undefined);
+    const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
     if (!provider || others.length > 0 || name.includes('/')) return undefined;
     return guessedModel(provider, name, { id: name, by: 'key' });
   }

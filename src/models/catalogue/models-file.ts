@@ -78,8 +78,8 @@ const MAX_MODELS_FILE_BYTES = 1024 * 1024;
 export async function readModelsText(file: string): Promise<string | undefined> {
   try {
     const { uid, size } = await stat(file);
-    const own = process.getuid?.();
-    if (own !== undefined && uid !== own && uid !== 0) {
+    const ownUid = process.getuid?.();
+    if (ownUid !== undefined && uid !== ownUid && uid !== 0) {
       throw new InvalidModelsFile([
         `${file} belongs to another user and is not read: make it yours (chown), or remove it`,
       ]);

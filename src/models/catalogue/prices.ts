@@ -6,7 +6,7 @@ import type { ModelEntry, Price } from '../model-entry.ts';
 export const PRICE_TABLE_DATE = '2026-09-23';
 
 /** The share of the price for batches and for the flex tier. */
-const REDUCED = 0.5;
+const REDUCED_SHARE = 0.5;
 
 export interface Pricing {
   /** True if it comes from the bundled table. */
@@ -31,7 +31,7 @@ const TABLE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Providers' names for the standard price class. */
-const STANDARD: ReadonlySet<string> = new Set([
+const STANDARD_TIERS: ReadonlySet<string> = new Set([
   '',
   'auto',
   'default',
@@ -78,8 +78,8 @@ function priceShare(
 ): number | undefined {
   const requestedTier = runOptions['serviceTier'];
   const name = (tier ?? (typeof requestedTier === 'string' ? requestedTier : '')).toLowerCase();
-  if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) return REDUCED;
-  return STANDARD.has(name) ? 1 : undefined;
+  if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) return REDUCED_SHARE;
+  return STANDARD_TIERS.has(name) ? 1 : undefined;
 }
 
 /** Returns the pricing in models.yaml. Pictures without their own price are paid by token. */

@@ -13,7 +13,7 @@ import {
   RESERVED_NAMES,
 } from '../model-entry.ts';
 import { DEFAULT_CREDITS, guessedModality } from '../providers/guessed-model.ts';
-import { isDeclared, readDeclared } from './read-declared-model.ts';
+import { isDeclared, readDeclaration } from './read-declaration.ts';
 
 const DOLLARS: FieldFormat = {
   pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
@@ -97,7 +97,7 @@ function readName(fields: YamlFields): string {
 }
 
 function readDeclaredModel(item: YamlValue, folder: string): ModelEntry {
-  const { fields, declared } = readDeclared(item, folder);
+  const { fields, declared } = readDeclaration(item, folder);
   const modality = fields.oneOf('modality', ['text']) ?? fields.missing('modality');
   const price = fields.value('price');
   return {

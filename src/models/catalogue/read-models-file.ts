@@ -56,14 +56,14 @@ export async function readNamedModels(
     ...builtInProviders.filter(({ name }) => !described.has(name)),
     ...base.providers,
   ];
-  const texts = declaredModels.map(({ text, file }) =>
+  const declaredFiles = declaredModels.map(({ text, file }) =>
     asConfigured(parseModelsFile(text, file, predefinedProviders)),
   );
   const namedModels =
     modelsFile === undefined
       ? EMPTY_MODELS_FILE
       : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefinedProviders);
-  return [...texts].reduce(mergedModels, namedModels);
+  return declaredFiles.reduce(mergedModels, namedModels);
 }
 
 /** Keeps the programs of entries that take their runs on standard input, and sends chats to addresses as JSON. */
@@ -95,15 +95,14 @@ export function parseModelsFile(
   predefinedProviders: readonly Provider[],
 ): ModelsFile {
   const faults: FileFault[] = [];
-  const readEntry = collectFault(faults, () =>
-    readValidEntries(text.replace(/^\uFEFF/, ''), predefinedProviders, {
-      faults,
-      folder: path.dirname(file),
-    }),
-  );
-  const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
-  if (!readEntry) throw new InvalidModelsFile(inOrder);
-  return { ...readEntry, faults: inOrder };
+  const plainText = text.replace(/^\uFEFF/, '');
+  const context = { faults, folder: path.dirname(file) };
+  const content = collectFault(faults, () => readValidEntries(plainText, predefinedProviders, context));
+  const messages = faults
+    .toSorted((one, other) => one.line - other.line)
+    .map(({ line, what }) => `${file}:${line}: ${what}`);
+  if (!content) throw new InvalidModelsFile(messages);
+  return { ...content, faults: messages };
 }
 
 /** Returns the result of `read`; undefined if it throws a fault, which is added to `faults`. */
@@ -137,12 +136,14 @@ function readValidEntries(
     predefinedProviders,
     faults,
   );
-  const usable = new Map([...predefinedProviders, ...providers].map(provider => [provider.name, provider]));
-  for (const name of brokenProviders) usable.delete(name);
-  const { models, brokenModels } = readFileModels(fields.value('models'), usable, context);
+  const usableProviders = new Map(
+    [...predefinedProviders, ...providers].map(provider => [provider.name, provider]),
+  );
+  for (const name of brokenProviders) usableProviders.delete(name);
+  const { models, brokenModels } = readFileModels(fields.value('models'), usableProviders, context);
   const { aliases, brokenAliases } = readAliases(
     fields.value('modelAliases'),
-    { models, providers: usable },
+    { models, providers: usableProviders },
     faults,
   );
   const brokenNames = new Set([...brokenModels, ...brokenAliases]);
@@ -155,11 +156,13 @@ function readProviders(
   faults: FileFault[],
 ): { readonly providers: Provider[]; readonly brokenProviders: ReadonlySet<string> } {
   const entries = readList(faults, value, list => list.entries('providers', faults));
-  const known = new Map(predefinedProviders.map(provider => [provider.name, provider]));
-  const providers = entries.flatMap(entry => collectFault(faults, () => readProvider(entry, known)) ?? []);
-  const read = new Set(providers.map(({ name }) => name));
-  const broken = entries.map(({ key }) => key).filter(key => !read.has(key));
-  return { providers, brokenProviders: new Set(broken) };
+  const knownByName = new Map(predefinedProviders.map(provider => [provider.name, provider]));
+  const providers = entries.flatMap(
+    entry => collectFault(faults, () => readProvider(entry, knownByName)) ?? [],
+  );
+  const validNames = new Set(providers.map(({ name }) => name));
+  const brokenNames = entries.map(({ key }) => key).filter(key => !validNames.has(key));
+  return { providers, brokenProviders: new Set(brokenNames) };
 }
 
 function readFileModels(
@@ -201,8 +204,9 @@ function readAliases(
   const aliases = new Map<string, string>();
   const brokenAliases: string[] = [];
   for (const entry of readList(faults, value, list => list.entries('modelAliases', faults))) {
-    const read = collectFault(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
-    if (!read && !models.has(entry.key)) brokenAliases.push(entry.key);
+    const model = collectFault(faults, () => readAlias(entry, { names, isModel }));
+    if (model !== undefined) aliases.set(entry.key, model);
+    else if (!models.has(entry.key)) brokenAliases.push(entry.key);
   }
   return { aliases, brokenAliases };
 }

@@ -24,15 +24,15 @@ export function readProvider(
 ): Provider {
   const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
   const base = knownByName.get(providerName(name));
-  const writtenUrl = readBaseUrl(fields, base);
+  const baseUrl = readBaseUrl(fields, base);
   const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
   const headers = fields.value('headers');
   const batch = fields.oneOf('batch', ['true', 'false']);
   const engine = fields.oneOf('engine', INTERFACES);
   const address =
-    writtenUrl === undefined && base
-      ? knownAddress(base, engine)
-      : writtenAddress(writtenUrl ?? '', engine, base);
+    baseUrl === undefined && base
+      ? inheritedAddress(base, engine)
+      : addressInFile(baseUrl ?? '', engine, base);
   const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
   return withoutUndefined({
     name,
@@ -46,10 +46,10 @@ export function readProvider(
 
 /** Reads the address, which only a known provider may leave out. */
 function readBaseUrl(fields: YamlFields, base: Provider | undefined): string | undefined {
-  const written = base ? fields.text('baseUrl') : fields.required('baseUrl');
-  const fault = written === undefined ? undefined : baseUrlFault(written);
+  const baseUrl = base ? fields.text('baseUrl') : fields.required('baseUrl');
+  const fault = baseUrl === undefined ? undefined : baseUrlFault(baseUrl);
   if (fault !== undefined) throw fields.fault('baseUrl', fault);
-  return written;
+  return baseUrl;
 }
 
 type AddressAndInterface = Pick<
@@ -58,7 +58,7 @@ type AddressAndInterface = Pick<
 >;
 
 /** Returns the address of a known provider, and its interface unless the file names another. */
-function knownAddress(
+function inheritedAddress(
   { addressName, baseUrl, engine: own, listsModels, missing, fault, isMoved }: Provider,
   engine: InterfaceName = own,
 ): AddressAndInterface {
@@ -66,7 +66,7 @@ function knownAddress(
 }
 
 /** Returns the address in the file, and the interface that the file names or the address implies. */
-function writtenAddress(
+function addressInFile(
   address: string,
   engine: InterfaceName | undefined,
   base: Provider | undefined,
@@ -82,10 +82,15 @@ function writtenAddress(
   });
 }
 
+/** Returns true for a text that HTTP allows as the name of a header. */
+export function isHeaderName(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
+}
+
 function readHeaders(value: YamlValue): Record<string, string> {
   const headers = value.entries('headers').map(({ key, line, value }) => {
     const text = value.text(`the header \`${key}\``);
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key)) {
+    if (!isHeaderName(key)) {
       throw new FileFault(line, `\`${key}\` is not a valid header name`);
     }
     if (!/^[\t\x20-\x7e]*$/.test(text)) {

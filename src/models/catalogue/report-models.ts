@@ -56,10 +56,10 @@ function usedProviders({ providers, models }: ModelsFile, env: Env): Provider[] 
   const usedByModels = models.flatMap(({ provider }) => provider ?? []);
   const faultyProviders = knownProviders(env).filter(({ fault }) => fault !== undefined);
   const providersInUse = [...providers, ...usedByModels, ...configuredProviders(env), ...faultyProviders];
-  const isSame = (one: Provider, other: Provider): boolean =>
+  const isSameProvider = (one: Provider, other: Provider): boolean =>
     one.name === other.name || isSameAddress(one.baseUrl, other.baseUrl);
   return providersInUse.filter(
-    (one, index) => providersInUse.findIndex(other => isSame(one, other)) === index,
+    (one, index) => providersInUse.findIndex(other => isSameProvider(one, other)) === index,
   );
 }
 

@@ -13,6 +13,7 @@ import type {
   ProgramPlaceholder,
 } from '../declared-model.ts';
 import { PlaceholderFault, placeholdersIn } from '../programs/placeholders.ts';
+import { isHeaderName } from './read-provider.ts';
 
 const COMMON_FIELDS = [
   'model',
@@ -46,7 +47,7 @@ export function isDeclared(item: YamlValue): boolean {
  *
  * @throws {FileFault}
  */
-export function readDeclared(
+export function readDeclaration(
   item: YamlValue,
   folder: string,
 ): { readonly fields: YamlFields; readonly declared: DeclaredModel } {
@@ -141,7 +142,9 @@ function readAddress(fields: YamlFields): AddressPart {
     kind: 'address',
     method,
     address,
-    headers: Object.fromEntries(entries.map(({ key, value }) => [headerName(key, value), value.text(key)])),
+    headers: Object.fromEntries(
+      entries.map(({ key, value }) => [readHeaderName(key, value), value.text(key)]),
+    ),
     ...(body && { body: body.json() }),
     placeholders: [...inAddress, ...entries.flatMap(({ value }) => readPlaceholders(value)), ...inBody],
   };
@@ -150,9 +153,9 @@ function readAddress(fields: YamlFields): AddressPart {
 /** Headers that decide where a request goes or ends. */
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']);
 
-function headerName(name: string, at: YamlValue): string {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/u.test(name)) throw faultAt(at, `\`${name}\` is not a valid header name`);
-  if (OWN_HEADERS.has(name.toLowerCase())) throw faultAt(at, `the header \`${name}\` can't be set`);
+function readHeaderName(name: string, position: FilePosition): string {
+  if (!isHeaderName(name)) throw faultAt(position, `\`${name}\` is not a valid header name`);
+  if (OWN_HEADERS.has(name.toLowerCase())) throw faultAt(position, `the header \`${name}\` can't be set`);
   return name;
 }
 
@@ -188,9 +191,9 @@ function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[
       throw faultAt(entry, `the key \`${entry.key}\` has a placeholder, which only values may have`);
     });
   }
-  const all = placeholdersAt(value, value.scalar ?? '');
-  const variable = field === undefined ? undefined : all.find(({ name }) => name === 'env');
-  if (!variable || !('key' in variable)) return all;
+  const placeholders = placeholdersAt(value, value.scalar ?? '');
+  const variable = field === undefined ? undefined : placeholders.find(({ name }) => name === 'env');
+  if (!variable || !('key' in variable)) return placeholders;
   throw faultAt(
     value,
     `${field} can't contain \${env.${variable.key}}: only \`address\` and \`headers\` may`,

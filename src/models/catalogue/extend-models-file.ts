@@ -1,0 +1,156 @@
+import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { withoutUndefined } from '../../files/formats/json.ts';
+import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
+import type { OfferedModel } from '../providers/list-models.ts';
+import type { ModelsFile } from './models-file.ts';
+
+const HEAD = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new
+ and leaves the rest as it is.
+`;
+
+/** The models of a provider to add to the file. */
+interface ProviderOffer {
+  readonly provider: Provider;
+  /** The variable that holds its key, if one is set. */
+  readonly keyVariable: string | undefined;
+  readonly models: readonly OfferedModel[];
+}
+
+/**
+ * Adds the new models of providers to the text of models.yaml, and returns it with the added names for each provider.
+ * Returns the same text if there is nothing new.
+ *
+ * @param text undefined if the file doesn't exist yet
+ * @param isPrefix returns true for the prefix of a provider, which no new name may begin with
+ */
+export function extendModelsFile(
+  text: string | undefined,
+  modelsFile: ModelsFile,
+  offers: readonly ProviderOffer[],
+  isPrefix: (name: string) => boolean,
+): { text: string | undefined; added: readonly (readonly string[])[] } {
+  const extension = new ModelsFileExtension(text, modelsFile, isPrefix);
+  const added = offers.map(offer =>
+    offer.models.flatMap(offeredModel => extension.addOrComplete(offer, offeredModel) ?? []),
+  );
+  return { text: extension.text, added };
+}
+
+/** The text of models.yaml while models are added. */
+class ModelsFileExtension {
+  readonly #oldText: string | undefined;
+  readonly #modelsFile: ModelsFile;
+  readonly #isPrefix: (name: string) => boolean;
+  readonly #document: Document;
+  /** The names that no other model may have. */
+  readonly #names: Set<string>;
+  #isChanged = false;
+
+  constructor(text: string | undefined, modelsFile: ModelsFile, isPrefix: (name: string) => boolean) {
+    this.#oldText = text;
+    this.#modelsFile = modelsFile;
+    this.#isPrefix = isPrefix;
+    this.#document = parseDocument(text ?? '');
+    if (text === undefined) this.#document.commentBefore = HEAD.trimEnd();
+    this.#names = new Set([
+      ...RESERVED_NAMES,
+      ...modelsFile.aliases.keys(),
+      ...modelsFile.models.map(({ model }) => model),
+    ]);
+  }
+
+  get text(): string | undefined {
+    return this.#isChanged ? this.#document.toString({ lineWidth: 0 }) : this.#oldText;
+  }
+
+  /** Adds a model and returns its name; undefined if the file has it already, to which it then adds what is new. */
+  addOrComplete({ provider, keyVariable }: ProviderOffer, offered: OfferedModel): string | undefined {
+    const entry = findEntry(this.#modelsFile, provider, offered.id);
+    if (entry) {
+      if (hasNews(offered, entry)) this.#complete(entry, offered);
+      return undefined;
+    }
+    this.#isChanged = true;
+    this.#addProvider(provider, keyVariable);
+    const [prefix = '', ...rest] = offered.id.split('/');
+    if (rest.length > 0 && this.#isPrefix(prefix)) this.#names.add(offered.id);
+    const model = freeName(offered.id, nameInFile(provider), this.#names);
+    this.#names.add(model);
+    this.#addModel(model, nameInFile(provider), offered);
+    return model;
+  }
+
+  #complete({ model }: ModelEntry, offered: OfferedModel): void {
+    this.#isChanged = true;
+    const item = modelSequence(this.#document).items.find(node => isMap(node) && node.get('model') === model);
+    for (const [key, value] of Object.entries(extraFields(offered))) {
+      if (isMap(item) && !item.has(key)) item.set(key, this.#document.createNode(value, { flow: true }));
+    }
+  }
+
+  #addModel(model: string, provider: string, offered: OfferedModel): void {
+    const { id, modality } = offered;
+    const entry = { model, modality, provider, id: id === model ? undefined : id, ...extraFields(offered) };
+    const node = this.#document.createNode(withoutUndefined(entry), { flow: true });
+    modelSequence(this.#document).add(node);
+  }
+
+  /** Adds a provider if its address was moved; the others are known without an entry. */
+  #addProvider(provider: Provider, keyVariable: string | undefined): void {
+    const name = nameInFile(provider);
+    const isDescribed = this.#modelsFile.providers.some(described => described.name === name);
+    if (!provider.isMoved || isDescribed) return;
+    const { baseUrl, engine, keyVariables, needsKey, batch } = provider;
+    const entry = withoutUndefined({
+      baseUrl,
+      apiKeyEnv: keyVariable ?? (needsKey ? keyVariables[0] : undefined),
+      engine: engine === 'openai' ? undefined : engine,
+      batch: batch || undefined,
+    });
+    const document = this.#document;
+    if (!isMap(document.get('providers'))) document.set('providers', document.createNode({}));
+    const map = toBlockStyle(document.get('providers') as YAMLMap);
+    map.set(name, document.createNode(entry, { flow: true }));
+  }
+}
+
+function extraFields({ price, shutdownDate }: Partial<OfferedModel>): object {
+  return withoutUndefined({ price, shutdown_date: shutdownDate });
+}
+
+/** Returns the entry of a provider's model in the file. */
+function findEntry({ models }: ModelsFile, provider: Provider, id: string): ModelEntry | undefined {
+  return models.find(
+    entry => entry.provider?.name === nameInFile(provider) && (entry.id ?? entry.model) === id,
+  );
+}
+
+/** Returns true if an endpoint lists a price or shutdown date that the file lacks. */
+function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): boolean {
+  return (price && !entry.price) || (shutdownDate !== undefined && entry.shutdownDate === undefined);
+}
+
+/** Returns the name of a provider in the file. A moved one gets another name, because its own means the original. */
+export function nameInFile({ name, baseUrl, isMoved }: Provider): string {
+  return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
+}
+
+/** Returns a model's name, with its provider as a prefix if the name is taken. */
+function freeName(id: string, provider: string, names: ReadonlySet<string>): string {
+  let name = id;
+  for (let count = 1; names.has(name); count += 1) {
+    name = count === 1 ? `${provider}/${id}` : `${provider}/${id}-${count}`;
+  }
+  return name;
+}
+
+function modelSequence(document: Document): YAMLSeq {
+  if (!isSeq(document.get('models'))) document.set('models', document.createNode([]));
+  return toBlockStyle(document.get('models') as YAMLSeq);
+}
+
+/** Turns an empty collection to block style, with one item per line. */
+function toBlockStyle<T extends YAMLMap | YAMLSeq>(node: T): T {
+  if (node.items.length === 0) node.flow = false;
+  return node;
+}
