@@ -51,8 +51,8 @@ class RunningJob {
   readonly #work: JobWork;
   readonly #job: Job;
   readonly #events: JobEvents;
-  /** Ends what `onRunning` began; undefined while nothing is sent. */
-  #endRunning: (() => void) | undefined;
+  /** The function that `onRunning` returned; undefined while nothing is sent. */
+  #reportEnd: (() => void) | undefined;
   #request: RunRequest | undefined;
   #sentAt: number | undefined;
   #runId: string | undefined;
@@ -65,29 +65,31 @@ class RunningJob {
   }
 
   async run(plan: JobPlan): Promise<JobOutcome> {
+    const { ctx, connection } = this.#work;
+    let run: CreatedRun;
     try {
-      const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
-      const { connection } = this.#work;
-      const fault = findProviderFault(connection, run);
-      const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
-      if (fault === undefined) return { kind: 'ended', run, facts: this.#facts(), isUnanswered };
-      // The failed run cost nothing and is not needed again.
-      this.#runId = undefined;
-      throw fault;
+      run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
     } catch (error) {
-      return this.#afterFault(error);
+      if (ctx.signal.aborted) return this.#droppedOutcome(error);
+      const runId = this.#runId ?? runIdOfError(error);
+      return runId === undefined ? this.#outcomeWithoutRun(error) : this.#outcomeOfRun(runId, error);
     } finally {
-      this.#setRunning(false);
+      this.#endRunning();
     }
+    // A run that its provider refused cost nothing, so the job counts as one without a run.
+    const refusal = findProviderFault(connection, run);
+    if (refusal !== undefined) return this.#outcomeWithoutRun(refusal);
+    const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
+    return { kind: 'ended', run, facts: this.#facts(), isUnanswered };
   }
 
-  #setRunning(isRunning: boolean): void {
-    if (isRunning) {
-      this.#endRunning ??= this.#events.onRunning?.();
-    } else {
-      this.#endRunning?.();
-      this.#endRunning = undefined;
-    }
+  #beginRunning(): void {
+    this.#reportEnd ??= this.#events.onRunning?.();
+  }
+
+  #endRunning(): void {
+    this.#reportEnd?.();
+    this.#reportEnd = undefined;
   }
 
   #facts(): RunDetails {
@@ -98,7 +100,7 @@ class RunningJob {
   async #wait({ runId, recovered }: Extract<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
     const { ctx, connection } = this.#work;
     this.#runId = runId;
-    this.#setRunning(true);
+    this.#beginRunning();
     this.#events.onCreated();
     const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
     await this.#work.budget.countWaited(connection, run);
@@ -116,7 +118,7 @@ class RunningJob {
       } catch (error) {
         const waitMs = this.#resendDelay(error, attempt);
         if (waitMs === undefined) throw error;
-        this.#setRunning(false);
+        this.#endRunning();
         await this.#work.journal.waiting(this.#job);
         this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
         await ctx.clock.sleep(waitMs, AbortSignal.any([ctx.signal, stopping]));
@@ -140,7 +142,7 @@ class RunningJob {
           : undefined,
       onSent: () => {
         this.#sentAt = ctx.clock.now();
-        this.#setRunning(true);
+        this.#beginRunning();
       },
       onBegin: entry => {
         this.#entry = entry;
@@ -167,44 +169,53 @@ class RunningJob {
     return retryDelay({ method: 'POST', attempt, error, retryAfterMs }, () => ctx.clock.random(), policy);
   }
 
-  /** Returns true if the dropped job may have a run of unknown id. @param error the error that ended it */
-  #isInDoubt(error: unknown): boolean {
+  /** Returns the outcome of a job that was dropped while it ran. @param error the error that ended it */
+  #droppedOutcome(error: unknown): JobOutcome {
+    const { connection } = this.#work;
+    const ownRunId = connection.runsHere && runIdOfError(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
-    return !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
+    const isLost = !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
+    return {
+      kind: 'dropped',
+      inDoubt: ownRunId === undefined && isLost,
+      runId: ownRunId,
+      facts: this.#facts(),
+    };
   }
 
-  async #afterFault(error: unknown): Promise<JobOutcome> {
-    const { ctx, connection } = this.#work;
-    if (ctx.signal.aborted) {
-      const ownRun = connection.runsHere && runIdOfError(error);
-      const inDoubt = ownRun === undefined && this.#isInDoubt(error);
-      return { kind: 'dropped', inDoubt, runId: ownRun, facts: this.#facts() };
+  /** Returns the outcome of a job whose run is known, but whose end is not. @throws errors that end all jobs */
+  #outcomeOfRun(runId: string, error: unknown): JobOutcome {
+    if (isFatal(error)) throw error;
+    if (error instanceof NotFoundError) {
+      return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun: false };
     }
-    this.#runId ??= runIdOfError(error);
-    const runId = this.#runId;
+    return { kind: 'running', runId, error };
+  }
+
+  /** Returns the outcome of a job without a known run. @throws errors that end all jobs */
+  #outcomeWithoutRun(error: unknown): JobOutcome {
     const entry = this.#entry;
-    const isUnsent = entry === undefined && !this.#job.batched;
-    const madeNone = runId === undefined && (isUnsent || error instanceof RateLimitError);
-    const timeIsUp = madeNone ? timeIsUpAt(error, ctx.timeLeftMs()) : undefined;
-    if (timeIsUp !== undefined) {
-      return { kind: 'postponed', error: timeIsUp, isInJournal: entry !== undefined };
+    const postponement = this.#postponement(error);
+    if (postponement !== undefined) {
+      return { kind: 'postponed', error: postponement, isInJournal: entry !== undefined };
     }
-    if (this.#isPostponed(error)) return { kind: 'postponed', error, isInJournal: entry !== undefined };
-    const isLost = runId === undefined && isWaitTimeout(error) && wasStarted(error);
-    const isInDoubt = error instanceof CreationInDoubt || isLost;
+    const isInDoubt = error instanceof CreationInDoubt || (isWaitTimeout(error) && wasStarted(error));
     if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
     if (isInDoubt || isFatal(error)) throw error;
-    if (runId !== undefined && !(error instanceof NotFoundError)) return { kind: 'running', runId, error };
-    const mayHaveRun = runId === undefined && error instanceof ServiceError && error.httpStatus >= 500;
-    return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun };
+    const mayHaveRun = error instanceof ServiceError && error.httpStatus >= 500;
+    return { kind: 'failed', runId: undefined, facts: this.#facts(), error, mayHaveRun };
   }
 
-  /** Returns true if the job has no run, but for a reason that concerns other jobs too. */
-  #isPostponed(error: unknown): boolean {
-    if (error instanceof NoMoreWanted) return true;
+  /** Returns the error to report if the job has no run for a reason that concerns other jobs too; else undefined. */
+  #postponement(error: unknown): unknown {
+    const { ctx, stopping } = this.#work;
+    const isUnsent = this.#entry === undefined && !this.#job.batched;
+    const madeNoRun = isUnsent || error instanceof RateLimitError;
+    const timeIsUp = madeNoRun ? timeIsUpAt(error, ctx.timeLeftMs()) : undefined;
+    if (timeIsUp !== undefined) return timeIsUp;
     const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
-    const isStopped = maySendAgain(error) && this.#work.stopping.aborted;
-    return this.#runId === undefined && (isForAll || isStopped);
+    const isStopped = error instanceof NoMoreWanted || (maySendAgain(error) && stopping.aborted);
+    return isForAll || isStopped ? error : undefined;
   }
 }
 
