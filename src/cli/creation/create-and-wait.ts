@@ -14,7 +14,7 @@ import {
   type CreationResult,
   mayHaveRun,
 } from './creation-result.ts';
-import { endedWaiting } from './in-doubt.ts';
+import { stoppedWaiting } from './stop-errors.ts';
 
 interface CreateAndWaitOptions extends CreateRunOptions {
   /** Reserves room for the run before it is created; nothing is counted by default. */
@@ -161,7 +161,7 @@ export async function waitForKnownRun(
   } catch (error) {
     const isLate = error instanceof WaitTimeoutError;
     if (!isLate && !signal.aborted) throw error;
-    throw endedWaiting(isLate ? new TimeIsUp() : signal.reason, connection, runId);
+    throw stoppedWaiting(isLate ? new TimeIsUp() : signal.reason, connection, runId);
   }
 }
 

@@ -14,14 +14,8 @@ import {
   creationFault,
 } from './creation-result.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
-import {
-  CreationInDoubt,
-  doubtText,
-  endedBeforeAnswer,
-  endedUnsent,
-  endedWaiting,
-  endedWithRun,
-} from './in-doubt.ts';
+import { CreationInDoubt, doubtText } from './in-doubt.ts';
+import { stoppedBeforeAnswer, stoppedBeforeSending, stoppedOwnRun, stoppedWaiting } from './stop-errors.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
 const LAST_SEARCH_MS = 1200;
@@ -82,26 +76,30 @@ interface CreationParts {
 class RunCreation {
   readonly #parts: CreationParts;
   /** True if any of the current attempt may have reached the service. */
-  #sent = false;
+  #isSent = false;
   /** True if an earlier attempt may have made a run. */
-  #doubted: boolean;
+  #isInDoubt: boolean;
 
   constructor(parts: CreationParts) {
     this.#parts = parts;
-    this.#doubted = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
+    this.#isInDoubt = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
   }
 
   async run(): Promise<CreationResult> {
     const { signal } = this.#parts.ctx;
     for (let attempt = 1; ; attempt++) {
       try {
-        return this.#answered(await this.#send(signal));
+        return this.#recordAnswer(await this.#send(signal));
       } catch (error) {
-        if (error instanceof GatewayTimeoutError) return this.#running(error.runId);
+        if (error instanceof GatewayTimeoutError) return this.#recordRunning(error.runId);
         if (signal.aborted) throw await this.#abortError();
-        this.#refuseIfRefused(error);
+        if (this.#provesNoRun(error)) {
+          this.#record({ outcome: 'refused' });
+          throw error;
+        }
+        this.#isInDoubt = true;
         const waitMs = this.#keepsKeys ? this.#waitAfter(attempt) : undefined;
-        if (waitMs === undefined) return this.#afterFault(error, attempt);
+        if (waitMs === undefined) return this.#recover(error, attempt);
         // The next attempt notices a signal that ended the wait.
         await this.#parts.ctx.clock.sleep(waitMs, signal).catch(() => {});
       }
@@ -117,21 +115,21 @@ class RunCreation {
   async #send(signal: AbortSignal): Promise<Run> {
     const { connection, request, entry, options } = this.#parts;
     const { body, query, recorded } = request;
-    this.#sent = false;
+    this.#isSent = false;
     if (recorded !== undefined) await connection.recorder?.begin(entry.id, recorded);
     const answer = await connection.client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
       signal,
       body,
-      unsentSignal: this.#doubted ? undefined : options.unsentSignal,
+      unsentSignal: this.#isInDoubt ? undefined : options.unsentSignal,
       idempotencyKey: entry.id,
       ...(options.retries !== undefined && { retries: options.retries }),
       onSent: () => {
-        this.#sent = true;
+        this.#isSent = true;
         options.onSent?.();
       },
       // The client retries only if the attempt certainly made no run.
       onRetry: () => {
-        this.#sent = false;
+        this.#isSent = false;
       },
     });
     options.onAnswer?.(answer);
@@ -145,31 +143,26 @@ class RunCreation {
     return withoutSavedTo(run);
   }
 
-  #answered(run: Run): CreationResult {
+  #recordAnswer(run: Run): CreationResult {
     const { runId, runStatus } = run;
     const journalId = this.#parts.entry.id;
-    this.#note({ outcome: isOver(run) ? 'ended' : 'created', runId, runStatus });
+    this.#record({ outcome: isOver(run) ? 'ended' : 'created', runId, runStatus });
     return isOver(run)
       ? { kind: 'ended', run, journalId }
       : { kind: 'running', runId, runStatus, journalId, recovered: false };
   }
 
-  #running(
+  #recordRunning(
     runId: string,
     { runStatus = 'running', recovered = false }: { runStatus?: string; recovered?: boolean } = {},
   ): CreationResult {
-    this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
+    this.#record({ outcome: 'created', runId, ...(recovered && { recovered }) });
     return { kind: 'running', runId, runStatus, journalId: this.#parts.entry.id, recovered };
   }
 
-  /** Throws an error which proves that no run exists. After a lost answer, only a refusal of the creation itself proves it. */
-  #refuseIfRefused(error: unknown): void {
-    const isRefused = creationFault(error) === 'refused';
-    if (isRefused && (!this.#doubted || isAboutCreation(error))) {
-      this.#note({ outcome: 'refused' });
-      throw error;
-    }
-    this.#doubted = true;
+  /** Returns true if an error proves that no run exists. After a lost answer, only a refusal of the creation itself does. */
+  #provesNoRun(error: unknown): boolean {
+    return creationFault(error) === 'refused' && (!this.#isInDoubt || isAboutCreation(error));
   }
 
   /** Returns the milliseconds to wait before the next attempt; undefined after the last one. */
@@ -178,12 +171,13 @@ class RunCreation {
     return waitBeforeRetry(LOST_ANSWER_RETRIES, { attempt }, () => clock.random());
   }
 
-  async #afterFault(error: unknown, attempt: number): Promise<CreationResult> {
+  /** Searches for the run that the creation may have made. @throws the error, or that the creation is in doubt */
+  async #recover(error: unknown, attempt: number): Promise<CreationResult> {
     if (creationFault(error) === 'failed' && attempt === 1) {
-      this.#note({ outcome: 'failed' });
+      this.#record({ outcome: 'failed' });
       throw error;
     }
-    this.#note({ outcome: 'lost' });
+    this.#record({ outcome: 'lost' });
     const { ctx, connection, entry, options } = this.#parts;
     if (options.search === false) throw new CreationInDoubt(error, undefined, entry, connection);
     const { io, signal } = ctx;
@@ -193,7 +187,7 @@ class RunCreation {
     if (signal.aborted) throw await this.#abortError();
     if (run !== undefined) {
       io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
-      return this.#running(run.runId, { runStatus: run.runStatus, recovered: true });
+      return this.#recordRunning(run.runId, { runStatus: run.runStatus, recovered: true });
     }
     // The answer to the list request may have shown that the service keeps keys.
     if (!keptKeys && this.#keepsKeys) return this.run();
@@ -217,36 +211,38 @@ class RunCreation {
     const stopResult = await runsHere?.stop(entry.id, stopper ?? '');
     if (stopResult !== undefined) {
       const { runId, stopped } = stopResult;
-      this.#note(stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId });
-      return endedWithRun(reason, connection, stopResult);
+      this.#record(
+        stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId },
+      );
+      return stoppedOwnRun(reason, connection, stopResult);
     }
-    const isInDoubt = runsHere === undefined && (this.#sent || this.#doubted);
-    this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
-    if (!isInDoubt) return endedUnsent(reason);
+    const mayHaveRun = runsHere === undefined && (this.#isSent || this.#isInDoubt);
+    this.#record({ outcome: mayHaveRun ? 'interrupted' : 'refused' });
+    if (!mayHaveRun) return stoppedBeforeSending(reason);
     if (reason instanceof TimeIsUp) {
-      return within(LAST_SEARCH_MS, undefined, limited => this.#timedOut(reason, limited));
+      return within(LAST_SEARCH_MS, undefined, limit => this.#timeoutError(reason, limit));
     }
-    return endedBeforeAnswer(reason, connection, entry);
+    return stoppedBeforeAnswer(reason, connection, entry);
   }
 
   /** Searches once for the run after `--timeout`, as after a lost answer, and returns the error to throw. */
-  async #timedOut(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
+  async #timeoutError(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
       const runId = await this.#send(limit).then(run => run.runId, runIdOfTimeout);
-      if (runId === undefined) return endedBeforeAnswer(reason, connection, entry);
-      this.#note({ outcome: 'created', runId });
-      return endedWaiting(reason, connection, runId);
+      if (runId === undefined) return stoppedBeforeAnswer(reason, connection, entry);
+      this.#record({ outcome: 'created', runId });
+      return stoppedWaiting(reason, connection, runId);
     }
-    if (options.search === false) return endedBeforeAnswer(reason, connection, entry);
+    if (options.search === false) return stoppedBeforeAnswer(reason, connection, entry);
     const { run, candidates } = await this.#search(limit);
-    if (run === undefined) return endedBeforeAnswer(reason, connection, entry, candidates);
-    this.#note({ outcome: 'created', runId: run.runId, recovered: true });
-    return endedWaiting(reason, connection, run.runId);
+    if (run === undefined) return stoppedBeforeAnswer(reason, connection, entry, candidates);
+    this.#record({ outcome: 'created', runId: run.runId, recovered: true });
+    return stoppedWaiting(reason, connection, run.runId);
   }
 
   /** Writes an outcome to the journal. A failed write must not cost the result. Closing the journal awaits it. */
-  #note(outcome: JournalOutcome): void {
+  #record(outcome: JournalOutcome): void {
     const { ctx, connection, entry } = this.#parts;
     const { io, journal } = ctx;
     const clockOffsetMs = entry.clockOffsetMs ?? connection.client.clock.offsetMs;

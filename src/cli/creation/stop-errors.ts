@@ -1,0 +1,62 @@
+import type { RunRow } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+import { Interrupted, TimeIsUp, waitTimeoutError } from '../core/errors.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import { describeCandidates, findLaterHint } from './in-doubt.ts';
+
+// The errors of a command that Ctrl-C, SIGTERM or `--timeout` stopped. Each takes the abort reason; any other reason is
+// returned unchanged.
+
+/** Returns the error if none of the creation was sent. */
+export function stoppedBeforeSending(reason: unknown): unknown {
+  const hints = reason instanceof TimeIsUp ? reason.hints : [];
+  return stopError(reason, 'no run was started', { hints, data: { started: false } });
+}
+
+/** Returns the error if the creation was not answered, so that its run is unknown. */
+export function stoppedBeforeAnswer(
+  reason: unknown,
+  connection: Connection,
+  entry: JournalEntry,
+  candidates: readonly RunRow[] = [],
+): unknown {
+  const message =
+    reason instanceof TimeIsUp
+      ? 'the creation has not been answered, and a run may continue'
+      : 'a run may have been started and may continue';
+  const hints = [...describeCandidates(connection, candidates), findLaterHint(connection, entry)];
+  return stopError(reason, message, { hints });
+}
+
+/** Returns the error if the command was waiting for a run. */
+export function stoppedWaiting(reason: unknown, { advise }: Connection, runId: string): unknown {
+  const hints = [`Get it with: ${advise('runs', 'wait', runId)}`];
+  return stopError(reason, `run ${runId} continues`, { hints, data: { runId } });
+}
+
+/** Returns the error if the command stopped a run of its own process, or the run had just ended by itself. */
+export function stoppedOwnRun(
+  reason: unknown,
+  { advise }: Connection,
+  { runId, stopped }: { readonly runId: string; readonly stopped: boolean },
+): unknown {
+  const [message, hint] = stopped
+    ? [
+        `run ${runId} was stopped and has failed; it may have been paid for`,
+        `Run it again with: ${advise('runs', 'rerun', runId)}`,
+      ]
+    : [`run ${runId} has ended`, `Get it with: ${advise('runs', 'get', runId)}`];
+  return stopError(reason, message, { hints: [hint], data: { runId } });
+}
+
+/** Returns the error with the fate of the run. */
+function stopError(
+  reason: unknown,
+  message: string,
+  { hints, data }: { readonly hints: readonly string[]; readonly data?: unknown },
+): unknown {
+  if (reason instanceof Interrupted) return new Interrupted(reason.signal, hints, { message, data });
+  return reason instanceof TimeIsUp
+    ? waitTimeoutError(`gave up waiting; ${message}`, { hints, data })
+    : reason;
+}
