@@ -4,7 +4,7 @@ import { toDollars } from '../../wire/money.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
-import { inCredits } from '../creation/caps.ts';
+import { creditCount } from '../creation/credits.ts';
 import { tokensOfFailed } from '../creation/totals.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
@@ -120,7 +120,7 @@ export function rowData(
         runStatus: run?.runStatus ?? null,
         outputs: run?.outputs ?? [],
         tokens: tokens ?? null,
-        credits: credits === undefined ? null : inCredits(credits),
+        credits: credits === undefined ? null : creditCount(credits),
         cost: cost === undefined ? null : toDollars(cost),
         seconds,
         ...(judgedCases && { passed: judgedCases.get(row.row)?.passes[index] ?? null }),
@@ -146,7 +146,7 @@ export function rowCells(row: ComparedRow, budget: Budget, judgedCases?: Judged)
         run?.runStatus ?? 'not run',
         seconds?.toFixed(3) ?? '-',
         String(tokens),
-        credits === undefined ? '-' : String(inCredits(credits)),
+        credits === undefined ? '-' : String(creditCount(credits)),
         ...(judgedCases ? [passedText(judgedCases.get(row.row)?.passes[index]) ?? '-'] : []),
       ];
     }),

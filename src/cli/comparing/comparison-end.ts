@@ -1,7 +1,7 @@
 import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { resumeAtCapHint } from '../creation/caps.ts';
+import { resumeAtCapHint } from '../creation/cap-reached.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 import { type ComparedRow, isNotRun, rowVerdict } from './compared-row.ts';
 import { judgingFault } from './judge-rows.ts';

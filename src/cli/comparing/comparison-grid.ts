@@ -3,7 +3,7 @@ import { formatDollars } from '../../wire/money.ts';
 import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
-import { creditsText } from '../creation/caps.ts';
+import { creditsText } from '../creation/credits.ts';
 import { spentCells, spentTitles } from '../creation/spending-text.ts';
 import { sumOfSeconds } from '../jobs/job.ts';
 import { differences } from '../outputs/differences.ts';

@@ -7,8 +7,9 @@ import type { CliError } from '../core/errors.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { BudgetRoom } from './budget-room.ts';
-import { type Caps, checkCostCap, creditsIn } from './caps.ts';
+import { type Caps, checkCostCap } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
+import { parseCredits } from './credits.ts';
 import { type KnownCost, knownCost } from './forecast.ts';
 import {
   type EarlierRun,
@@ -18,7 +19,7 @@ import {
   UNKNOWN_ESTIMATE,
   type Unit,
 } from './spending.ts';
-import { hasPaidCredits, spendingText } from './spending-text.ts';
+import { hasPaidCredits, spendingLines } from './spending-text.ts';
 import type { RunSpend, Totals } from './totals.ts';
 
 /** Room in a budget for a creation, held from before it is sent until its cost is known. */
@@ -35,7 +36,7 @@ interface BudgetOptions {
   /** Aborts once no more runs may be created; by default the context's signal. */
   readonly until?: AbortSignal;
   /** True to refuse only the creation that does not fit, since the next may fit. Default false. */
-  readonly continues?: boolean;
+  readonly refusesOneByOne?: boolean;
 }
 
 interface ReserveOptions {
@@ -54,21 +55,23 @@ export class Budget {
   readonly #ctx: Context;
   readonly #caps: Caps;
   readonly #until: AbortSignal;
-  readonly #continues: boolean;
+  readonly #refusesOneByOne: boolean;
   readonly #spending = new Spending();
   readonly #room: BudgetRoom;
   /** The ids of an earlier invocation's runs. */
   readonly #runsBefore = new Set<string>();
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Resolves when the latest reservation has its room, or was refused. */
+  #lastReservation: Promise<unknown> = Promise.resolve();
+  /** Wakes a reservation that waits for a creation to end. */
   #wake: () => void = () => {};
   #reached: CliError | undefined;
 
-  constructor(ctx: Context, caps: Caps, { until = ctx.signal, continues = false }: BudgetOptions = {}) {
+  constructor(ctx: Context, caps: Caps, { until = ctx.signal, refusesOneByOne = false }: BudgetOptions = {}) {
     this.#ctx = ctx;
     this.#caps = caps;
     this.#room = new BudgetRoom(caps, this.#spending);
     this.#until = until;
-    this.#continues = continues;
+    this.#refusesOneByOne = refusesOneByOne;
   }
 
   /** The error that stops all further creations; undefined while there is room. */
@@ -131,9 +134,9 @@ export class Budget {
     if (!this.#room.isCapped || connection.recorder?.mode === 'replay') {
       return this.reservePaid(connection, request);
     }
-    const turn = this.#turn.then(() => this.#estimateWithin(connection, request, options));
-    this.#turn = turn.catch(() => {});
-    const estimate = await turn;
+    const reserving = this.#lastReservation.then(() => this.#takeRoom(connection, request, options));
+    this.#lastReservation = reserving.catch(() => {});
+    const estimate = await reserving;
     if (options.entry) this.#room.releaseEarlier([options.entry.id]);
     return this.#reservation(connection, request, estimate);
   }
@@ -143,24 +146,24 @@ export class Budget {
     return this.#reservation(connection, request, UNKNOWN_ESTIMATE);
   }
 
-  /** Takes room for an estimate. Runs one call at a time, so that no two creations take the same room. */
-  async #estimateWithin(
+  /** Takes room for a creation and returns its estimate. Runs one call at a time, so that no two take the same room. */
+  async #takeRoom(
     connection: Connection,
     request: CreationRequest,
     { estimatedCredits, providerBatch = false, entry }: ReserveOptions,
   ): Promise<Estimate> {
-    const listedCredits = creditsIn(estimatedCredits);
-    const knownCostOfRun =
+    const listedCredits = parseCredits(estimatedCredits);
+    const costOfRun =
       this.#caps.cost === undefined ? undefined : await knownCost(connection, request, { providerBatch });
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
       await this.#spending.readCosts();
       if (this.#caps.credits !== undefined) await this.#readCredits();
-      const dearest = this.#spending.dearest(costKey(connection, request), knownCostOfRun?.model ?? '');
+      const highest = this.#spending.mostExpensive(costKey(connection, request), costOfRun?.model ?? '');
       const estimate = {
-        cost: knownCostOfRun === undefined ? 0 : expectedCost(knownCostOfRun, dearest.cost),
-        credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listedCredits),
+        cost: costOfRun === undefined ? 0 : expectedCost(costOfRun, highest.cost),
+        credits: this.#caps.credits === undefined ? 0 : (highest.credits ?? listedCredits),
       };
       const blockedUnit = this.#room.take(estimate, entry?.id);
       if (blockedUnit === undefined) return estimate;
@@ -168,18 +171,18 @@ export class Budget {
       // The requests in a provider's batch end together.
       if (this.#room.isIdle || providerBatch)
         throw this.#refusal(blockedUnit, estimate[blockedUnit], entry?.id);
-      await this.#untilOneEnds();
+      await this.#waitForEndOfOne();
     }
   }
 
   /** Returns the error for a creation that does not fit, and remembers it if nothing else may be created either. */
   #refusal(unit: Unit, need: number | undefined, entryId: string | undefined): CliError {
     const reached = this.#room.capReached(unit, need, entryId);
-    if (!this.#continues) this.#reached = reached;
+    if (!this.#refusesOneByOne) this.#reached = reached;
     return reached;
   }
 
-  async #untilOneEnds(): Promise<void> {
+  async #waitForEndOfOne(): Promise<void> {
     await new Promise<void>(resolve => {
       this.#wake = resolve;
       this.#until.addEventListener('abort', this.#wake, { once: true });
@@ -252,10 +255,10 @@ export class Budget {
     const totals = this.totals();
     if (this.#ctx.isReplay) return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
     const isCapped = this.limitsCredits;
-    if (this.#runsBefore.size === 0) return spendingText(totals, { isCapped });
+    if (this.#runsBefore.size === 0) return spendingLines(totals, { isCapped });
     const now = this.totals(this.newRuns.map(({ runId }) => runId));
-    const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, { isCapped });
-    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(totals, { isCapped }))];
+    const newLines = now.runs === 0 ? ['no run was made'] : spendingLines(now, { isCapped });
+    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingLines(totals, { isCapped }))];
   }
 
   /** Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing. */

@@ -4,8 +4,10 @@ import { formatDollars, type Money, toDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { configError } from '../core/errors.ts';
 import { toCliError } from '../core/failure.ts';
-import { type Caps, type Credits, creditsIn, creditsText, inCredits } from './caps.ts';
+import { pluralize } from '../core/pluralize.ts';
+import type { Caps } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
+import { type Credits, creditCount, creditsText, parseCredits } from './credits.ts';
 import { addUp } from './totals.ts';
 
 /**
@@ -61,15 +63,17 @@ interface ForecastOptions {
   readonly providerBatch?: boolean;
 }
 
+/** The forecast of one creation. */
+interface CreationForecast {
+  readonly estimate: CostEstimate | undefined;
+  readonly credits: Credits | undefined;
+  /** True if it is for the embedded service, whose runs cost dollars instead of credits. */
+  readonly isHere: boolean;
+}
+
 /** The estimated total of creations, for `--dry-run`. */
 export class Forecast {
-  #creations = 0;
-  readonly #forecasts: {
-    readonly estimate: CostEstimate | undefined;
-    readonly credits: Credits | undefined;
-    /** True if it is for the embedded service, whose runs cost dollars instead of credits. */
-    readonly isHere: boolean;
-  }[] = [];
+  readonly #forecasts: CreationForecast[] = [];
 
   /** Counts a creation. @throws {CliError} if the embedded service would refuse it */
   async add(
@@ -77,22 +81,22 @@ export class Forecast {
     request: CreationRequest,
     { estimatedCredits, ...options }: ForecastOptions,
   ): Promise<void> {
-    const estimate = await forecastCost(connection, request, options);
-    this.#creations += 1;
     this.#forecasts.push({
-      estimate,
-      credits: creditsIn(estimatedCredits),
+      estimate: await forecastCost(connection, request, options),
+      credits: parseCredits(estimatedCredits),
       isHere: connection.costs !== undefined,
     });
   }
 
   /** Returns amounts in US dollars and credits, null if unknown. */
   data(): object {
-    const { cost, credits, tableDate } = this.#sums();
+    const cost = totalCost(this.#forecasts);
+    const credits = totalCredits(this.#forecasts);
+    const tableDate = this.#tableDate();
     return {
-      creations: this.#creations,
+      creations: this.#forecasts.length,
       estimate: {
-        credits: credits === undefined ? null : inCredits(credits),
+        credits: credits === undefined ? null : creditCount(credits),
         cost: cost === undefined ? null : toDollars(cost),
         estimated: tableDate !== undefined,
         pricesOf: tableDate ?? null,
@@ -106,55 +110,60 @@ export class Forecast {
    * @param caps a cap on credits includes those of the embedded service, which cost nothing
    */
   text(caps: Caps): string {
-    const { tableDate } = this.#sums();
+    if (this.#forecasts.length === 0) return '0 creations: nothing to pay for';
     const inDollars = this.#forecasts.filter(({ isHere }) => isHere);
-    const takingCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
+    const inCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
     const cost = totalCost(inDollars);
-    const credits = addUp(takingCredits.map(own => own.credits));
-    const assumptions = [
-      ...(tableDate === undefined ? [] : [`prices of ${tableDate}`]),
-      ...inDollars.flatMap(assumedTokens).slice(0, 1),
-    ];
-    const basis = assumptions.length === 0 ? '' : ` (estimated, with ${assumptions.join(' and ')})`;
-    const amounts = [
-      ...(credits === undefined || takingCredits.length === 0 ? [] : [creditsText(credits)]),
-      ...(cost === undefined || inDollars.length === 0 ? [] : [`${formatDollars(cost)}${basis}`]),
-    ];
-    const isMixed = inDollars.length > 0 && takingCredits.length > 0;
-    const unknown =
-      isMixed && amounts.length === 1 ? `, ${cost === undefined ? 'dollars' : 'credits'} unknown` : '';
-    if (this.#creations === 0) return '0 creations: nothing to pay for';
-    const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}${unknown}`;
-    const exceededFlags = [
-      ...(exceeds(cost, caps.cost) ? ['--max-cost'] : []),
-      ...(exceeds(credits, caps.credits) ? ['--max-credits'] : []),
-    ];
-    const excess = exceededFlags.length === 0 ? '' : `, more than ${exceededFlags.join(' and ')} allows`;
-    return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${total}${excess}`;
+    const credits = totalCredits(inCredits);
+    const amounts: string[] = [];
+    if (credits !== undefined && inCredits.length > 0) amounts.push(creditsText(credits));
+    if (cost !== undefined && inDollars.length > 0) amounts.push(`${formatDollars(cost)}${this.#basis()}`);
+    if (amounts.length === 1 && inDollars.length > 0 && inCredits.length > 0) {
+      amounts.push(`${cost === undefined ? 'dollars' : 'credits'} unknown`);
+    }
+    const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}`;
+    return `${pluralize(this.#forecasts.length, 'creation')}: ${total}${excessText({ cost, credits }, caps)}`;
   }
 
-  #sums(): { cost: number | undefined; credits: number | undefined; tableDate: string | undefined } {
-    return {
-      cost: totalCost(this.#forecasts),
-      credits: addUp(this.#forecasts.map(own => own.credits)),
-      tableDate: this.#forecasts.find(({ estimate }) => estimate?.tableDate !== undefined)?.estimate
-        ?.tableDate,
-    };
+  /** Returns the assumptions behind an estimate in dollars, in parentheses; empty if there are none. */
+  #basis(): string {
+    const tableDate = this.#tableDate();
+    const [answerLength] = this.#forecasts.flatMap(assumedTokens);
+    const assumptions = [
+      ...(tableDate === undefined ? [] : [`prices of ${tableDate}`]),
+      ...(answerLength === undefined ? [] : [answerLength]),
+    ];
+    return assumptions.length === 0 ? '' : ` (estimated, with ${assumptions.join(' and ')})`;
+  }
+
+  /** Returns the date of the table of prices, if an estimate uses it. */
+  #tableDate(): string | undefined {
+    return this.#forecasts.flatMap(({ estimate }) => estimate?.tableDate ?? [])[0];
   }
 }
 
 /** Returns the number of tokens that an answer is assumed to have, in words, if the cost depends on it. */
-function assumedTokens({ estimate }: { readonly estimate: CostEstimate | undefined }): string[] {
+function assumedTokens({ estimate }: CreationForecast): string[] {
   if (estimate?.assumedOutput === undefined || estimate.modality === 'image' || !estimate.cost) return [];
   return [`${estimate.assumedOutput.toLocaleString('en')} tokens for each answer`];
 }
 
-function exceeds(amount: number | undefined, cap: number | undefined): boolean {
-  return amount !== undefined && cap !== undefined && amount > cap;
+function totalCost(forecasts: readonly CreationForecast[]): Money | undefined {
+  return addUp(forecasts.map(({ estimate }) => estimate?.cost ?? undefined));
 }
 
-function totalCost(
-  forecasts: readonly { readonly estimate: CostEstimate | undefined }[],
-): number | undefined {
-  return addUp(forecasts.map(({ estimate }) => estimate?.cost ?? undefined));
+function totalCredits(forecasts: readonly CreationForecast[]): Credits | undefined {
+  return addUp(forecasts.map(({ credits }) => credits));
+}
+
+/** Returns a clause with the caps that the amounts exceed; empty if they exceed none. */
+function excessText({ cost, credits }: Caps, caps: Caps): string {
+  const exceededFlags: string[] = [];
+  if (exceeds(cost, caps.cost)) exceededFlags.push('--max-cost');
+  if (exceeds(credits, caps.credits)) exceededFlags.push('--max-credits');
+  return exceededFlags.length === 0 ? '' : `, more than ${exceededFlags.join(' and ')} allows`;
+}
+
+function exceeds(amount: number | undefined, cap: number | undefined): boolean {
+  return amount !== undefined && cap !== undefined && amount > cap;
 }

@@ -1,6 +1,6 @@
 import { formatDollars, toMoney } from '../../wire/money.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { credits, creditsText, inCredits } from './caps.ts';
+import { creditAmount, creditCount, creditsText } from './credits.ts';
 import type { Totals } from './totals.ts';
 
 /** Returns false if the embedded service made all runs, because its credits cost nothing. */
@@ -9,63 +9,71 @@ export function hasPaidCredits({ runs, models }: Totals): boolean {
 }
 
 /**
- * Returns the spending of runs as text: a line for all runs, and one for each known model.
+ * Returns the spending of runs as lines: one for all runs, and one for each known model.
  *
  * @param options `isCapped`: true under a cap on credits, which counts those of the embedded service too
  */
-export function spendingText(totals: Totals, { isCapped = false } = {}): string[] {
-  const { models, tokens, tokensUnknown, ...otherTotals } = totals;
-  if (otherTotals.runs === 0) return [];
-  const sums = isCapped ? otherTotals : { ...otherTotals, ...withoutOwnCredits(totals) };
-  const lines = models.map(({ model, tokens: used, ...own }) => {
-    const counts = used && `${pluralize(used.input, 'token')} in (${used.cached} cached), ${used.output} out`;
-    const amounts = sumsText(own, { isHere: true, withCredits: isCapped });
-    return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
-  });
-  const tokenText =
-    tokensUnknown === otherTotals.runs
-      ? 'an unknown number of tokens'
-      : `${pluralize(tokens, 'token')}${unknownText(tokensUnknown)}`;
-  const amounts = sumsText(sums, {
-    isHere: models.length > 0,
-    withCredits: isCapped || hasPaidCredits(totals),
-  });
-  return [`${pluralize(sums.runs, 'run')} took ${[tokenText, ...amounts].join(', ')}`, ...lines];
+export function spendingLines(totals: Totals, { isCapped = false } = {}): string[] {
+  const { runs, models } = totals;
+  if (runs === 0) return [];
+  const shownTotals = isCapped ? totals : withoutOwnCredits(totals);
+  const withCredits = isCapped || hasPaidCredits(totals);
+  const amounts = amountTexts(shownTotals, { isHere: models.length > 0, withCredits });
+  return [
+    `${pluralize(runs, 'run')} took ${[tokensText(totals), ...amounts].join(', ')}`,
+    ...models.map(model => modelLine(model, { withCredits: isCapped })),
+  ];
 }
+
+function tokensText({ runs, tokens, tokensUnknown }: Totals): string {
+  if (tokensUnknown === runs) return 'an unknown number of tokens';
+  return `${pluralize(tokens, 'token')}${unknownText(tokensUnknown)}`;
+}
+
+function modelLine(
+  { model, tokens, ...amounts }: Totals['models'][number],
+  { withCredits }: { readonly withCredits: boolean },
+): string {
+  const texts = amountTexts(amounts, { isHere: true, withCredits });
+  if (tokens !== null) {
+    const { input, cached, output } = tokens;
+    texts.unshift(`${pluralize(input, 'token')} in (${cached} cached), ${output} out`);
+  }
+  return `  ${model}: ${texts.join(', ')}`;
+}
+
+type Amounts = Pick<Totals, 'credits' | 'creditsUnknown' | 'cost' | 'costUnknown' | 'estimated'>;
 
 /** Leaves out the credits of the embedded service, which cost nothing, and the dollars of runs that took credits. */
-function withoutOwnCredits({ runs, credits: totalCredits, creditsUnknown, costUnknown, models }: Totals) {
-  const localTotals = { runs: 0, credits: 0, creditsUnknown: 0 };
+function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
+  const ownTotals = { runs: 0, credits: 0, creditsUnknown: 0 };
   for (const modelTotals of models) {
-    localTotals.runs += modelTotals.runs;
-    localTotals.credits += credits(modelTotals.credits ?? 0);
-    localTotals.creditsUnknown += modelTotals.creditsUnknown;
+    ownTotals.runs += modelTotals.runs;
+    ownTotals.credits += creditAmount(modelTotals.credits ?? 0);
+    ownTotals.creditsUnknown += modelTotals.creditsUnknown;
   }
-  const unknownCount = creditsUnknown - localTotals.creditsUnknown;
-  const paidRuns = runs - localTotals.runs - unknownCount;
-  return {
-    credits:
-      totalCredits === null || paidRuns === 0 ? null : inCredits(credits(totalCredits) - localTotals.credits),
-    creditsUnknown: unknownCount,
-    costUnknown: costUnknown - paidRuns,
-  };
+  const creditsUnknown = amounts.creditsUnknown - ownTotals.creditsUnknown;
+  const paidRuns = runs - ownTotals.runs - creditsUnknown;
+  const paidCredits =
+    amounts.credits === null || paidRuns === 0
+      ? null
+      : creditCount(creditAmount(amounts.credits) - ownTotals.credits);
+  return { ...amounts, credits: paidCredits, creditsUnknown, costUnknown: amounts.costUnknown - paidRuns };
 }
 
-type ShownTotals = Omit<Totals, 'models' | 'runs' | 'tokens' | 'tokensUnknown'>;
-
 /** @param isHere true if the embedded service, which knows costs, made some of the runs */
-function sumsText(
-  { credits: spentCredits, creditsUnknown, cost, costUnknown, estimated }: ShownTotals,
+function amountTexts(
+  { credits, creditsUnknown, cost, costUnknown, estimated }: Amounts,
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
 ): string[] {
-  return [
-    ...(spentCredits === null || !withCredits
-      ? []
-      : [`${creditsText(credits(spentCredits))}${unknownText(creditsUnknown)}`]),
-    ...(cost === null ? [] : [`${dollarsText(cost, estimated)}${unknownText(costUnknown)}`]),
-    ...(spentCredits === null && creditsUnknown > 0 && withCredits ? ['credits unknown'] : []),
-    ...(cost === null && isHere ? ['cost unknown'] : []),
-  ];
+  const texts: string[] = [];
+  if (withCredits && credits !== null) {
+    texts.push(`${creditsText(creditAmount(credits))}${unknownText(creditsUnknown)}`);
+  }
+  if (cost !== null) texts.push(`${dollarsText(cost, estimated)}${unknownText(costUnknown)}`);
+  if (withCredits && credits === null && creditsUnknown > 0) texts.push('credits unknown');
+  if (isHere && cost === null) texts.push('cost unknown');
+  return texts;
 }
 
 function unknownText(runs: number): string {
@@ -76,28 +84,36 @@ function dollarsText(dollars: number, estimated: boolean): string {
   return `${formatDollars(toMoney(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
+/** Returns the titles of the columns that `spentCells` fills. */
 export function spentTitles({ withCredits }: { readonly withCredits: boolean }): string[] {
-  return ['tokens', ...(withCredits ? ['credits'] : []), 'cost'];
+  return withCredits ? ['tokens', 'credits', 'cost'] : ['tokens', 'cost'];
 }
 
 /** Returns the spending of runs as the cells of a table. */
 export function spentCells(
-  { tokens, credits: spentCredits, cost, estimated }: Totals,
+  { tokens, credits, cost, estimated }: Totals,
   { withCredits }: { readonly withCredits: boolean },
 ): string[] {
-  const creditCells = withCredits ? [String(spentCredits ?? '–')] : [];
-  return [String(tokens), ...creditCells, cost === null ? '–' : dollarsText(cost, estimated)];
+  const costText = cost === null ? '–' : dollarsText(cost, estimated);
+  return withCredits ? [String(tokens), String(credits ?? '–'), costText] : [String(tokens), costText];
 }
 
 /** Returns the spending of runs as names and values, for report formats without their own form for it. */
 export function spentProperties({ models, ...totals }: Totals): (readonly [name: string, value: string])[] {
-  const entries = Object.entries(totals).map(([name, value]) => [name, String(value ?? 'unknown')] as const);
-  const byModel = models.flatMap(({ model, tokens, ...sums }) =>
+  const properties = Object.entries(totals).map(([name, value]) => property(name, value));
+  for (const { model, tokens, ...sums } of models) {
     // An offline model counts no tokens.
-    Object.entries({
-      ...sums,
-      ...(tokens && { inputTokens: tokens.input, outputTokens: tokens.output }),
-    }).map(([name, value]) => [`${model} ${name}`, String(value ?? 'unknown')] as const),
-  );
-  return [...entries, ...byModel];
+    const tokenCounts = tokens === null ? {} : { inputTokens: tokens.input, outputTokens: tokens.output };
+    for (const [name, value] of Object.entries({ ...sums, ...tokenCounts })) {
+      properties.push(property(`${model} ${name}`, value));
+    }
+  }
+  return properties;
+}
+
+function property(
+  name: string,
+  value: string | number | boolean | null | undefined,
+): readonly [name: string, value: string] {
+  return [name, String(value ?? 'unknown')];
 }

@@ -5,7 +5,7 @@ import { MAX_LIST_LIMIT } from '../../wire/limits.ts';
 import type { Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
-import { type Credits, creditsIn } from './caps.ts';
+import { type Credits, parseCredits } from './credits.ts';
 import { addUp, type RunSpend, type Totals, totalSpend } from './totals.ts';
 
 /** The estimated cost and credits of a run; undefined if unknown. */
@@ -57,7 +57,7 @@ export class Spending {
   readonly #sums = { cost: 0, credits: 0 };
   readonly #unknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
   /** The amount of the most expensive run of each kind and of each model; costs are per answer. */
-  readonly #dearest = { cost: new Map<string, number>(), credits: new Map<string, number>() };
+  readonly #highest = { cost: new Map<string, number>(), credits: new Map<string, number>() };
   #hasUnreadCredits = false;
 
   /** True if runs have ended since the list was last read. */
@@ -71,9 +71,9 @@ export class Spending {
 
   /** Counts a run, made by this invocation or an earlier one. */
   add({ runId, connection, kind = '', estimate = UNKNOWN_ESTIMATE, tokens, ...knownAmounts }: MadeRun): void {
-    const former = this.#runs.get(runId);
-    if (former !== undefined) {
-      former.tokens = tokens ?? former.tokens;
+    const countedRun = this.#runs.get(runId);
+    if (countedRun !== undefined) {
+      countedRun.tokens = tokens ?? countedRun.tokens;
       return;
     }
     const isHere = connection?.costs !== undefined;
@@ -82,9 +82,12 @@ export class Spending {
     const run = { runId, connection, kind, estimate, tokens, isListed, ...unknown };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
-    if (isHere) for (const runs of [this.#unknown.cost, this.#uncounted]) runs.add(run);
-    this.#settle(run, 'credits', knownAmounts.credits);
-    this.#settle(run, 'cost', knownAmounts.cost);
+    if (isHere) {
+      this.#unknown.cost.add(run);
+      this.#uncounted.add(run);
+    }
+    this.#setAmount(run, 'credits', knownAmounts.credits);
+    this.#setAmount(run, 'cost', knownAmounts.cost);
     if (isListed && knownAmounts.credits === undefined) this.#hasUnreadCredits = true;
   }
 
@@ -93,9 +96,9 @@ export class Spending {
   }
 
   /** Returns the amounts of the most expensive run of these kinds or models; the cost is per answer. */
-  dearest(...kinds: readonly string[]): Estimate {
+  mostExpensive(...kinds: readonly string[]): Estimate {
     const highestAmount = (unit: Unit): number | undefined => {
-      const amounts = kinds.flatMap(kind => this.#dearest[unit].get(kind) ?? []);
+      const amounts = kinds.flatMap(kind => this.#highest[unit].get(kind) ?? []);
       return amounts.length === 0 ? undefined : Math.max(...amounts);
     };
     return { cost: highestAmount('cost'), credits: highestAmount('credits') };
@@ -127,9 +130,9 @@ export class Spending {
         run.counted = known?.get(run.runId);
         if (run.counted === undefined) continue;
         this.#uncounted.delete(run);
-        this.#settle(run, 'credits', creditsIn(run.counted.credits));
+        this.#setAmount(run, 'credits', parseCredits(run.counted.credits));
         const { cost, standardCost, tokens } = run.counted;
-        this.#settle(run, 'cost', cost ?? undefined);
+        this.#setAmount(run, 'cost', cost ?? undefined);
         if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
         // A failed run reports 0 tokens, even if the model has counted some.
         if (tokens !== null) run.tokens = tokens.input + tokens.output;
@@ -149,8 +152,8 @@ export class Spending {
       for await (const { rows } of client.runs.pages({}, { signal, ...options })) {
         for (const row of rows) {
           const run = wantedRuns.get(row.runId);
-          const credits = row.credits === null ? 0 : creditsIn(row.credits);
-          if (run !== undefined && isOver(row)) this.#settle(run, 'credits', credits);
+          const credits = row.credits === null ? 0 : parseCredits(row.credits);
+          if (run !== undefined && isOver(row)) this.#setAmount(run, 'credits', credits);
           wantedRuns.delete(row.runId);
         }
         pagesLeft -= 1;
@@ -162,12 +165,13 @@ export class Spending {
   /** Raises the estimate of a run whose cost stays unknown, and of those that follow it. */
   #expectAtLeast(run: SpentRun, cost: Money): void {
     run.estimate = { ...run.estimate, cost: Math.max(cost, run.estimate.cost ?? 0) };
-    this.#noteDearest(run, 'cost', cost);
+    this.#noteHighest(run, 'cost', cost);
   }
 
-  #settle(run: SpentRun, unit: Unit, amount: number | undefined): void {
+  /** Counts a known amount; does nothing with an unknown one. */
+  #setAmount(run: SpentRun, unit: Unit, amount: number | undefined): void {
     if (amount === undefined) return;
-    this.#noteDearest(run, unit, amount);
+    this.#noteHighest(run, unit, amount);
     // Concurrent reads may settle the same run.
     if (run[unit] !== undefined) return;
     run[unit] = amount;
@@ -175,13 +179,13 @@ export class Spending {
     this.#sums[unit] += amount;
   }
 
-  #noteDearest({ kind, counted }: SpentRun, unit: Unit, amount: number): void {
+  #noteHighest({ kind, counted }: SpentRun, unit: Unit, amount: number): void {
     // The cost per answer is known once the embedded service has counted the run.
     const amountPerAnswer = unit === 'credits' ? amount : counted && amount / counted.answers;
     if (amountPerAnswer === undefined) return;
-    const dearest = this.#dearest[unit];
+    const highest = this.#highest[unit];
     for (const name of counted === undefined ? [kind] : [kind, counted.model]) {
-      dearest.set(name, Math.max(dearest.get(name) ?? 0, amountPerAnswer));
+      highest.set(name, Math.max(highest.get(name) ?? 0, amountPerAnswer));
     }
   }
 

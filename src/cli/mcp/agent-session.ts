@@ -40,7 +40,7 @@ export class AgentSession {
   constructor(ctx: Context, offer: SessionPrompts, caps: Caps) {
     this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
     this.#offer = offer;
-    this.#budget = new Budget(this.#ctx, caps, { continues: true });
+    this.#budget = new Budget(this.#ctx, caps, { refusesOneByOne: true });
   }
 
   server(): Server {

@@ -4,7 +4,7 @@ import { CliError, Interrupted, TimeIsUp, waitTimeoutError } from '../../core/er
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { resumeAtCapHint } from '../../creation/caps.ts';
+import { resumeAtCapHint } from '../../creation/cap-reached.ts';
 import { listSince } from '../../creation/in-doubt.ts';
 import { nobodyAnswered } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';

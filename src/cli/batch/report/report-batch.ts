@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { unwritableError, usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { spendingText, spentProperties } from '../../creation/spending-text.ts';
+import { spendingLines, spentProperties } from '../../creation/spending-text.ts';
 import { present } from '../../outputs/present.ts';
 import { isPagePrinted, isStandardOutput, writeNamedFile } from '../../outputs/saving/special-file.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
@@ -88,7 +88,7 @@ async function terminalReport(ctx: Context, summary: BatchSummary): Promise<stri
   const time = seconds === undefined ? '' : `; ${seconds} s of run time`;
   const counts = `${pluralize(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
   const state = unfinished === undefined ? [] : [unfinishedText(unfinished)];
-  const parts = [[...state, counts, ...spendingText(summary).map(escapeControls), ''].join('\n')];
+  const parts = [[...state, counts, ...spendingLines(summary).map(escapeControls), ''].join('\n')];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
     const cells = failures.map(failure => [

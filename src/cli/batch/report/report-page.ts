@@ -3,7 +3,7 @@ import { dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
 import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
+import { hasPaidCredits, spendingLines, spentCells, spentTitles } from '../../creation/spending-text.ts';
 import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
@@ -32,7 +32,7 @@ export async function reportPage(
     facts: [
       ...(summary.unfinished === undefined ? [] : [unfinishedText(summary.unfinished)]),
       `${pluralize(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
-      ...spendingText(summary),
+      ...spendingLines(summary),
     ],
     measures: ['time', ...spentTitles({ withCredits })],
     columns: [{ name: 'output', totals: [seconds, ...spentCells(summary, { withCredits })] }],

@@ -4,7 +4,7 @@ import { isJsonObject, listAt } from '../../../utils/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { type Money, toDollars, toMoney } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { creditsIn, inCredits } from '../../creation/caps.ts';
+import { creditCount, parseCredits } from '../../creation/credits.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
 import { tokensOfFailed } from '../../creation/totals.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
@@ -100,7 +100,7 @@ function spentOn(
 ): Pick<ResultsLine, 'credits' | 'cost'> {
   const { credits, cost } = budget.spentOn(runId ?? '');
   return {
-    credits: credits === undefined ? null : inCredits(credits),
+    credits: credits === undefined ? null : creditCount(credits),
     cost: cost === undefined ? null : toDollars(cost),
   };
 }
@@ -173,7 +173,7 @@ function runOfLine({
   cost,
 }: Pick<ResultsLine, 'runId'> & Partial<ResultsLine>): EarlierRun[] {
   if (runId === null) return [];
-  const spent = { tokens: asCount(tokens), credits: creditsIn(credits), cost: costIn(cost) };
+  const spent = { tokens: asCount(tokens), credits: parseCredits(credits), cost: costIn(cost) };
   return [{ runId, ...spent }];
 }
 

@@ -67,7 +67,7 @@ export async function modelsCheck(
   requireLocalService(ctx, 'models check');
   const models = await modelsToCheck(ctx, names);
   const connection = await ctx.localConnection();
-  const budget = new Budget(ctx, parseCaps(flags), { continues: true });
+  const budget = new Budget(ctx, parseCaps(flags), { refusesOneByOne: true });
   budget.checkCostCap(connection);
   const requests = await requestsFor(ctx, connection, models);
   for (const { request } of requests) await budget.checkPrice(connection, request);
