@@ -4,7 +4,7 @@ import { requestDigest } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
-import type { BatchJournal } from '../jobs/job-journal.ts';
+import type { BatchJournal } from '../jobs/batch-journal.ts';
 import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';

@@ -3,7 +3,7 @@ import type { Release } from '../../files/writing/lock.ts';
 import { fileIn } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
-import { BatchJournal } from '../jobs/job-journal.ts';
+import { BatchJournal } from '../jobs/batch-journal.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type EarlierState, type FirstPass, readOnce } from './first-pass.ts';
 import type { PreparedBatch } from './prepare-batch.ts';

@@ -7,7 +7,7 @@ import { isInShard } from '../inputs/rows/shard.ts';
 import { failedOutcome, type Job } from '../jobs/job.ts';
 import type { PlannedJob } from '../jobs/job-engine.ts';
 import { recordedError } from '../jobs/job-errors.ts';
-import type { KnownJobs } from '../jobs/recall-jobs.ts';
+import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import type { BatchFiles } from './open-files.ts';
 import { planRow, type RowPlan } from './plan-row.ts';
@@ -27,7 +27,7 @@ export interface RowJob extends Job {
  */
 export async function* plannedRows(
   runningBatch: RunningBatch,
-  knownJobs: KnownJobs,
+  knownJobs: RecalledJobs,
   keep: (row: SourceRow) => RowJob['source'],
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = runningBatch;
@@ -60,7 +60,7 @@ export async function* plannedRows(
 export function plannedRow(
   { options, results, firstPass }: Pick<OpenBatch, 'options' | 'results' | 'firstPass'>,
   id: string,
-  { states, settlements }: KnownJobs,
+  { states, settlements }: RecalledJobs,
 ): RowPlan {
   const hasChanged = firstPass?.changed.has(id) ?? false;
   const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
@@ -80,7 +80,7 @@ export function plannedRow(
 function reportDoubt(
   { ctx, source, tally, batch: { connection } }: RunningBatch,
   row: SourceRow,
-  { states, settlements }: KnownJobs,
+  { states, settlements }: RecalledJobs,
 ): void {
   const settlement = settlements.get(row.id);
   const entry = states.get(row.id)?.entry;

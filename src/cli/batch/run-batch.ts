@@ -16,9 +16,9 @@ import { runJobs } from '../jobs/job-engine.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
 import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
-import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
+import { handOverJobs } from '../jobs/provider-batch/hand-over-jobs.ts';
 import type { JobState } from '../jobs/read-journal.ts';
-import { type KnownJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
+import { type RecalledJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
 import { noteSecondPayments, unknownRunStep } from '../jobs/second-payments.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import type { BatchOptions } from './batch-options.ts';
@@ -64,7 +64,7 @@ async function dryRun(
   const rows = await repeatableSource(source, ctx.signal);
   const { journal, results, firstPass, release } = await openFiles(ctx, options, rows, batch);
   try {
-    const known: KnownJobs = { states: journal.states, settlements: new Map() };
+    const known: RecalledJobs = { states: journal.states, settlements: new Map() };
     return await dryRunBatch(ctx, rows, batch, {
       ...options,
       isLeft: id => plannedRow({ options, results, firstPass }, id, known).kind === 'create',
@@ -127,7 +127,7 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
 }
 
 /** Recalls the jobs of the rows that earlier invocations sent. */
-function recallRows(ctx: Context, { batch, results, journal, firstPass }: OpenBatch): Promise<KnownJobs> {
+function recallRows(ctx: Context, { batch, results, journal, firstPass }: OpenBatch): Promise<RecalledJobs> {
   return recallJobs(ctx, batch.connection, journal, {
     changed: firstPass?.changed ?? new Set(),
     runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
@@ -148,7 +148,7 @@ function batchFacts({ batch, firstPass }: OpenBatch): Parameters<BatchFiles['jou
 /** Runs the rows as jobs; if `handsOver`, through the provider's batch API. */
 async function runAllRows(
   runningBatch: RunningBatch,
-  knownJobs: KnownJobs,
+  knownJobs: RecalledJobs,
   { handsOver }: { readonly handsOver: boolean },
 ): Promise<void> {
   const { batch, journal, options, stop, tally } = runningBatch;
@@ -165,7 +165,7 @@ async function runAllRows(
   const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
   const jobs = handsOver
-    ? throughProvider(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
+    ? handOverJobs(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
     : jobPlans;
   try {
     await runJobs(jobs, {
@@ -205,7 +205,7 @@ async function removeUnusedFiles(ctx: Context, { options, journal, results }: Op
 function countEarlierRuns(
   budget: Budget,
   { batch: { connection, promptVersionId }, results }: OpenBatch,
-  knownJobs: KnownJobs,
+  knownJobs: RecalledJobs,
   handedOverRows: ReturnType<typeof handedRows>,
 ): void {
   const spentEarlier = spentBefore(knownJobs);
@@ -225,7 +225,7 @@ function hasEnded(state: JobState | undefined): boolean {
 }
 
 /** Warns how many runs may be paid for twice, before they are. */
-function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: KnownJobs): void {
+function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: RecalledJobs): void {
   const { options, results } = openBatch;
   const again = [...new Set([...results.states.keys(), ...knownJobs.states.keys()])]
     .filter(id => plannedRow(openBatch, id, knownJobs).kind === 'create')

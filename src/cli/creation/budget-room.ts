@@ -1,6 +1,5 @@
 import type { CliError } from '../core/errors.ts';
-import { capReached } from './cap-reached.ts';
-import type { Caps } from './caps.ts';
+import { type Caps, capReached } from './caps.ts';
 import type { Estimate, Spending, Unit } from './spending.ts';
 import { addUp } from './totals.ts';
 

@@ -1,8 +1,10 @@
-import { type Money, parseDollars } from '../../wire/money.ts';
+import { textAt } from '../../utils/bounded-json.ts';
+import { formatDollars, type Money, parseDollars, toDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
-import { usageError } from '../core/errors.ts';
+import { CliError, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
-import { type Credits, creditAmount } from './credits.ts';
+import { type Credits, creditAmount, creditCount, creditsText } from './credits.ts';
 
 /** The limits on spending; undefined for no limit. */
 export interface Caps {
@@ -33,4 +35,88 @@ export function checkCostCap({ cost }: Caps, { costs, recorder }: Connection): v
     "--max-cost works only on the embedded service, because other services don't report what a run costs",
     'Limit the credits instead, with --max-credits <n>.',
   );
+}
+
+/** The amounts at the time that a cap refuses a creation; undefined if unknown. */
+interface AmountsAtCap {
+  /** The amount spent, or reserved for creations without a known end. */
+  readonly spent: number | undefined;
+  /** The estimate of the next creation. */
+  readonly estimate: number | undefined;
+  /** True if there are creations of unknown cost: in progress, such as the rows of a provider's batch, or in doubt. */
+  readonly hasUnknown?: boolean;
+  /** True if no cost is known yet, because the first creation, which goes alone, has not ended. */
+  readonly awaitsFirst?: boolean;
+}
+
+const CAP_UNITS = {
+  cost: { flag: '--max-cost', withUnit: formatDollars, withoutUnit: formatDollars },
+  credits: { flag: '--max-credits', withUnit: creditsText, withoutUnit: creditCount },
+};
+
+/** Returns the error for a creation that a cap refuses, with the cap that would allow it. */
+export function capReached(unit: keyof Caps, cap: number, amounts: AmountsAtCap): CliError {
+  const { flag, withUnit } = CAP_UNITS[unit];
+  const { spent, estimate, awaitsFirst = false } = amounts;
+  return new CliError(`stopped at ${flag}: ${capReason(unit, cap, amounts)}`, {
+    status: 'CAP_REACHED',
+    exitCode: EXIT.capReached,
+    hints: [capHint(unit, amounts)],
+    data: {
+      flag,
+      spent: spent === undefined ? null : withUnit(spent),
+      estimate: estimate === undefined ? null : withUnit(estimate),
+      ...(awaitsFirst && { awaits: 'the end of the first run' }),
+    },
+  });
+}
+
+function capReason(
+  unit: keyof Caps,
+  cap: number,
+  { spent, estimate, hasUnknown = false, awaitsFirst = false }: AmountsAtCap,
+): string {
+  if (spent === undefined) {
+    return awaitsFirst
+      ? 'what a run costs is not known before the first one has ended'
+      : 'the cost of an earlier run could not be read';
+  }
+  const { withUnit, withoutUnit } = CAP_UNITS[unit];
+  const used = `${withoutUnit(spent)} of ${withUnit(cap)} ${hasUnknown ? 'spent or reserved' : 'spent'}`;
+  const next =
+    estimate === undefined
+      ? 'of unknown cost'
+      : `estimated at ${estimateText(unit, estimate, { room: cap - spent })}`;
+  return `${used}, and the next run is ${next}`;
+}
+
+/** Formats an estimate; exactly if rounding would make it look as if it fitted into the room under the cap. */
+function estimateText(unit: keyof Caps, estimate: number, { room }: { readonly room: number }): string {
+  const { withUnit } = CAP_UNITS[unit];
+  const looksEqual = withUnit(estimate) === withUnit(room);
+  return looksEqual && unit === 'cost' ? `$${plainNumber(unit, estimate)}` : withUnit(estimate);
+}
+
+function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
+  const { flag } = CAP_UNITS[unit];
+  if (spent === undefined) {
+    return `The cap can't be enforced while costs can't be read. To continue anyway, leave ${flag} out.`;
+  }
+  const sufficientCap = estimate === undefined ? '<more>' : plainNumber(unit, spent + estimate);
+  return `To continue, raise the cap: ${flag} ${sufficientCap}`;
+}
+
+/** Formats an amount as the flags accept it, without an exponent. */
+function plainNumber(unit: keyof Caps, amount: number): string {
+  const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [creditCount(amount), 6];
+  return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
+}
+
+/** Returns the hint that resumes a command which a cap stopped. @param capError the error of `capReached` */
+export function resumeAtCapHint(capError: Pick<CliError, 'data'>): string {
+  const flag = textAt(capError.data, 'flag') ?? '';
+  if (textAt(capError.data, 'awaits') !== undefined) return 'To continue, add --resume to the same command.';
+  return textAt(capError.data, 'spent') === undefined
+    ? `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`
+    : `To continue, add --resume and ${flag} <more> to the same command.`;
 }

@@ -122,7 +122,7 @@ export class Forecast {
       amounts.push(`${cost === undefined ? 'dollars' : 'credits'} unknown`);
     }
     const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}`;
-    return `${pluralize(this.#forecasts.length, 'creation')}: ${total}${excessText({ cost, credits }, caps)}`;
+    return `${pluralize(this.#forecasts.length, 'creation')}: ${total}${exceededCapsText({ cost, credits }, caps)}`;
   }
 
   /** Returns the assumptions behind an estimate in dollars, in parentheses; empty if there are none. */
@@ -157,7 +157,7 @@ function totalCredits(forecasts: readonly CreationForecast[]): Credits | undefin
 }
 
 /** Returns a clause with the caps that the amounts exceed; empty if they exceed none. */
-function excessText({ cost, credits }: Caps, caps: Caps): string {
+function exceededCapsText({ cost, credits }: Caps, caps: Caps): string {
   const exceededFlags: string[] = [];
   if (exceeds(cost, caps.cost)) exceededFlags.push('--max-cost');
   if (exceeds(credits, caps.credits)) exceededFlags.push('--max-credits');

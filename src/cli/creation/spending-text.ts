@@ -20,12 +20,12 @@ export function spendingLines(totals: Totals, { isCapped = false } = {}): string
   const withCredits = isCapped || hasPaidCredits(totals);
   const amounts = amountTexts(shownTotals, { isHere: models.length > 0, withCredits });
   return [
-    `${pluralize(runs, 'run')} took ${[tokensText(totals), ...amounts].join(', ')}`,
+    `${pluralize(runs, 'run')} took ${[usedTokensText(totals), ...amounts].join(', ')}`,
     ...models.map(model => modelLine(model, { withCredits: isCapped })),
   ];
 }
 
-function tokensText({ runs, tokens, tokensUnknown }: Totals): string {
+function usedTokensText({ runs, tokens, tokensUnknown }: Totals): string {
   if (tokensUnknown === runs) return 'an unknown number of tokens';
   return `${pluralize(tokens, 'token')}${unknownText(tokensUnknown)}`;
 }

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan } from './job.ts';
-import { noRunFault } from './job-errors.ts';
+import { noRunError } from './job-errors.ts';
 import { type JobEvents, type JobWork, runJob } from './run-job.ts';
 import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
 import type { StopControl } from './stop-control.ts';
@@ -14,6 +14,8 @@ export interface PlannedJob {
   readonly job: Job;
   readonly plan: JobPlan;
 }
+
+export type PlannedJobs = Iterable<PlannedJob> | AsyncIterable<PlannedJob>;
 
 export interface EngineParts {
   readonly work: JobWork;
@@ -31,10 +33,7 @@ export interface EngineParts {
  *
  * @throws the first error that must end all other jobs too
  */
-export async function runJobs(
-  jobs: Iterable<PlannedJob> | AsyncIterable<PlannedJob>,
-  parts: EngineParts,
-): Promise<void> {
+export async function runJobs(jobs: PlannedJobs, parts: EngineParts): Promise<void> {
   const engine = new JobEngine(parts);
   try {
     for await (const planned of jobs) {
@@ -152,7 +151,7 @@ class JobEngine {
       case 'wait':
         return this.#relaunch({ job, plan: { ...settlement, recovered: true } });
       case 'none':
-        return this.#settle(job, failedOutcome(ctx, noRunFault()));
+        return this.#settle(job, failedOutcome(ctx, noRunError()));
       case 'in doubt':
         return this.#settle(job, withCandidates(outcome, settlement.candidates, connection));
     }

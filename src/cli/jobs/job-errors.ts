@@ -72,6 +72,6 @@ export function recordedError(text: string): CliError {
 }
 
 /** Returns the error of a job whose creation was never answered and made no run. */
-export function noRunFault(): CliError {
+export function noRunError(): CliError {
   return notFoundError('the creation was never answered, and the service has no matching run');
 }

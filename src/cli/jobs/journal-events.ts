@@ -1,5 +1,5 @@
 import { parseJson } from '../../files/formats/json.ts';
-import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { isJsonObject, textAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobName } from './job.ts';
 
@@ -68,19 +68,25 @@ export type JournalEvent =
   | HandoverEvent
   | HandoverProgressEvent;
 
-export function journalLine(event: JournalEvent): UncheckedObject {
-  if (event.kind === 'begun') return { batch: 1, ...event.facts };
-  if (event.kind === 'step') return stepLine(event);
-  if (event.kind === 'candidates') {
-    return { row: event.job.row, id: event.job.id, candidates: event.runIds };
+export function toJournalLine(event: JournalEvent): UncheckedObject {
+  switch (event.kind) {
+    case 'begun':
+      return { batch: 1, ...event.facts };
+    case 'step':
+      return stepLine(event);
+    case 'candidates':
+      return { row: event.job.row, id: event.job.id, candidates: event.runIds };
+    case 'extra creation': {
+      const { job, journalId, entry, declarationDigest } = event;
+      return { job, journalId, ...(entry && creationFields(entry)), declared: declarationDigest };
+    }
+    case 'extra end':
+      return { journalId: event.journalId, runId: event.runId };
+    default: {
+      const { kind: _, key, ...fields } = event;
+      return { providerBatch: key, ...fields };
+    }
   }
-  if (event.kind === 'extra creation') {
-    const { job, journalId, entry, declarationDigest: declared } = event;
-    return { job, journalId, ...(entry && creationFields(entry)), declared };
-  }
-  if (event.kind === 'extra end') return { journalId: event.journalId, runId: event.runId };
-  const { kind: _, key, ...handover } = event;
-  return { providerBatch: key, ...handover };
 }
 
 function stepLine(event: StepEvent): UncheckedObject {
@@ -113,59 +119,65 @@ const DAMAGED_HANDOVER: DamagedLine = { kind: 'damaged', record: 'handover' };
 const DAMAGED_CREATION: DamagedLine = { kind: 'damaged', record: 'creation' };
 
 /**
- * Converts a line of the journal to its event; undefined if this version doesn't know the line.
+ * Parses a line of the journal; undefined if this version doesn't know the line.
  *
  * @param service the base URL of the batch, which its creations don't repeat
  */
-export function toJournalEvent(
+export function parseJournalLine(
   line: UncheckedObject,
   service: string,
 ): JournalEvent | DamagedLine | undefined {
   if (line['batch'] === 1) return { kind: 'begun', facts: line };
-  if (typeof line['providerBatch'] === 'string') return handoverEvent(line['providerBatch'], line);
+  if (typeof line['providerBatch'] === 'string') return parseHandover(line['providerBatch'], line);
   const { id, journalId, mark, candidates } = line;
   if (typeof id !== 'string') {
-    return typeof journalId === 'string' ? extraEvent(journalId, line, service) : undefined;
+    return typeof journalId === 'string' ? parseExtra(journalId, line, service) : undefined;
   }
   const job = { id, row: Number(line['row']) };
   const step = JOB_STEPS.find(known => known === line['state']);
-  if (step !== undefined) return stepEvent(step, job, line, service);
-  if (typeof mark === 'string') return markedEvent(id, mark);
+  if (step !== undefined) return parseStep(step, job, line, service);
+  if (typeof mark === 'string') return parseMark(id, mark);
   return Array.isArray(candidates) ? { kind: 'candidates', job, runIds: candidates.map(String) } : undefined;
 }
 
-function stepEvent(
+function parseStep(
   step: JobStep,
   job: JobName,
   line: UncheckedObject,
   service: string,
 ): StepEvent | DamagedLine {
-  const entry = step === 'creating' ? entryIn(line, service) : undefined;
+  const entry = step === 'creating' ? parseEntry(line, service) : undefined;
   if (step === 'creating' && entry === undefined) return DAMAGED_CREATION;
   return {
     kind: 'step',
     job,
     step,
     entry,
-    runId: asString(line['runId']),
+    runId: textAt(line, 'runId'),
     recovered: line['recovered'] === true,
-    error: asString(line['error']),
+    error: textAt(line, 'error'),
     mayHaveRun: line['mayHaveRun'] === true,
     result: line['result'],
   };
 }
 
-function extraEvent(journalId: string, line: UncheckedObject, service: string): JournalEvent | DamagedLine {
-  const { runId, job, declared } = line;
-  if (runId !== undefined) return { kind: 'extra end', journalId, runId: asString(runId) ?? null };
-  const entry = entryIn(line, service);
+function parseExtra(journalId: string, line: UncheckedObject, service: string): JournalEvent | DamagedLine {
+  if (line['runId'] !== undefined) {
+    return { kind: 'extra end', journalId, runId: textAt(line, 'runId') ?? null };
+  }
+  const entry = parseEntry(line, service);
   if (entry === undefined && line['time'] !== undefined) return DAMAGED_CREATION;
-  const declarationDigest = asString(declared);
-  return { kind: 'extra creation', journalId, job: asString(job), entry, declarationDigest };
+  return {
+    kind: 'extra creation',
+    journalId,
+    job: textAt(line, 'job'),
+    entry,
+    declarationDigest: textAt(line, 'declared'),
+  };
 }
 
 /** Reads the creation in a line; undefined if one of its facts is missing. */
-function entryIn(line: UncheckedObject, service: string): JournalEntry | undefined {
+function parseEntry(line: UncheckedObject, service: string): JournalEntry | undefined {
   const { journalId, time, promptVersionId, digest, clockOffsetMs } = line;
   if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
     return undefined;
@@ -181,42 +193,38 @@ function entryIn(line: UncheckedObject, service: string): JournalEntry | undefin
   };
 }
 
-function handoverEvent(
+function parseHandover(
   key: string,
   line: UncheckedObject,
 ): HandoverEvent | HandoverProgressEvent | DamagedLine {
-  const { time, promptVersionId, interface: providerInterface, rows, file, batch } = line;
+  const { promptVersionId, rows } = line;
   if (rows === undefined) {
-    return { kind: 'handover progress', key, file: asString(file), batch: asString(batch) };
+    return { kind: 'handover progress', key, file: textAt(line, 'file'), batch: textAt(line, 'batch') };
   }
   // If a row were skipped, later rows would get each other's answers.
-  if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isRow)) {
+  if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isHandedRow)) {
     return DAMAGED_HANDOVER;
   }
   return {
     kind: 'handover',
     key,
-    time: asString(time),
+    time: textAt(line, 'time'),
     promptVersionId,
-    interface: asString(providerInterface),
+    interface: textAt(line, 'interface'),
     rows,
   };
 }
 
-function isRow(row: unknown): row is [id: string, inputsDigest: string] {
+function isHandedRow(row: unknown): row is [id: string, inputsDigest: string] {
   return Array.isArray(row) && typeof row[0] === 'string' && typeof row[1] === 'string';
 }
 
 const OLD_HANDOVER = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
 
 /** Reads a mark of version 0.2.0, which wrote handovers as marks with JSON in them. */
-function markedEvent(id: string, mark: string): ReturnType<typeof toJournalEvent> {
+function parseMark(id: string, mark: string): ReturnType<typeof parseHandover> | undefined {
   const key = OLD_HANDOVER.exec(id)?.groups?.['key'];
   if (key === undefined) return undefined;
   const line = parseJson(mark);
-  return isJsonObject(line) ? handoverEvent(key, line) : DAMAGED_HANDOVER;
-}
-
-function asString(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+  return isJsonObject(line) ? parseHandover(key, line) : DAMAGED_HANDOVER;
 }

@@ -6,8 +6,8 @@ import { EXIT } from '../core/exit-codes.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { Job, JobPlan } from './job.ts';
 import type { JobState } from './read-journal.ts';
-import type { KnownJobs } from './recall-jobs.ts';
-import { notRun, type RequestResult } from './run-requests.ts';
+import type { RecalledJobs } from './recall-jobs.ts';
+import { notRunResult, type RequestResult } from './run-requests.ts';
 import type { Settlement } from './settle-doubts.ts';
 
 /** Flags that run jobs of an earlier invocation again. */
@@ -21,7 +21,7 @@ export interface RetryFlags {
 /** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
 export function planJob(
   { id, isQuestion = false, creates }: Job,
-  { states, settlements }: KnownJobs,
+  { states, settlements }: RecalledJobs,
   connection: Connection,
   { retryUnknown, retryFailed = false }: RetryFlags,
 ): JobPlan | RequestResult {
@@ -29,7 +29,7 @@ export function planJob(
   if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, creates)) {
     return { kind: 'create' };
   }
-  const ended = endedResult(state.result);
+  const ended = parseEndedResult(state.result);
   if (ended !== undefined) {
     const isRetried = retryFailed || (retryUnknown && isQuestion);
     return isRetried && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
@@ -38,7 +38,7 @@ export function planJob(
   if (state.step === 'creating') {
     return planUnanswered(state.entry, settlements.get(id), connection, { retryUnknown });
   }
-  return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRun(mayHaveRunError(state));
+  return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRunResult(mayHaveRunError(state));
 }
 
 /** Returns the plan for a job whose creation was sent, or about to be, when the earlier invocation ended. */
@@ -54,7 +54,7 @@ function planUnanswered(
   if (retryUnknown) return { kind: 'create' };
   const cause = new Error(`the creation of ${entry.time} was never answered`);
   const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
-  return { ...notRun(error), isInDoubt: true };
+  return { ...notRunResult(error), isInDoubt: true };
 }
 
 /** Returns false for the state of another creation than the job's own. */
@@ -74,7 +74,7 @@ function mayHaveRunError({ error }: JobState): CliError {
 }
 
 /** Returns the result in the journal of a job that ended with a run. */
-export function endedResult(value: unknown): RequestResult | undefined {
+export function parseEndedResult(value: unknown): RequestResult | undefined {
   if (!isJsonObject(value) || !isJsonObject(value['run'])) return undefined;
   const { run, seconds } = value;
   if (typeof seconds !== 'number' && seconds !== null) return undefined;

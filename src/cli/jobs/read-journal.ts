@@ -12,8 +12,8 @@ import {
   type HandoverProgressEvent,
   type JobStep,
   type JournalEvent,
+  parseJournalLine,
   type StepEvent,
-  toJournalEvent,
 } from './journal-events.ts';
 
 /** The state of a job by its last line in the journal. */
@@ -90,7 +90,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
       tornLine = { text: source, line };
       continue;
     }
-    const event = toJournalEvent(value, String(facts?.['service']));
+    const event = parseJournalLine(value, String(facts?.['service']));
     if (event?.kind === 'damaged') refuseDamaged(event, file, line);
     if (event?.kind === 'begun') ({ facts } = event);
     if (facts === undefined) refuseJournal(file, line);

@@ -1,12 +1,12 @@
 import type { Connection, Context } from '../context.ts';
 import type { EarlierRun } from '../creation/spending.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
-import type { BatchJournal } from './job-journal.ts';
+import type { BatchJournal } from './batch-journal.ts';
 import type { JobState } from './read-journal.ts';
 import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
 
 /** The jobs' states in a resumed batch or test. */
-export interface KnownJobs {
+export interface RecalledJobs {
   readonly states: ReadonlyMap<string, JobState>;
   /** The settlement of each creation in doubt, by job id. */
   readonly settlements: ReadonlyMap<string, Settlement>;
@@ -24,7 +24,7 @@ export async function recallJobs(
   connection: Connection,
   journal: BatchJournal,
   { changed, runIds = [] }: { changed: ReadonlySet<string>; runIds?: Iterable<string> },
-): Promise<KnownJobs> {
+): Promise<RecalledJobs> {
   const states = new Map(journal.states);
   await recallFromMachine(ctx, states);
   const doubts = [...states].flatMap(([jobId, { step, entry, row }]) =>
@@ -50,7 +50,7 @@ export async function recallJobs(
 }
 
 /** Returns the jobs' runs, and their creations that may have made a run of unknown id, for the budget. */
-export function spentBefore({ states, settlements }: KnownJobs): { runs: EarlierRun[]; lost: string[] } {
+export function spentBefore({ states, settlements }: RecalledJobs): { runs: EarlierRun[]; lost: string[] } {
   const [runs, lost]: [EarlierRun[], string[]] = [[], []];
   for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
     const settlement = settlements.get(id);

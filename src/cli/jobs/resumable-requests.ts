@@ -6,14 +6,14 @@ import type { Budget } from '../creation/budget.ts';
 import type { EarlierRun } from '../creation/spending.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import type { BatchJournal } from './batch-journal.ts';
 import type { Job, JobOutcome, JobPlan } from './job.ts';
 import type { PlannedJob } from './job-engine.ts';
 import { errorText } from './job-errors.ts';
-import type { BatchJournal } from './job-journal.ts';
-import { endedResult, planJob, type RetryFlags } from './plan-resumed-job.ts';
+import { parseEndedResult, planJob, type RetryFlags } from './plan-resumed-job.ts';
 import { handedRows } from './provider-batch/batch-handover.ts';
-import { throughProviders } from './provider-batch/through-provider.ts';
-import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
+import { handOverByVersion } from './provider-batch/hand-over-jobs.ts';
+import { type RecalledJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
 import { noteSecondPayments, unknownRunStep } from './second-payments.ts';
 import type { StopControl } from './stop-control.ts';
@@ -41,7 +41,7 @@ export class ResumableRequests {
   readonly #ctx: Context;
   readonly #connection: Connection;
   readonly #options: ResumableRequestsOptions;
-  readonly #known: KnownJobs;
+  readonly #recalled: RecalledJobs;
   /** True if jobs are handed over to their models' provider. */
   readonly handsOver: boolean;
 
@@ -49,12 +49,12 @@ export class ResumableRequests {
     ctx: Context,
     connection: Connection,
     options: ResumableRequestsOptions,
-    { known, handsOver }: { readonly known: KnownJobs; readonly handsOver: boolean },
+    { recalled, handsOver }: { readonly recalled: RecalledJobs; readonly handsOver: boolean },
   ) {
     this.#ctx = ctx;
     this.#connection = connection;
     this.#options = options;
-    this.#known = known;
+    this.#recalled = recalled;
     this.handsOver = handsOver;
   }
 
@@ -73,26 +73,22 @@ export class ResumableRequests {
     const { journal, resume, budget } = options;
     const handedOverJobs = openAtProvider(journal).filter(([id]) => isOwn(id));
     if (!resume) {
-      if (handedOverJobs.length > 0) throw batchStillOpen();
+      if (handedOverJobs.length > 0) throw openBatchError();
       await journal.forget(isOwn);
     }
-    const knownJobs = await recallJobs(ctx, connection, journal, { changed: new Set() });
-    const facts = {
-      service: connection.service,
-      promptVersionId: '',
-      options: {},
-      ...(resume && ({ resumes: true } as const)),
-    };
-    await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
+    const recalled = await recallJobs(ctx, connection, journal, { changed: new Set() });
+    const facts = { service: connection.service, promptVersionId: '', options: {} };
+    const time = new Date(ctx.clock.now()).toISOString();
+    await journal.begin(resume ? { ...facts, resumes: true } : facts, time);
     if (resume) {
       // The journal also holds the jobs of other tests of the same files, such as those that --filter leaves out.
-      const states = new Map([...knownJobs.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
-      const { runs, lost } = spentBefore({ ...knownJobs, states });
+      const states = new Map([...recalled.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
+      const { runs, lost } = spentBefore({ ...recalled, states });
       const batched = handedOverJobs.map(([, { customId }]) => customId);
       budget.resume(connection, [...endedJobRuns(states, journal), ...runs], [...lost, ...batched]);
     }
     const handsOver = options.providerBatch || handedOverJobs.length > 0;
-    return new ResumableRequests(ctx, connection, options, { known: knownJobs, handsOver });
+    return new ResumableRequests(ctx, connection, options, { recalled, handsOver });
   }
 
   /**
@@ -108,26 +104,25 @@ export class ResumableRequests {
     const { concurrency, budget, journal, stop } = this.#options;
     const jobPlans: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
-      const plan = planJob(job, this.#known, this.#connection, this.#options);
+      const plan = planJob(job, this.#recalled, this.#connection, this.#options);
       if ('kind' in plan) {
         if (plan.kind === 'wait') await this.#adopt(job, plan.runId);
         jobPlans.push({ job, plan });
       } else {
-        const { run } = plan;
-        if (run !== undefined && (await this.#adopt(job, run.runId))) await this.#readAgain(run.runId);
-        await onResult(job, plan, { isEarlier: run !== undefined });
+        await this.#recordEarlier(job, plan);
+        await onResult(job, plan, { isEarlier: plan.run !== undefined });
       }
     }
     this.#noteDoublePayments(jobPlans);
-    const groups = this.handsOver ? await byVersion(jobPlans) : undefined;
+    const groups = this.handsOver ? await groupByVersion(jobPlans) : undefined;
     await runRequests(this.#ctx, this.#connection, jobPlans, {
       concurrency,
       budget,
       journal,
       stop,
-      ...(groups && { through: (_, settle) => throughProviders(groups, this.#handoverParts(settle)) }),
+      ...(groups && { handOver: (_, settle) => handOverByVersion(groups, this.#handoverParts(settle)) }),
       onResult: async (job, result, outcome) => {
-        await journalEnd(this.#options.journal, this.#connection, { job, result, outcome });
+        await journalEnd(journal, this.#connection, { job, result, outcome });
         await onResult(job, result, { isEarlier: false });
       },
     });
@@ -135,16 +130,19 @@ export class ResumableRequests {
 
   /** Warns how many runs may be paid for twice, before they are. A handover counts its own. */
   #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
+    if (this.handsOver) return;
     const { length } = planned.filter(
-      ({ job, plan }) => plan.kind === 'create' && unknownRunStep(this.#known, job.id) !== undefined,
+      ({ job, plan }) => plan.kind === 'create' && unknownRunStep(this.#recalled, job.id) !== undefined,
     );
-    if (!this.handsOver) noteSecondPayments(this.#ctx, length);
+    noteSecondPayments(this.#ctx, length);
   }
 
-  /**
-   * Requests that an earlier run is recorded for its job once its answer is read. Returns false if nothing is
-   * recorded.
-   */
+  /** Records the result of an earlier run, if the command records. */
+  async #recordEarlier(job: Job, { run }: RequestResult): Promise<void> {
+    if (run !== undefined && (await this.#adopt(job, run.runId))) await this.#readAgain(run.runId);
+  }
+
+  /** Assigns an earlier run to its job in the recording, which takes its answer. Returns false if nothing is recorded. */
   async #adopt(job: Job, runId: string): Promise<boolean> {
     const { recorder } = this.#connection;
     if (recorder?.adopt === undefined) return false;
@@ -163,12 +161,11 @@ export class ResumableRequests {
 
   #handoverParts(
     settle: (job: Job, outcome: JobOutcome) => Promise<void>,
-  ): Parameters<typeof throughProviders>[1] {
+  ): Parameters<typeof handOverByVersion>[1] {
     const { journal, stop, budget, cancel, retryUnknown } = this.#options;
-    const [ctx, connection] = [this.#ctx, this.#connection];
     return {
-      ctx,
-      connection,
+      ctx: this.#ctx,
+      connection: this.#connection,
       journal,
       stop,
       budget,
@@ -188,14 +185,14 @@ function openAtProvider(journal: BatchJournal): [string, { readonly customId: st
   });
 }
 
-function batchStillOpen(): CliError {
+function openBatchError(): CliError {
   return usageError(
     'the provider still has a batch of an earlier invocation, which is paid for',
     'To collect it, add --resume to the same command; to cancel it, add --resume --cancel.',
   );
 }
 
-async function byVersion(planned: readonly PlannedJob[]): Promise<Map<string, PlannedJob[]>> {
+async function groupByVersion(planned: readonly PlannedJob[]): Promise<Map<string, PlannedJob[]>> {
   const groups = new Map<string, PlannedJob[]>();
   for (const plannedJob of planned) {
     const { promptVersionId } = await plannedJob.job.request();
@@ -205,10 +202,13 @@ async function byVersion(planned: readonly PlannedJob[]): Promise<Map<string, Pl
 }
 
 /** Returns the runs of ended jobs with their service tokens. */
-function endedJobRuns(states: KnownJobs['states'], journal: Pick<BatchJournal, 'handovers'>): EarlierRun[] {
+function endedJobRuns(
+  states: RecalledJobs['states'],
+  journal: Pick<BatchJournal, 'handovers'>,
+): EarlierRun[] {
   const handed = handedRows(journal);
   return [...states].flatMap(([id, { entry = handed.get(id), result }]): EarlierRun[] => {
-    const run = endedResult(result)?.run;
+    const run = parseEndedResult(result)?.run;
     if (run === undefined) return [];
     return [{ runId: run.runId, tokens: asCount(run.tokens), promptVersionId: entry?.promptVersionId }];
   });

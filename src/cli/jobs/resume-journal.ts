@@ -5,7 +5,7 @@ import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, unwritableError, usageError } from '../core/errors.ts';
-import { BatchJournal } from './job-journal.ts';
+import { BatchJournal } from './batch-journal.ts';
 
 /** A command's work that can be resumed; the name of the folder of its journals. */
 export type ResumableKind = 'tests' | 'comparisons' | 'judges';

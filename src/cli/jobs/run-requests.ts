@@ -29,7 +29,7 @@ export function areUnanswered(results: readonly RequestResult[]): boolean {
 }
 
 /** Returns the error of a command none of whose requests was answered. */
-export function nobodyAnswered(): CliError {
+export function noAnswerError(): CliError {
   return new CliError('no request was answered; the runs have failed and may have been paid for', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
@@ -48,8 +48,8 @@ export interface RunRequestsOptions<J extends Job> {
   readonly onResult: (job: J, result: RequestResult, outcome: JobOutcome) => Promise<void>;
   /** Stops once every further job would meet the same fault. */
   readonly stop?: StopControl;
-  /** Has a provider's batches answer jobs before they run; calls `settle` for the jobs that can't be answered. */
-  readonly through?: (
+  /** Hands jobs over to a provider and yields them with their answers; calls `settle` for those without an answer. */
+  readonly handOver?: (
     jobs: readonly PlannedJob[],
     settle: (job: Job, outcome: JobOutcome) => Promise<void>,
   ) => AsyncIterable<PlannedJob>;
@@ -70,79 +70,78 @@ export async function runRequests<J extends Job>(
   ctx: Context,
   connection: Connection,
   jobs: readonly (PlannedJob & { readonly job: J })[],
-  {
-    concurrency,
-    budget,
-    onResult,
-    journal = NO_JOURNAL,
-    stop = new StopControl(),
-    through,
-  }: RunRequestsOptions<J>,
+  options: RunRequestsOptions<J>,
 ): Promise<void> {
-  const endedIds = new Set<string>();
+  const { concurrency, budget, onResult, journal = NO_JOURNAL, stop = new StopControl(), handOver } = options;
+  const settledIds = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     // It gets the fault that stopped it, like the jobs that did not start.
     if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreWanted) return;
-    endedIds.add(job.id);
-    if (!ctx.signal.aborted) await onResult(job as J, requestResult(outcome), outcome);
+    settledIds.add(job.id);
+    if (!ctx.signal.aborted) await onResult(job as J, toRequestResult(outcome), outcome);
     job.batched?.settled();
   };
-  const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
-  ctx.signal.addEventListener('abort', onAbort, { once: true });
-  if (ctx.signal.aborted) onAbort();
+  const stopListening = dropOnAbort(stop, ctx.signal);
   try {
-    await runJobs(through ? through(jobs, settle) : jobs, {
+    await runJobs(handOver ? handOver(jobs, settle) : jobs, {
       work: { ctx, connection, journal, budget, stopping: stop.reading },
       concurrency,
       stop,
       settle,
     });
   } finally {
-    ctx.signal.removeEventListener('abort', onAbort);
+    stopListening();
   }
   ctx.signal.throwIfAborted();
-  const error = stop.fault ?? (through && (budget.reached ?? leftAtProvider()));
+  const error = stop.fault ?? (handOver && (budget.reached ?? notCollectedError()));
   if (error === undefined) return;
   const postponed = { kind: 'postponed', error } as const;
   for (const { job } of jobs) {
-    if (!endedIds.has(job.id) && (job.isWanted?.() ?? true))
-      await onResult(job, requestResult(postponed), postponed);
+    const isLeft = !settledIds.has(job.id) && (job.isWanted?.() ?? true);
+    if (isLeft) await onResult(job, toRequestResult(postponed), postponed);
   }
 }
 
+/** Drops the running jobs when the signal aborts. Returns a function that ends this. */
+function dropOnAbort(stop: StopControl, signal: AbortSignal): () => void {
+  const onAbort = (): void => stop.drop(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  // No event follows if the signal was aborted before this call.
+  if (signal.aborted) onAbort();
+  return () => signal.removeEventListener('abort', onAbort);
+}
+
 /** Returns the error of a job whose answer was not collected from the provider. */
-function leftAtProvider(): CliError {
+function notCollectedError(): CliError {
   return new CliError('its answer was not collected from the provider', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
   });
 }
 
-function requestResult(outcome: JobOutcome): RequestResult {
+function toRequestResult(outcome: JobOutcome): RequestResult {
   const seconds = 'facts' in outcome ? runSeconds(outcome.facts) : 0;
   if (outcome.kind === 'ended') {
     const { run, isUnanswered = false } = outcome;
-    return { run, seconds, fault: undefined, ...(isUnanswered && { isUnanswered }) };
+    return { run, seconds, fault: undefined, isUnanswered };
   }
   const error = outcomeError(outcome);
-  const isLeft = outcome.kind === 'postponed' && !isAtCap(error);
-  const isInDoubt = outcome.kind === 'in doubt';
   return {
     run: undefined,
     seconds,
     fault: toFailure(error),
-    ...(isLeft && { isLeft }),
-    ...(isInDoubt && { isInDoubt }),
+    isLeft: outcome.kind === 'postponed' && !isAtCap(error),
+    isInDoubt: outcome.kind === 'in doubt',
   };
 }
 
 function outcomeError(outcome: Exclude<JobOutcome, { kind: 'ended' }>): unknown {
   if (outcome.kind === 'dropped') return new Error('the job was dropped');
-  return outcome.error ?? resultsGone();
+  return outcome.error ?? resultsGoneError();
 }
 
 /** Returns the error of a job whose answer the provider no longer has. */
-function resultsGone(): CliError {
+function resultsGoneError(): CliError {
   return new CliError('the provider no longer has the result, which may have been paid for', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
@@ -151,6 +150,6 @@ function resultsGone(): CliError {
 }
 
 /** Returns the result of a job that can't be run. */
-export function notRun(error: unknown): RequestResult {
+export function notRunResult(error: unknown): RequestResult {
   return { run: undefined, seconds: 0, fault: toFailure(error) };
 }

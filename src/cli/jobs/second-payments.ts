@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
-import type { KnownJobs } from './recall-jobs.ts';
+import type { RecalledJobs } from './recall-jobs.ts';
 
 /** Warns how many runs `--retry-unknown` creates although an earlier creation may have been paid for. */
 export function noteSecondPayments({ io }: Pick<Context, 'io'>, count: number): void {
@@ -9,7 +9,7 @@ export function noteSecondPayments({ io }: Pick<Context, 'io'>, count: number): 
 
 /** Returns the step of an earlier creation that may have made a run without a known id; undefined if there is none. */
 export function unknownRunStep(
-  { states, settlements }: KnownJobs,
+  { states, settlements }: RecalledJobs,
   id: string,
 ): 'creating' | 'failed' | undefined {
   const { step, entry, mayHaveRun } = states.get(id) ?? {};

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { resumeAtCapHint } from '../creation/cap-reached.ts';
+import { resumeAtCapHint } from '../creation/caps.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
 import { failsGate, type Gate } from '../statistics/verdict-gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';

@@ -5,7 +5,7 @@ import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { forecastCost } from '../creation/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
+import { areUnanswered, noAnswerError } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
 import { printPaid } from '../outputs/present-run.ts';
 import { withSpinner } from '../terminal/spinner.ts';
@@ -88,7 +88,7 @@ export async function runRound(
 /** @throws {CliError} if no service answered any of the requests that were sent now */
 function refuseUnanswered(results: readonly EntryResult[]): void {
   const repetitions = results.flatMap(result => result.repetitions);
-  if (areUnanswered(repetitions.filter(({ isEarlier }) => !isEarlier))) throw nobodyAnswered();
+  if (areUnanswered(repetitions.filter(({ isEarlier }) => !isEarlier))) throw noAnswerError();
 }
 
 /** Runs the cases that have checks, and shows how many answers are checked. */

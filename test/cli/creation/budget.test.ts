@@ -4,8 +4,7 @@ import { parseResultsLine, resultState } from '../../../src/cli/batch/results/re
 import { refuseUnfinishedComparison } from '../../../src/cli/comparing/comparison-end.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
-import { capReached } from '../../../src/cli/creation/cap-reached.ts';
-import { parseCaps } from '../../../src/cli/creation/caps.ts';
+import { capReached, parseCaps } from '../../../src/cli/creation/caps.ts';
 import type { CreationRequest } from '../../../src/cli/creation/creation-result.ts';
 import { toMoney } from '../../../src/wire/money.ts';
 import { collectGarbage } from '../../support/system.ts';

@@ -4,12 +4,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/cli/context.ts';
 import { Interrupted } from '../../../src/cli/core/errors.ts';
 import { Budget } from '../../../src/cli/creation/budget.ts';
+import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
 import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
 import type { PlannedJob } from '../../../src/cli/jobs/job-engine.ts';
-import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
 import type { BatchHandover } from '../../../src/cli/jobs/provider-batch/batch-handover.ts';
 import { BatchSession } from '../../../src/cli/jobs/provider-batch/batch-session.ts';
-import { throughProvider } from '../../../src/cli/jobs/provider-batch/through-provider.ts';
+import { handOverJobs } from '../../../src/cli/jobs/provider-batch/hand-over-jobs.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { fileIn } from '../../../src/files/writing/write-below.ts';
 import {
@@ -100,7 +100,7 @@ async function handOver(
     settle: (job: Job, outcome: JobOutcome) =>
       Promise.reject(new Error(`${job.id}: ${outcome.kind}`, { cause: outcome })),
   };
-  for await (const { job, plan } of throughProvider(planned(), parts)) {
+  for await (const { job, plan } of handOverJobs(planned(), parts)) {
     if (plan.kind === 'repeat') keys.set(job.id, plan.entry.id);
   }
   return keys;

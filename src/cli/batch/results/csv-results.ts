@@ -5,7 +5,7 @@ import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
-import { fileUnwritable } from '../../jobs/job-journal.ts';
+import { fileUnwritable } from '../../jobs/batch-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import {
   type Columns,

@@ -17,7 +17,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { fileFault } from '../../inputs/read-text.ts';
-import { fileUnwritable } from '../../jobs/job-journal.ts';
+import { fileUnwritable } from '../../jobs/batch-journal.ts';
 import {
   isTornLine,
   parseResultsLine,

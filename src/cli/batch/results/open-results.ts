@@ -6,7 +6,7 @@ import { errorCode } from '../../../utils/error-utils.ts';
 import { isTypo, suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { fileUnwritable } from '../../jobs/job-journal.ts';
+import { fileUnwritable } from '../../jobs/batch-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';
 import { type BatchOptions, isTable } from '../batch-options.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BatchJournal } from '../job-journal.ts';
+import type { BatchJournal } from '../batch-journal.ts';
 import { FORGOTTEN } from '../journal-events.ts';
 
 /** Rows that are handed over, or about to be, as one batch of a provider. */

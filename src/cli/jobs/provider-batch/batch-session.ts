@@ -10,7 +10,7 @@ import type { Connection, Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { toCliError } from '../../core/failure.ts';
-import type { BatchJournal } from '../job-journal.ts';
+import type { BatchJournal } from '../batch-journal.ts';
 import type { StopControl } from '../stop-control.ts';
 import { type BatchHandover, journalProgress } from './batch-handover.ts';
 
@@ -75,7 +75,7 @@ export class BatchSession {
       await journalProgress(journal, handover, { batch });
       return undefined;
     } catch (error) {
-      const fault = this.fault(error);
+      const fault = toBatchError(error);
       const isRefused = fault.exitCode === EXIT.fault && (faultStatus(error) ?? 500) < 500;
       if (!isRefused) throw fault;
       return new CliError(fault.message, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
@@ -97,7 +97,7 @@ export class BatchSession {
     for (const pause of pollPauses(2)) {
       const search = this.#provider.find(wanted, stop.reading);
       const batch = await search.catch((error: unknown) => {
-        if (!missingTimeout.mayRetry(error, pause)) throw this.fault(error);
+        if (!missingTimeout.mayRetry(error, pause)) throw toBatchError(error);
         return 'unanswered' as const;
       });
       if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
@@ -127,7 +127,7 @@ export class BatchSession {
     } catch (error) {
       // A batch that has ended can't be cancelled any more.
       const state = await this.#readState(id, () => true);
-      if (state !== 'gone' && !state?.ended) throw this.fault(error);
+      if (state !== 'gone' && !state?.ended) throw toBatchError(error);
     }
   }
 
@@ -173,23 +173,25 @@ export class BatchSession {
   }
 
   /**
-   * Yields the answers of an ended batch; after a temporary fault, yields them again from the first.
+   * Yields the results of an ended batch; after a temporary fault, yields them again from the first. Yields `gone` and ends
+   * if the provider no longer has them.
    *
-   * @returns `gone` if the provider no longer has them
    * @throws {CliError} if the provider refuses them, or answers 404 for a minute
    */
-  async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer }, 'gone' | undefined> {
+  async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer } | 'gone'> {
     const missingTimeout = new MissingTimeout();
     for (const pause of pollPauses(1.5)) {
       try {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
-        return undefined;
+        return;
       } catch (error) {
-        if (faultStatus(error) === HTTP_GONE) return 'gone';
-        if (!missingTimeout.mayRetry(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
+        if (faultStatus(error) === HTTP_GONE) {
+          yield 'gone';
+          return;
+        }
+        if (!missingTimeout.mayRetry(error, pause) || !(await this.#pause(pause))) throw toBatchError(error);
       }
     }
-    return undefined;
   }
 
   /**
@@ -207,13 +209,9 @@ export class BatchSession {
     } catch (error) {
       if (stop.isStopping()) return undefined;
       if (faultStatus(error) === HTTP_GONE) return 'gone';
-      const fault = this.fault(error);
-      if (
-        fault.exitCode === EXIT.unauthorised ||
-        (faultStatus(error) === BATCH_NOT_FOUND && !mayPass(error))
-      ) {
-        throw fault;
-      }
+      const fault = toBatchError(error);
+      const isMissing = faultStatus(error) === BATCH_NOT_FOUND && !mayPass(error);
+      if (isMissing || fault.exitCode === EXIT.unauthorised) throw fault;
       return undefined;
     }
   }
@@ -224,15 +222,15 @@ export class BatchSession {
     await ctx.clock.sleep(ms, stop.reading).catch(() => {});
     return !stop.isStopping();
   }
+}
 
-  /** Converts a provider's fault to the error that ends the command. @throws any other error unchanged */
-  fault(error: unknown): CliError {
-    if (!isBatchFault(error)) throw error;
-    return new CliError(error.message, {
-      ...(FAILURES[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
-      hints: ['Add --resume to continue: it searches for the batch before it uploads anything again.'],
-    });
-  }
+/** Converts a provider's fault to the error that ends the command. @throws any other error unchanged */
+function toBatchError(error: unknown): CliError {
+  if (!isBatchFault(error)) throw error;
+  return new CliError(error.message, {
+    ...(FAILURES[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
+    hints: ['Add --resume to continue: it searches for the batch before it uploads anything again.'],
+  });
 }
 
 function* pollPauses(growth: number): Generator<number> {

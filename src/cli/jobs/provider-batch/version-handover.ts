@@ -8,7 +8,7 @@ import { pluralize } from '../../core/pluralize.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { failedOutcome, type Job } from '../job.ts';
-import type { PlannedJob } from '../job-engine.ts';
+import type { PlannedJob, PlannedJobs } from '../job-engine.ts';
 import { noteSecondPayments } from '../second-payments.ts';
 import { type BatchHandover, journalHandover, newHandover, readHandovers } from './batch-handover.ts';
 import { type AwaitedRow, BatchPacker, type PreparedRow, type ProviderBatchParts } from './batch-packer.ts';
@@ -45,19 +45,24 @@ export class VersionHandover {
   }
 
   /** Hands jobs over; yields those that need no batch. */
-  async *handOver(jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob>): AsyncGenerator<PlannedJob> {
+  async *handOver(jobs: PlannedJobs): AsyncGenerator<PlannedJob> {
     for await (const plannedJob of jobs) {
       const { job, plan } = plannedJob;
-      const handover = plan.kind === 'create' ? await this.#findBatch(job) : undefined;
+      if (plan.kind !== 'create') {
+        yield plannedJob;
+        continue;
+      }
+      const handover = await this.#findBatch(job);
       if (handover) this.#addAwaited(handover, { job, reservation: undefined });
-      else if (plan.kind !== 'create') yield plannedJob;
       else await this.#handOverRows(await this.#packer.add(job));
     }
     await this.#handOverRows(this.#packer.takeRest());
   }
 
   async cancel(): Promise<void> {
-    for (const { batch } of this.#awaited.keys()) if (batch !== undefined) await this.#session.cancel(batch);
+    for (const { batch } of this.#awaited.keys()) {
+      if (batch !== undefined) await this.#session.cancel(batch);
+    }
   }
 
   /** Waits for the batches and yields the jobs that they answer. */
@@ -77,7 +82,8 @@ export class VersionHandover {
     const step = this.#parts.journal.states.get(job.id)?.step;
     const handover = this.#earlier.find(({ rows }) => rows.has(job.id));
     if (!handover || step === 'failed' || step === 'succeeded') return undefined;
-    return (await this.#unchangedRequest(handover, job)) && handover;
+    const request = await this.#unchangedRequest(handover, job);
+    return request === undefined ? undefined : handover;
   }
 
   /** Returns a job's request; undefined if it differs from the one that was handed over. */
@@ -150,16 +156,17 @@ export class VersionHandover {
     if (rows.length === 0) return;
     this.#open.add(handover);
     if (this.#parts.stop.isStopping()) return;
-    const wasSought = handover.batch === undefined;
-    if (wasSought && (await this.#session.isMissing(handover))) {
+    const wasUnknown = handover.batch === undefined;
+    if (wasUnknown && (await this.#session.isMissing(handover))) {
       yield* this.#sendAgain(handover, rows);
       return;
     }
     const { batch } = handover;
-    if (batch !== undefined && this.#parts.cancel && wasSought) await this.#session.cancel(batch);
-    const endState = batch === undefined ? undefined : await this.#session.wait(batch, rows.length);
-    if (batch === undefined || endState === undefined) return;
-    yield* this.#collect(handover, { id: batch, ended: endState }, rows);
+    if (batch === undefined) return;
+    if (wasUnknown && this.#parts.cancel) await this.#session.cancel(batch);
+    const endState = await this.#session.wait(batch, rows.length);
+    if (endState === undefined) return;
+    yield* this.#takeResults(handover, { batch, endState }, rows);
     this.#open.delete(handover);
   }
 
@@ -171,64 +178,66 @@ export class VersionHandover {
     const isSame =
       preparedRows.length === handover.rows.size && handover.interface === this.#provider.endpoint;
     const nextHandover = isSame ? handover : this.#newHandover(preparedRows);
-    if (preparedRows.length > 0)
-      yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
+    if (preparedRows.length === 0) return;
+    yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
   }
 
-  async *#collect(
+  /** Yields the rows of an ended batch with their answers; rows without a result fail. */
+  async *#takeResults(
     handover: BatchHandover,
-    { id, ended }: { id: string; ended: BatchState | 'gone' },
+    { batch, endState }: { readonly batch: string; readonly endState: BatchState | 'gone' },
     rows: readonly AwaitedRow[],
   ): AsyncGenerator<PlannedJob> {
     const openRows = new Map(rows.map(row => [handover.rows.get(row.job.id)?.customId ?? '', row]));
-    if (ended === 'gone') {
-      yield* this.#giveUpResults(handover, id, openRows);
+    if (endState === 'gone') {
+      yield* this.#giveUpResults(handover, batch, openRows);
       return;
     }
-    for (const answers = this.#session.collect(id); ; ) {
-      const { done, value } = await answers.next();
-      if (value === 'gone') {
-        yield* this.#giveUpResults(handover, id, openRows);
+    for await (const result of this.#session.collect(batch)) {
+      if (result === 'gone') {
+        yield* this.#giveUpResults(handover, batch, openRows);
         return;
       }
-      if (done || value === undefined) break;
-      const { customId, answer } = value;
+      const { customId, answer } = result;
       const row = openRows.get(customId);
+      // A result with an unknown name, or a second one with the same name, is ignored.
       if (row && openRows.delete(customId)) yield* this.#takeAnswer(row, { handover, customId, answer });
     }
-    const isWhole = ['completed', 'ended'].includes(ended.state);
-    const fault =
-      ended.fault ?? (isWhole ? 'the batch has no result for the row' : `the batch is ${ended.state}`);
-    for (const [customId, row] of openRows) {
-      yield* this.#takeAnswer(row, { handover, customId, answer: { fault } });
-    }
+    const answer = { fault: missingResultText(endState) };
+    for (const [customId, row] of openRows) yield* this.#takeAnswer(row, { handover, customId, answer });
   }
 
   /** Abandons results that the provider no longer has. They were paid for, so only `--retry-unknown` pays again. */
   async *#giveUpResults(
     handover: BatchHandover,
-    id: string,
+    batch: string,
     openRows: ReadonlyMap<string, AwaitedRow>,
   ): AsyncGenerator<PlannedJob> {
-    const { ctx, retryUnknown, settle } = this.#parts;
+    const { ctx, retryUnknown } = this.#parts;
     const count = pluralize(openRows.size, 'row');
     ctx.io.error(
-      `error: the results of batch ${id} at ${this.#provider.name} are gone: ${count} may have been paid for`,
+      `error: the results of batch ${batch} at ${this.#provider.name} are gone: ${count} may have been paid for`,
     );
-    if (retryUnknown) {
-      noteSecondPayments(ctx, openRows.size);
-      const prepared = await this.#prepareAll(openRows.values());
-      if (prepared.length === 0) return;
-      const again = this.#newHandover(prepared);
-      yield* this.#waitForAnswers(again, await this.#send(again, prepared));
+    if (!retryUnknown) {
+      await this.#leaveInDoubt(handover, openRows);
       return;
     }
-    const { promptVersionId, rows } = handover;
+    noteSecondPayments(ctx, openRows.size);
+    const preparedRows = await this.#prepareAll(openRows.values());
+    if (preparedRows.length === 0) return;
+    const nextHandover = this.#newHandover(preparedRows);
+    yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
+  }
+
+  async #leaveInDoubt(
+    { promptVersionId, rows }: BatchHandover,
+    openRows: ReadonlyMap<string, AwaitedRow>,
+  ): Promise<void> {
     for (const [customId, { job, reservation }] of openRows) {
       reservation?.lost();
       const { inputsDigest = '' } = rows.get(job.id) ?? {};
       const entry = this.#journalEntry(customId, { promptVersionId, inputsDigest });
-      await settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });
+      await this.#parts.settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });
     }
   }
 
@@ -255,6 +264,13 @@ export class VersionHandover {
       plan: { kind: 'repeat', entry },
     };
   }
+}
+
+/** Explains why a row of an ended batch has no result. */
+function missingResultText({ state, fault }: BatchState): string {
+  if (fault !== undefined) return fault;
+  const isComplete = state === 'completed' || state === 'ended';
+  return isComplete ? 'the batch has no result for the row' : `the batch is ${state}`;
 }
 
 function rowDigests(prepared: readonly PreparedRow[]): (readonly [id: string, inputsDigest: string])[] {

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import type { CreationRequest } from '../../creation/creation-result.ts';
-import type { BatchJournal } from '../../jobs/job-journal.ts';
+import type { BatchJournal } from '../../jobs/batch-journal.ts';
 import type { ExtraCreation } from '../../jobs/read-journal.ts';
 import { keyIsKept } from '../../jobs/settle-doubts.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';

@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
 import { ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
-import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
+import { notRunResult, type RequestResult } from '../../jobs/run-requests.ts';
 import { decidingCount, type EntryResult, entryResult, type Repetition } from '../entry-result.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckTools } from './checked-answer.ts';
@@ -42,7 +42,7 @@ export async function runEntries(
   if (options.resume) await resumeJudging(ctx, ids, options);
   for (const job of jobs) {
     const { fault } = job.prepared.entry.testCase;
-    if (fault !== undefined) await checks.check({ job, result: notRun(fault), isEarlier: false });
+    if (fault !== undefined) await checks.check({ job, result: notRunResult(fault), isEarlier: false });
   }
   await runIndependent(ctx, jobs, requests, checks);
   await runTurns(ctx, jobs, requests, checks);
@@ -148,11 +148,11 @@ async function runTurns(
     const { prepared } = job;
     const { fault } = prepared.entry.testCase;
     if (fault !== undefined) {
-      turns.settle(prepared, turn, notRun(fault), { hasAnswer: false });
+      turns.settle(prepared, turn, notRunResult(fault), { hasAnswer: false });
       continue;
     }
     const refusal = turns.resultWithoutAnswer(prepared, turn);
-    const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(notRun));
+    const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(notRunResult));
     ctx.signal.throwIfAborted();
     if ('fault' in preparedTurn) {
       const repetition = await checks.check({ job, result: preparedTurn, isEarlier: false });

@@ -6,7 +6,7 @@ import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
-import { notRun, type RequestResult } from '../../jobs/run-requests.ts';
+import { notRunResult, type RequestResult } from '../../jobs/run-requests.ts';
 import type { Turn } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';
 import { type NunjucksPrompt, renderNunjucks } from '../promptfoo/render-nunjucks.ts';
@@ -81,7 +81,7 @@ export class TurnAnswers {
     const { fault, isLeft } = repetition;
     const message = `not run: it uses the answer of ${name}, which has none`;
     const about = { status: fault?.status ?? 'RUN_FAILED', exitCode: fault?.exitCode ?? EXIT.runFailed };
-    return { ...notRun(new CliError(message, about)), ...(isLeft && { isLeft }) };
+    return { ...notRunResult(new CliError(message, about)), ...(isLeft && { isLeft }) };
   }
 
   /** Returns an entry with the prompt that takes the answers so far, and the function to call with its own answer. */

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
+import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
 import { fileIn } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 

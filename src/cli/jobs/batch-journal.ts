@@ -9,7 +9,7 @@ import { CliError, unwritableError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { FORGOTTEN, type JournalEvent, journalLine } from './journal-events.ts';
+import { FORGOTTEN, type HandoverEvent, type JournalEvent, toJournalLine } from './journal-events.ts';
 import {
   type ExtraCreation,
   type HandoverRecord,
@@ -132,27 +132,26 @@ export class BatchJournal implements JobJournal {
   /** Rewrites the journal without some jobs, and without handovers that contained no others. */
   async forget(isForgotten: (id: string) => boolean): Promise<void> {
     for (const id of [...this.#states.keys()].filter(isForgotten)) this.#states.delete(id);
-    for (const [key, record] of this.#handovers) {
-      const rows = record.handover.rows.map(([id, digest], index) =>
-        // Keep its place, because later requests are named by their position.
-        isForgotten(id) ? ([`${FORGOTTEN}${index + 1}`, digest] as const) : ([id, digest] as const),
-      );
+    for (const [key, { handover, progress }] of this.#handovers) {
+      const rows = withForgottenRows(handover.rows, isForgotten);
       if (rows.every(([id]) => id.startsWith(FORGOTTEN))) this.#handovers.delete(key);
-      else this.#handovers.set(key, { ...record, handover: { ...record.handover, rows } });
+      else this.#handovers.set(key, { handover: { ...handover, rows }, progress });
     }
-    await this.close();
     const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !isForgotten(job));
-    const events: JournalEvent[] = [
+    await this.#rewrite([
       ...extras.flatMap(([journalId, extra]) => extraEvents(journalId, extra)),
-      ...[...this.#handovers.values()].flatMap(({ handover, progress }) =>
-        progress ? [handover, progress] : [handover],
-      ),
+      ...[...this.#handovers.values()].flatMap(handoverEvents),
       ...[...this.#states].flatMap(([id, state]) => stateEvents(id, state)),
-    ];
+    ]);
+  }
+
+  /** Replaces all events but the beginning. An empty journal needs none. */
+  async #rewrite(events: readonly JournalEvent[]): Promise<void> {
     const beginning: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
-    const all = events.length === 0 ? [] : [beginning, ...events];
-    const text = all.map(event => `${JSON.stringify(journalLine(event))}\n`).join('');
-    await replaceFile(this.#place, text, 0o600);
+    const allEvents = events.length === 0 ? [] : [beginning, ...events];
+    const lines = allEvents.map(event => `${JSON.stringify(toJournalLine(event))}\n`);
+    await this.close();
+    await replaceFile(this.#place, lines.join(''), 0o600);
     this.#lines = AppendLog.on(await openForLines(this.#place));
   }
 
@@ -160,7 +159,7 @@ export class BatchJournal implements JobJournal {
   async append(event: JournalEvent, options?: LineOptions): Promise<void> {
     this.#hasJobs ||= event.kind !== 'begun';
     try {
-      await this.#lines.append(journalLine(event), options);
+      await this.#lines.append(toJournalLine(event), options);
     } catch (error) {
       throw fileUnwritable(this.file, error, this.canResume);
     }
@@ -178,12 +177,24 @@ export class BatchJournal implements JobJournal {
   }
 }
 
+/** Replaces the ids of forgotten rows. The rows keep their places, because later requests are named by their position. */
+function withForgottenRows(
+  rows: HandoverEvent['rows'],
+  isForgotten: (id: string) => boolean,
+): HandoverEvent['rows'] {
+  return rows.map(([id, digest], index) => [isForgotten(id) ? `${FORGOTTEN}${index + 1}` : id, digest]);
+}
+
 function extraEvents(
   journalId: string,
   { job, entry, declarationDigest, runId }: ExtraCreation,
 ): JournalEvent[] {
   const created: JournalEvent = { kind: 'extra creation', journalId, job, entry, declarationDigest };
-  return [created, ...(runId === undefined ? [] : [{ kind: 'extra end', journalId, runId } as const])];
+  return runId === undefined ? [created] : [created, { kind: 'extra end', journalId, runId }];
+}
+
+function handoverEvents({ handover, progress }: HandoverRecord): JournalEvent[] {
+  return progress === undefined ? [handover] : [handover, progress];
 }
 
 function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobState): JournalEvent[] {

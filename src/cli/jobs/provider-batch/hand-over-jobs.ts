@@ -1,4 +1,4 @@
-import type { PlannedJob } from '../job-engine.ts';
+import type { PlannedJob, PlannedJobs } from '../job-engine.ts';
 import type { ProviderBatchParts } from './batch-packer.ts';
 import { findBatchProvider } from './batch-session.ts';
 import { VersionHandover } from './version-handover.ts';
@@ -9,11 +9,11 @@ import { VersionHandover } from './version-handover.ts';
  *
  * @throws {CliError} if the model's provider has no batches, or can't be reached
  */
-export async function* throughProvider(
+export async function* handOverJobs(
   jobs: AsyncIterable<PlannedJob>,
   parts: ProviderBatchParts,
 ): AsyncGenerator<PlannedJob> {
-  yield* throughProviders(new Map([[parts.promptVersionId, jobs]]), parts);
+  yield* handOverByVersion(new Map([[parts.promptVersionId, jobs]]), parts);
 }
 
 /**
@@ -21,19 +21,18 @@ export async function* throughProvider(
  *
  * @param groups the jobs by version
  */
-export async function* throughProviders(
-  groups: ReadonlyMap<string, AsyncIterable<PlannedJob> | Iterable<PlannedJob>>,
+export async function* handOverByVersion(
+  groups: ReadonlyMap<string, PlannedJobs>,
   parts: Omit<ProviderBatchParts, 'promptVersionId'>,
 ): AsyncGenerator<PlannedJob> {
-  const handovers: { handover: VersionHandover; jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob> }[] =
-    [];
+  const handovers: { readonly handover: VersionHandover; readonly jobs: PlannedJobs }[] = [];
   for (const [promptVersionId, jobs] of groups) {
     const provider = await findBatchProvider(parts.connection, promptVersionId);
     handovers.push({ handover: new VersionHandover({ ...parts, promptVersionId }, provider), jobs });
   }
   try {
     for (const { handover, jobs } of handovers) yield* handover.handOver(jobs);
-    for (const { handover } of parts.cancel ? handovers : []) await handover.cancel();
+    if (parts.cancel) for (const { handover } of handovers) await handover.cancel();
     for (const { handover } of handovers) yield* handover.answers();
   } finally {
     for (const { handover } of handovers) handover.reportLeft();
