@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { CliError, unwritableError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
+import { spentLines } from '../creation/spending-text.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { gridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
@@ -16,7 +17,8 @@ import { reportTestFault } from '../testing/report-end.ts';
 import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './compared-row.ts';
 import { comparisonGrid, type FinishedComparison } from './comparison-grid.ts';
 import type { Variant } from './create-variants.ts';
-import { type ExpectedCases, unjudgedText, type VariantVerdict, verdictTexts } from './judge-rows.ts';
+import { type ExpectedCases, unjudgedText } from './expected-cases.ts';
+import { type VariantVerdict, verdictTexts } from './variant-verdicts.ts';
 
 export interface ShownComparison extends FinishedComparison {
   /** The cases that judge the answers; undefined without `--expect`. */
@@ -36,7 +38,7 @@ export async function presentComparison(
   const { variants, expected, budget, compared, judgements, verdicts } = comparison;
   const texts = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
   const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
-  const otherLines = [...(expected ? unjudgedText(expected) : []), ...budget.spentLines('rows')];
+  const otherLines = [...(expected ? unjudgedText(expected) : []), ...spentLines(budget, 'rows')];
   const grid = await comparisonGrid(ctx, comparison);
   const data = compared.map(row => rowData(row, variants, budget, judgements));
   const forms = {

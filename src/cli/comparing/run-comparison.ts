@@ -1,194 +1,101 @@
-import type { Context } from '../context.ts';
-import { CliError, usageError } from '../core/errors.ts';
-import { errorAt } from '../core/failure.ts';
+import type { Connection, Context } from '../context.ts';
+import { withResumeHint } from '../core/errors.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
-import { Forecast } from '../creation/forecast.ts';
-import { describeConfig } from '../inputs/describe-config.ts';
-import { commandLineImages, type ImageFinder } from '../inputs/images/image-source.ts';
-import {
-  checkedInputs,
-  openImages,
-  takeNamedImages,
-  type UnplacedInputs,
-  withCommonInputs,
-} from '../inputs/images/place-images.ts';
-import { imagesNamedIn } from '../inputs/named-file.ts';
-import { buildRunBody, type RunRequest, requestDigest } from '../inputs/request-body.ts';
-import { isFaulty, type ReadableRow, readableRow } from '../inputs/rows/row.ts';
-import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/row-source.ts';
-import type { Job } from '../jobs/job.ts';
+import { requestDigest } from '../inputs/request-body.ts';
+import type { Job, JobPlan } from '../jobs/job.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
-import type { ResumableRequests } from '../jobs/resumable-requests.ts';
+import type { ResumableRequests, ResumeOptions } from '../jobs/resumable-requests.ts';
 import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { fetchRunMedia } from '../outputs/media-content.ts';
 import { withSpinner } from '../terminal/spinner.ts';
-import type { TestCase } from '../testing/cases/test-case.ts';
+import type { CheckedRow } from './checked-rows.ts';
 import type { ComparedRow, VariantResult } from './compared-row.ts';
+import { withJournals } from './comparison-journals.ts';
 import type { Variant } from './create-variants.ts';
+import { type ComparedRowJudgement, judgeRows } from './judge-rows.ts';
+import type { PreparedComparison } from './prepare-comparison.ts';
 
-/** The inputs that all rows share. */
-export interface CommonInputs extends UnplacedInputs {
-  readonly options: ReadonlyMap<string, string>;
+interface RunComparisonOptions extends Omit<ResumeOptions, 'providerBatch'> {
+  /** True to keep pictures for a page. */
+  readonly keepMedia: boolean;
 }
 
-/** A row that every variant accepts. */
-export interface CheckedRow extends Omit<ComparedRow, 'results'> {
-  /** The request to each variant, in order. */
-  readonly requests: readonly RunRequest[];
+interface ComparisonResult {
+  readonly compared: readonly ComparedRow[];
+  /** The verdicts by row number; undefined without `--expect`. */
+  readonly judgements: ReadonlyMap<number, ComparedRowJudgement> | undefined;
 }
 
-/**
- * Reads every row and checks it against every variant. Sends nothing. Without `from`, the shared inputs are the only row.
- *
- * @throws {CliError} USAGE_ERROR with the line of the first invalid row
- */
-export async function readCheckedRows(
+/** Runs every row with every variant, then judges the answers. @throws {CliError} INTERRUPTED */
+export async function runComparison(
   ctx: Context,
-  { from, ...form }: Omit<SourceFlags, 'from'> & { readonly from: string | undefined },
-  common: CommonInputs,
-  variants: readonly Variant[],
-): Promise<CheckedRow[]> {
-  if (from === undefined) {
-    requireInputs(common, variants);
-    const here = commandLineImages(ctx);
-    return [await checkedRow(ONLY_ROW, common, variants, { common: here, own: here })];
-  }
-  const source = await openSource(ctx, { from, ...form });
-  const finders = {
-    common: commandLineImages(ctx),
-    own: imagesNamedIn(ctx, rowsFolder(ctx, from, ctx.globals.allowOutside)),
+  prepared: PreparedComparison,
+  { keepMedia, ...resumeOptions }: RunComparisonOptions,
+): Promise<ComparisonResult> {
+  const { variants, rows, expected, judged, judge, budget, concurrency, providerBatch, names } = prepared;
+  const judgeConnection = judged.length === 0 ? undefined : await ctx.localConnection('the judge');
+  const work = async (journaled: ReadonlyMap<string, ResumableRequests>): Promise<ComparisonResult> => {
+    const compared = await runRows(ctx, rows, variants, { concurrency, budget, keepMedia, journaled });
+    const questions = judgeConnection && journaled.get(judgeConnection.service);
+    const judgements =
+      expected && (await judgeRows(ctx, compared, expected, { variants, judge, budget, questions }));
+    return { compared, judgements };
   };
-  const rows: CheckedRow[] = [];
-  const all = variants.map(({ config }) => describeConfig(config));
-  // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
-  const fields = all.find(({ text }) => text.some(({ key }) => key === 'item')) ?? all[0];
-  for await (const row of readRows(source, ctx.signal, fields)) {
-    const where = `${source.name}:${row.line}`;
-    if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
-    const checked = checkedRow(row, common, variants, finders).catch((error: unknown) => {
-      throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
-    });
-    rows.push(await checked);
-  }
-  if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
-  return rows;
+  if (ctx.isReplay) return await work(new Map());
+  const connections = variants.map(({ connection }) => connection);
+  if (judgeConnection !== undefined) connections.push(judgeConnection);
+  const comparison = { ...resumeOptions, providerBatch, names, connections, budget, concurrency };
+  return await withJournals(ctx, comparison, work).catch((error: unknown) => {
+    throw withResumeHint(error, retryHints(connections));
+  });
 }
 
-/** Refuses a row without inputs, unless it is clear that no variant takes any. @throws {CliError} USAGE_ERROR */
-function requireInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
-  if (text.size + images.length > 0) return;
-  const takesNone = ({ config }: Variant): boolean => {
-    const fields = describeConfig(config);
-    return fields.known && fields.text.length + fields.images.length === 0;
-  };
-  if (variants.every(takesNone)) return;
-  throw usageError('compare needs a row of inputs', 'Give --from <file>, or the inputs of one row with -i.');
+/** Runs of the embedded service stop with the command. */
+function retryHints(connections: readonly Connection[]): readonly string[] {
+  return connections.some(({ embedded }) => embedded)
+    ? ['Runs that were stopped have failed; --resume --retry-failed makes them again.']
+    : [];
 }
 
-/** The only row if all inputs come from the command line. */
-const ONLY_ROW = readableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
-
-/** Returns the digest of a row's inputs, without its options. */
-export function inputsDigest({ requests }: CheckedRow): string | undefined {
-  const [request] = requests;
-  return request && requestDigest({ ...request, options: new Map() });
-}
-
-/** Returns the digest of a case's inputs. @throws {CliError} if the variant does not accept them */
-export async function caseDigest(
-  ctx: Context,
-  variant: Variant,
-  { text, images, folder }: TestCase,
-): Promise<string> {
-  const own = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
-  const nothing = { text: new Map(), images: [], options: new Map() };
-  return requestDigest(await variantRequest(variant, { text, images }, nothing, { common: own, own }));
-}
-
-/** The finders of images on the command line and in rows. */
-interface Finders {
-  readonly common: ImageFinder;
-  readonly own: ImageFinder;
-}
-
-async function checkedRow(
-  { row, id, inputs: { text, images: namedImages } }: ReadableRow,
-  common: CommonInputs,
-  variants: readonly Variant[],
-  finders: Finders,
-): Promise<CheckedRow> {
-  const images = await openImages(finders.own, namedImages);
-  const requests: RunRequest[] = [];
-  for (const variant of variants) {
-    const request = variantRequest(variant, { text, images }, common, finders).catch((error: unknown) => {
-      if (!(error instanceof CliError)) throw error;
-      throw usageError(`${error.message} (${variant.name})`, ...error.hints);
-    });
-    requests.push(await request);
-  }
-  return { row, id, inputs: Object.fromEntries([...text, ...common.text]), requests };
-}
-
-async function variantRequest(
-  { config, promptVersionId, model }: Variant,
-  inputs: UnplacedInputs,
-  common: CommonInputs,
-  finders: Finders,
-): Promise<RunRequest> {
-  const fields = describeConfig(config);
-  const own = await takeNamedImages(fields, inputs, finders.own);
-  const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
-  const request = { promptVersionId, ...checkedInputs(fields, all), options: common.options };
-  return model === undefined ? request : { ...request, model };
-}
-
-export interface ComparisonOptions {
+interface RunRowsOptions {
   /** Maximum number of open creations at each service; undefined for the service's default. */
   readonly concurrency: number | undefined;
   readonly budget: Budget;
-  /** True to keep pictures for a page. */
   readonly keepMedia: boolean;
-  /** The journals of the requests by service; empty if they are answered from recordings. */
-  readonly kept: ReadonlyMap<string, ResumableRequests>;
+  /** The requests with a journal, by service; empty if they are answered from recordings. */
+  readonly journaled: ReadonlyMap<string, ResumableRequests>;
 }
 
-/** Runs every row with every variant and returns the rows in order. @throws {CliError} INTERRUPTED */
-export async function runComparison(
+/** Runs every row with every variant and returns the rows in order. */
+async function runRows(
   ctx: Context,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  { concurrency, budget, keepMedia, kept }: ComparisonOptions,
+  { concurrency, budget, keepMedia, journaled }: RunRowsOptions,
 ): Promise<(CheckedRow & ComparedRow)[]> {
   const results = new Map<string, VariantResult>();
   const stop = new StopControl();
   const answers = pluralize(rows.length * variants.length, 'answer');
   const progress = (): string => `${results.size} of ${answers}`;
   for (const connection of new Set(variants.map(variant => variant.connection))) {
-    const jobs = rows.flatMap(row =>
-      row.requests.flatMap((request, index) => {
-        const variant = variants[index];
-        if (variant?.connection !== connection) return [];
-        const { estimatedCredits } = variant;
-        const id = jobId(row, index);
-        return [{ id, row: row.row, estimatedCredits, request: async () => request }];
-      }),
-    );
+    const jobs = jobsAt(connection, rows, variants);
     const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
       const runs = result.run === undefined ? [] : [result.run];
       // Media that can't be fetched are compared by URL, and so count as changed.
       const media = await fetchRunMedia(connection, runs, { forPage: keepMedia, signal: ctx.signal });
       results.set(id, { ...result, media });
     };
-    const journaled = kept.get(connection.service);
-    if (journaled) {
-      await withSpinner(ctx, progress, journaled.run(jobs, onResult));
-      continue;
-    }
-    const planned = jobs.map(job => ({ job, plan: { kind: 'create' } as const }));
-    const places = concurrencyFor(connection, concurrency);
-    const running = runRequests(ctx, connection, planned, { concurrency: places, budget, stop, onResult });
+    const requests = journaled.get(connection.service);
+    const running = requests
+      ? requests.run(jobs, onResult)
+      : runRequests(ctx, connection, jobs.map(toCreate), {
+          concurrency: concurrencyFor(connection, concurrency),
+          budget,
+          stop,
+          onResult,
+        });
     await withSpinner(ctx, progress, running);
   }
   return rows.map(row => ({
@@ -197,33 +104,26 @@ export async function runComparison(
   }));
 }
 
-/** Estimates the cost of all runs. @throws {CliError} if the embedded service would refuse one */
-export async function forecastComparison(
-  rows: readonly CheckedRow[],
-  variants: readonly Variant[],
-  providerBatch: boolean,
-): Promise<Forecast> {
-  const forecast = new Forecast();
-  for (const [index, { connection, name, estimatedCredits }] of variants.entries()) {
-    for (const { row, requests } of rows) {
-      const request = requests[index];
-      if (request === undefined) continue;
-      await forecast
-        .add(connection, buildRunBody(request), { estimatedCredits, providerBatch })
-        .catch((error: unknown) => {
-          throw errorAt(`row ${row} (${name})`, error);
-        });
-    }
-  }
-  return forecast;
+/** Returns the jobs of the variants that this service runs. */
+function jobsAt(connection: Connection, rows: readonly CheckedRow[], variants: readonly Variant[]): Job[] {
+  return rows.flatMap(row =>
+    row.requests.flatMap((request, index) => {
+      const variant = variants[index];
+      if (variant?.connection !== connection) return [];
+      const { estimatedCredits } = variant;
+      return [{ id: jobId(row, index), row: row.row, estimatedCredits, request: async () => request }];
+    }),
+  );
+}
+
+function toCreate(job: Job): { readonly job: Job; readonly plan: JobPlan } {
+  return { job, plan: { kind: 'create' } };
 }
 
 /** Returns the id of a job by its number, version and inputs, so that it stays the same if other rows are added. */
 function jobId({ row, requests }: CheckedRow, variant: number): string {
   const request = requests[variant];
   const digest = request && requestDigest(request);
-  return `${row}-${variant}-${request?.promptVersionId}-${request?.model ?? ''}-${digest}`.replaceAll(
-    '/',
-    ':',
-  );
+  const id = `${row}-${variant}-${request?.promptVersionId}-${request?.model ?? ''}-${digest}`;
+  return id.replaceAll('/', ':');
 }

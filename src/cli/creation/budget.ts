@@ -19,8 +19,7 @@ import {
   UNKNOWN_ESTIMATE,
   type Unit,
 } from './spending.ts';
-import { hasPaidCredits, spendingLines } from './spending-text.ts';
-import type { RunSpend, Totals } from './totals.ts';
+import { hasPaidCredits, type RunSpend, type Totals } from './totals.ts';
 
 /** Room in a budget for a creation, held from before it is sent until its cost is known. */
 export interface Reservation {
@@ -77,6 +76,16 @@ export class Budget {
   /** The error that stops all further creations; undefined while there is room. */
   get reached(): CliError | undefined {
     return this.#reached;
+  }
+
+  /** True if the answers come from recordings. */
+  get isReplay(): boolean {
+    return this.#ctx.isReplay;
+  }
+
+  /** True if an earlier invocation made runs. */
+  get hasEarlierRuns(): boolean {
+    return this.#runsBefore.size > 0;
   }
 
   /** The runs that this invocation made; none in a replay. */
@@ -245,22 +254,6 @@ export class Budget {
     return this.#caps.credits !== undefined || hasPaidCredits(this.totals());
   }
 
-  /**
-   * Returns the spending for the last lines of a command; if an earlier invocation made runs, first of the new runs, then
-   * of all.
-   *
-   * @param what the things that the command runs, such as `rows`
-   */
-  spentLines(what: string): string[] {
-    const totals = this.totals();
-    if (this.#ctx.isReplay) return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
-    const isCapped = this.limitsCredits;
-    if (this.#runsBefore.size === 0) return spendingLines(totals, { isCapped });
-    const now = this.totals(this.newRuns.map(({ runId }) => runId));
-    const newLines = now.runs === 0 ? ['no run was made'] : spendingLines(now, { isCapped });
-    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingLines(totals, { isCapped }))];
-  }
-
   /** Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing. */
   totals(runIds?: Iterable<string>): Totals {
     const totals = this.#spending.totals(runIds);
@@ -283,10 +276,6 @@ const NO_SPENDING = {
   tokensUnknown: 0,
   models: [],
 };
-
-function prefixed(prefix: string, [first, ...more]: readonly string[]): string[] {
-  return first === undefined ? [] : [`${prefix}${first}`, ...more];
-}
 
 /** Estimates a creation by the most expensive answer so far, and at least by the tokens of its prompt. */
 function expectedCost(

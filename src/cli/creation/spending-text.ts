@@ -1,11 +1,30 @@
 import { formatDollars, toMoney } from '../../wire/money.ts';
 import { pluralize } from '../core/pluralize.ts';
+import type { Budget } from './budget.ts';
 import { creditAmount, creditCount, creditsText } from './credits.ts';
-import type { Totals } from './totals.ts';
+import { hasPaidCredits, type Totals } from './totals.ts';
 
-/** Returns false if the embedded service made all runs, because its credits cost nothing. */
-export function hasPaidCredits({ runs, models }: Totals): boolean {
-  return models.reduce((sum, own) => sum + own.runs, 0) < runs;
+type SpentBudget = Pick<Budget, 'totals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'limitsCredits'>;
+
+/**
+ * Returns the spending for the last lines of a command; if an earlier invocation made runs, first of the new runs, then of
+ * all.
+ *
+ * @param what the things that the command runs, such as `rows`
+ */
+export function spentLines(budget: SpentBudget, what: string): string[] {
+  const totals = budget.totals();
+  if (budget.isReplay) return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
+  const isCapped = budget.limitsCredits;
+  const lines = spendingLines(totals, { isCapped });
+  if (!budget.hasEarlierRuns) return lines;
+  const newTotals = budget.totals(budget.newRuns.map(({ runId }) => runId));
+  const newLines = newTotals.runs === 0 ? ['no run was made'] : spendingLines(newTotals, { isCapped });
+  return [...prefixed('now: ', newLines), ...prefixed('in all: ', lines)];
+}
+
+function prefixed(prefix: string, [first, ...more]: readonly string[]): string[] {
+  return first === undefined ? [] : [`${prefix}${first}`, ...more];
 }
 
 /**

@@ -45,6 +45,11 @@ interface ModelTotals extends Sums {
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
 }
 
+/** Returns false if the embedded service made all runs, because its credits cost nothing. */
+export function hasPaidCredits({ runs, models }: Totals): boolean {
+  return models.reduce((sum, own) => sum + own.runs, 0) < runs;
+}
+
 /** Returns the sum; undefined if an amount is undefined. */
 export function addUp(amounts: readonly (number | undefined)[]): number | undefined {
   let sum = 0;

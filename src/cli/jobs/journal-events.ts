@@ -82,11 +82,12 @@ export function toJournalLine(event: JournalEvent): UncheckedObject {
     }
     case 'extra end':
       return { journalId: event.journalId, runId: event.runId };
-    default: {
-      const { kind: _, key, ...fields } = event;
-      return { providerBatch: key, ...fields };
-    }
+    case 'handover':
+    case 'handover progress':
+      break;
   }
+  const { kind: _, key, ...fields } = event;
+  return { providerBatch: key, ...fields };
 }
 
 function stepLine(event: StepEvent): UncheckedObject {

@@ -4,6 +4,7 @@ import type { ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { forecastCost } from '../creation/forecast.ts';
+import { spentLines } from '../creation/spending-text.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { areUnanswered, noAnswerError } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
@@ -153,7 +154,7 @@ async function reportRound(
     );
   }
   const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
-  for (const [index, line] of budget.spentLines('cases').entries()) {
+  for (const [index, line] of spentLines(budget, 'cases').entries()) {
     ctx.io.note(`note: ${index === 0 ? beginning : ''}${line}`);
   }
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);

@@ -6,6 +6,7 @@ import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { resumeAtCapHint } from '../../creation/caps.ts';
 import { listSince } from '../../creation/in-doubt.ts';
+import { spentLines } from '../../creation/spending-text.ts';
 import { noAnswerError } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -39,7 +40,7 @@ export async function concludeBatch(
   if ((out ?? stream) !== undefined && ctx.globals.json) await printValue(ctx, { ...counts, totals });
   const cut = interruptionError(ctx, runningBatch, { counts, isComplete });
   if (cut === undefined) reportCounts(runningBatch, counts);
-  for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
+  for (const line of spentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
   refuseUnfinishedBatch(runningBatch, counts);
   return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(runningBatch);

@@ -3,6 +3,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { parseCaps } from '../../creation/caps.ts';
+import { spentLines } from '../../creation/spending-text.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { type Agreement, agreementData, agreementLines, measureAgreement } from '../../judging/agreement.ts';
 import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';
@@ -23,7 +24,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
   const check = await checkJudge(ctx, options);
   const agreement = measureAgreement(check.judged);
   await printPaid(ctx, check.budget.newRuns, out => printAgreement(out, agreement));
-  for (const line of check.budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
+  for (const line of spentLines(check.budget, 'rows')) ctx.io.note(`note: ${line}`);
   const fault = worstFault(check);
   if (fault !== undefined) throw fault;
   if (agreement.kappa === undefined && ctx.globals.json) {

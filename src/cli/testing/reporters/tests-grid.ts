@@ -3,7 +3,7 @@ import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { spentCells, spentTitles } from '../../creation/spending-text.ts';
+import { spentCells, spentLines, spentTitles } from '../../creation/spending-text.ts';
 import { tokensOfFailed } from '../../creation/totals.ts';
 import { sumOfSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
@@ -24,7 +24,7 @@ export interface ReportMaterial {
   /** The pictures by URL. */
   readonly media: Map<string, MediaContent>;
   /** The spending of the runs. */
-  readonly budget: Pick<Budget, 'totals' | 'spentOn' | 'mentionsCredits' | 'spentLines'>;
+  readonly budget: Budget;
 }
 
 const STATES = {
@@ -49,7 +49,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
     facts: [
       totalsText(results),
       ...summaryLines(material.summary),
-      ...budget.spentLines('cases').map(line => line.trim()),
+      ...spentLines(budget, 'cases').map(line => line.trim()),
     ],
     ranges: summaryRanges(material.summary),
     reasons: results

@@ -1,0 +1,134 @@
+import type { Context } from '../context.ts';
+import { CliError, usageError } from '../core/errors.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
+import { commandLineImages, type ImageFinder } from '../inputs/images/image-source.ts';
+import {
+  checkedInputs,
+  openImages,
+  takeNamedImages,
+  type UnplacedInputs,
+  withCommonInputs,
+} from '../inputs/images/place-images.ts';
+import { imagesNamedIn } from '../inputs/named-file.ts';
+import { type RunRequest, requestDigest } from '../inputs/request-body.ts';
+import { isFaulty, type ReadableRow, readableRow } from '../inputs/rows/row.ts';
+import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/row-source.ts';
+import type { TestCase } from '../testing/cases/test-case.ts';
+import type { ComparedRow } from './compared-row.ts';
+import type { Variant } from './create-variants.ts';
+
+/** The inputs that all rows share. */
+export interface CommonInputs extends UnplacedInputs {
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** A row that every variant accepts. */
+export interface CheckedRow extends Omit<ComparedRow, 'results'> {
+  /** The request to each variant, in order. */
+  readonly requests: readonly RunRequest[];
+}
+
+/**
+ * Reads every row and checks it against every variant. Sends nothing. Without `from`, the shared inputs are the only row.
+ *
+ * @throws {CliError} USAGE_ERROR with the line of the first invalid row
+ */
+export async function readCheckedRows(
+  ctx: Context,
+  { from, ...form }: Omit<SourceFlags, 'from'> & { readonly from: string | undefined },
+  common: CommonInputs,
+  variants: readonly Variant[],
+): Promise<CheckedRow[]> {
+  if (from === undefined) {
+    requireInputs(common, variants);
+    const here = commandLineImages(ctx);
+    return [await checkedRow(ONLY_ROW, common, variants, { common: here, own: here })];
+  }
+  const source = await openSource(ctx, { from, ...form });
+  const finders = {
+    common: commandLineImages(ctx),
+    own: imagesNamedIn(ctx, rowsFolder(ctx, from, ctx.globals.allowOutside)),
+  };
+  const rows: CheckedRow[] = [];
+  const all = variants.map(({ config }) => describeConfig(config));
+  // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
+  const fields = all.find(({ text }) => text.some(({ key }) => key === 'item')) ?? all[0];
+  for await (const row of readRows(source, ctx.signal, fields)) {
+    const where = `${source.name}:${row.line}`;
+    if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
+    const checked = checkedRow(row, common, variants, finders).catch((error: unknown) => {
+      throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
+    });
+    rows.push(await checked);
+  }
+  if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
+  return rows;
+}
+
+/** Refuses a row without inputs, unless it is clear that no variant takes any. @throws {CliError} USAGE_ERROR */
+function requireInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
+  if (text.size + images.length > 0) return;
+  const takesNone = ({ config }: Variant): boolean => {
+    const fields = describeConfig(config);
+    return fields.known && fields.text.length + fields.images.length === 0;
+  };
+  if (variants.every(takesNone)) return;
+  throw usageError('compare needs a row of inputs', 'Give --from <file>, or the inputs of one row with -i.');
+}
+
+/** The only row if all inputs come from the command line. */
+const ONLY_ROW = readableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
+
+/** Returns the digest of a row's inputs, without its options. */
+export function inputsDigest({ requests }: CheckedRow): string | undefined {
+  const [request] = requests;
+  return request && requestDigest({ ...request, options: new Map() });
+}
+
+/** Returns the digest of a case's inputs. @throws {CliError} if the variant does not accept them */
+export async function caseDigest(
+  ctx: Context,
+  variant: Variant,
+  { text, images, folder }: TestCase,
+): Promise<string> {
+  const own = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  const nothing = { text: new Map(), images: [], options: new Map() };
+  return requestDigest(await variantRequest(variant, { text, images }, nothing, { common: own, own }));
+}
+
+/** The finders of images on the command line and in rows. */
+interface Finders {
+  readonly common: ImageFinder;
+  readonly own: ImageFinder;
+}
+
+async function checkedRow(
+  { row, id, inputs: { text, images: namedImages } }: ReadableRow,
+  common: CommonInputs,
+  variants: readonly Variant[],
+  finders: Finders,
+): Promise<CheckedRow> {
+  const images = await openImages(finders.own, namedImages);
+  const requests: RunRequest[] = [];
+  for (const variant of variants) {
+    const request = variantRequest(variant, { text, images }, common, finders).catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+      throw usageError(`${error.message} (${variant.name})`, ...error.hints);
+    });
+    requests.push(await request);
+  }
+  return { row, id, inputs: Object.fromEntries([...text, ...common.text]), requests };
+}
+
+async function variantRequest(
+  { config, promptVersionId, model }: Variant,
+  inputs: UnplacedInputs,
+  common: CommonInputs,
+  finders: Finders,
+): Promise<RunRequest> {
+  const fields = describeConfig(config);
+  const own = await takeNamedImages(fields, inputs, finders.own);
+  const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
+  const request = { promptVersionId, ...checkedInputs(fields, all), options: common.options };
+  return model === undefined ? request : { ...request, model };
+}

@@ -1,0 +1,118 @@
+import type { Context } from '../context.ts';
+import type { CapFlags } from '../core/shared-flags.ts';
+import { Budget } from '../creation/budget.ts';
+import { type Caps, parseCaps } from '../creation/caps.ts';
+import { checkOptions, modelList, parseOptions } from '../inputs/flag-values.ts';
+import { commandLineImages } from '../inputs/images/image-source.ts';
+import { openImages } from '../inputs/images/place-images.ts';
+import type { SourceFlags } from '../inputs/rows/row-source.ts';
+import { collectInputs } from '../inputs/text-inputs.ts';
+import { pacedConnections } from '../jobs/paced-connection.ts';
+import { usesProviderBatch } from '../jobs/provider-batch/batch-flags.ts';
+import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
+import { flagOrSetting } from '../settings/settings.ts';
+import type { Expectation } from '../testing/expectations/expectation.ts';
+import { Judge } from '../testing/run/judge.ts';
+import { type CheckedRow, readCheckedRows } from './checked-rows.ts';
+import { createVariants, type Variant } from './create-variants.ts';
+import { type ExpectedCases, judgedExpectations, readExpectedCases } from './expected-cases.ts';
+
+/** The flags that decide what is compared. */
+export interface ComparisonFlags extends CapFlags {
+  readonly from?: SourceFlags['from'];
+  readonly format?: Exclude<SourceFlags['format'], undefined>;
+  readonly delimiter?: string;
+  readonly input: readonly string[];
+  readonly image: readonly string[];
+  readonly option: readonly string[];
+  readonly model: readonly string[];
+  readonly expect?: string;
+  readonly judge?: string;
+  readonly allowCommands?: boolean;
+  readonly rate?: string;
+  readonly concurrency?: string;
+  readonly providerBatch?: boolean;
+  readonly cancel?: boolean;
+}
+
+/** A comparison that is checked and ready to run. */
+export interface PreparedComparison {
+  readonly variants: readonly Variant[];
+  readonly rows: readonly CheckedRow[];
+  /** The cases that judge the answers; undefined without `--expect`. */
+  readonly expected: ExpectedCases | undefined;
+  /** The expectations that need a judge. */
+  readonly judged: readonly Expectation[];
+  readonly judge: Judge;
+  readonly budget: Budget;
+  readonly caps: Caps;
+  /** Maximum number of open creations at each service; undefined for the service's default. */
+  readonly concurrency: number | undefined;
+  /** True to hand requests over to their models' provider as its batches. */
+  readonly providerBatch: boolean;
+  /** The names of its rows, targets and models, by which its journal is found again. */
+  readonly names: readonly string[];
+}
+
+/** Reads and checks everything that a comparison needs, before anything is created. @throws {CliError} */
+export async function prepareComparison(
+  ctx: Context,
+  targets: readonly string[],
+  flags: ComparisonFlags,
+): Promise<PreparedComparison> {
+  const { from, format, delimiter, input, image } = flags;
+  const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);
+  const concurrency = flagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
+  const caps = parseCaps(flags);
+  const budget = new Budget(ctx, caps);
+  const options = parseOptions(flags.option);
+  const { text, images } = await collectInputs(ctx, { inputs: input, images: image });
+  const common = { text, images: await openImages(commandLineImages(ctx), images), options };
+  const openConnection = pacedConnections(ctx, rate);
+  for (const target of targets) budget.checkCostCap(await openConnection(target));
+  const variants = await createVariants(ctx, openConnection, targets, modelList(flags.model));
+  for (const { connection, promptVersionId } of variants) {
+    await checkOptions(ctx, connection, promptVersionId, options);
+  }
+  const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
+  const judge = new Judge(ctx, flags.judge, budget);
+  const expected = await readExpected(ctx, rows, variants, judge, flags);
+  const judged = expected ? judgedExpectations(expected) : [];
+  const providerBatch = usesProviderBatch(ctx, flags);
+  if (providerBatch) await checkBatchProviders(variants, judge, judged);
+  return {
+    variants,
+    rows,
+    expected,
+    judged,
+    judge,
+    budget,
+    caps,
+    concurrency,
+    providerBatch,
+    names: [ctx.cwd, from ?? JSON.stringify([input, image]), ...targets, ...flags.model],
+  };
+}
+
+async function readExpected(
+  ctx: Context,
+  rows: readonly CheckedRow[],
+  variants: readonly Variant[],
+  judge: Judge,
+  { expect, allowCommands = false }: ComparisonFlags,
+): Promise<ExpectedCases | undefined> {
+  if (expect === undefined) return undefined;
+  return readExpectedCases(ctx, expect, rows, { variants, judge, allowCommands });
+}
+
+/** @throws {CliError} USAGE_ERROR if a provider has no batches */
+async function checkBatchProviders(
+  variants: readonly Variant[],
+  judge: Judge,
+  judged: readonly Expectation[],
+): Promise<void> {
+  for (const { connection, promptVersionId } of variants) {
+    await findBatchProvider(connection, promptVersionId);
+  }
+  for (const expectation of judged) await judge.checkBatch(expectation);
+}

@@ -1,0 +1,36 @@
+import { compareRates, type RateComparison, verdictText } from '../statistics/compare-rates.ts';
+import type { CasePair } from '../statistics/paired.ts';
+import type { Variant } from './create-variants.ts';
+import type { ComparedRowJudgement } from './judge-rows.ts';
+
+/** The verdict on one variant against the first. */
+export interface VariantVerdict {
+  readonly name: string;
+  /** undefined if no row was judged for both variants. */
+  readonly rates: RateComparison | undefined;
+}
+
+export function variantVerdicts(
+  variants: readonly Variant[],
+  judgements: ReadonlyMap<number, ComparedRowJudgement>,
+): VariantVerdict[] {
+  return variants.slice(1).map(({ name }, index) => {
+    const pairs = [...judgements.values()].flatMap(({ passes }): CasePair[] => {
+      const [before, after] = [passes[0], passes[index + 1]];
+      if (before === undefined || after === undefined) return [];
+      return [{ before: { passed: Number(before), runs: 1 }, after: { passed: Number(after), runs: 1 } }];
+    });
+    return { name, rates: compareRates(pairs) };
+  });
+}
+
+/** Formats the verdict of each later variant in one line. */
+export function verdictTexts(
+  verdicts: readonly VariantVerdict[],
+  reference: string,
+): (readonly [name: string, verdict: string])[] {
+  return verdicts.map(({ name, rates }) => [
+    name,
+    rates === undefined ? 'no row could be judged' : verdictText(rates, `with ${reference}`),
+  ]);
+}
