@@ -1,0 +1,90 @@
+import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { usageError } from '../../core/errors.ts';
+import { suppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
+import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
+import { commandLineImages, type ImageSource, openImage } from '../../inputs/images/image-source.ts';
+import { openImages, placeImages } from '../../inputs/images/place-images.ts';
+import type { RunRequest } from '../../inputs/request-body.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
+import { readVersion, resolveTarget } from '../../targets/resolve-target.ts';
+import type { KeptImage, RequestOfRun } from './request-of-run.ts';
+import type { RUNS_RERUN } from './spec.ts';
+
+/** The flags that change a request. */
+type ChangeFlags = Pick<
+  FlagsOf<typeof RUNS_RERUN.flags>,
+  'input' | 'image' | 'option' | 'model' | 'otherImages' | 'validate'
+>;
+
+/** Returns the request of a run with the changes of the flags. @throws {CliError} if they don't fit the prompt */
+export async function changedRequest(
+  ctx: Context,
+  connection: Connection,
+  former: RequestOfRun,
+  flags: ChangeFlags,
+): Promise<RunRequest> {
+  const suppliedInputs = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
+  const images = await openImages(commandLineImages(ctx), suppliedInputs.images);
+  const newOptions = parseOptions(flags.option);
+  const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, {
+    source: 'elsewhere',
+    model: flags.model,
+  });
+  if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions, UNCHECKED);
+  const isNamed = images.some(({ name }) => name !== undefined);
+  const isChecked = flags.validate && suppliedInputs.text.size > 0 && !ctx.isReplay;
+  const config =
+    isNamed || isChecked
+      ? (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false })).config
+      : {};
+  const fields = describeConfig(config);
+  const placedInputs = placeImages(fields, { text: suppliedInputs.text, images });
+  const fault = isChecked ? suppliedInputFault(fields, { text: suppliedInputs.text, images: [] }) : undefined;
+  if (fault !== undefined) throw fault;
+  return {
+    promptVersionId,
+    text: new Map([...former.text, ...suppliedInputs.text]),
+    images: await rerunImages(ctx, former, placedInputs.images, flags),
+    options: new Map([...former.options, ...newOptions]),
+  };
+}
+
+/** Returns the images for the new run. @throws {CliError} exit 2 if one is missing, or differs from the run's */
+async function rerunImages(
+  ctx: Context,
+  { images: former, runId }: RequestOfRun,
+  suppliedImages: readonly (ImageSource | undefined)[],
+  { otherImages = false }: ChangeFlags,
+): Promise<ImageSource[]> {
+  const missingNames = former.flatMap((image, index) =>
+    suppliedImages[index] || 'image' in image ? [] : [image.name],
+  );
+  if (missingNames.length > 0) {
+    throw usageError(
+      `the images of run ${runId} must be given again: ${missingNames.join(', ')}`,
+      'Give each with --image, in order.',
+    );
+  }
+  const images: ImageSource[] = [];
+  for (let at = 0; at < Math.max(former.length, suppliedImages.length); at += 1) {
+    const [kept, supplied] = [former[at], suppliedImages[at]];
+    if (supplied !== undefined) {
+      if (kept !== undefined && !otherImages) checkSameImage(supplied, kept, runId);
+      images.push(supplied);
+    } else if (kept !== undefined && 'image' in kept) {
+      images.push(await openImage(ctx, kept.image));
+    }
+  }
+  return images;
+}
+
+/** @throws {CliError} USAGE_ERROR if an image differs from the one of the run */
+function checkSameImage(image: ImageSource, keptImage: KeptImage, runId: string): void {
+  if (!('sha256' in keptImage) || ('sha256' in image && image.sha256 === keptImage.sha256)) return;
+  throw usageError(
+    `image ${image.name} differs from the one of run ${runId}${keptImage.name === '' ? '' : ` (${keptImage.name})`}`,
+    'To run it with other images, add --other-images.',
+  );
+}
