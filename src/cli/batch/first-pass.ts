@@ -9,7 +9,8 @@ import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
-import { madeNoRun, type ResultsFile } from './results/results-line.ts';
+import { madeNoRun } from './results/result-state.ts';
+import type { ResultsFile } from './results/results-file.ts';
 
 /** The state that a batch is resumed from. */
 export interface EarlierState {
@@ -18,7 +19,19 @@ export interface EarlierState {
 }
 
 /** The result of reading all rows once. */
-export type FirstPass = Awaited<ReturnType<typeof readOnce>>;
+export interface FirstPass {
+  /** The number of rows in the shard. */
+  readonly count: number;
+  /** The ids of rows whose inputs, version or options have changed since they were sent. */
+  readonly changed: ReadonlySet<string>;
+}
+
+interface FirstPassOptions {
+  readonly batch: PreparedBatch;
+  readonly options: BatchOptions;
+  /** undefined if the batch is not resumed. */
+  readonly earlierState: EarlierState | undefined;
+}
 
 /**
  * Reads all rows once before any is run: counts those of the shard, and compares them with the state that the batch is
@@ -26,119 +39,127 @@ export type FirstPass = Awaited<ReturnType<typeof readOnce>>;
  *
  * @throws {CliError} if the whole source is invalid, or rows don't match that state
  */
-export async function readOnce(
+export async function readRowsOnce(
   ctx: Context,
   source: RowSource,
-  {
-    batch,
-    options,
-    before,
-  }: { batch: PreparedBatch; options: BatchOptions; before: EarlierState | undefined },
-) {
-  const check = before && new RowCheck(ctx, batch, before);
+  { batch, options, earlierState }: FirstPassOptions,
+): Promise<FirstPass> {
+  const check = earlierState && new ResumedRowsCheck(ctx, batch, earlierState);
   let count = 0;
   for await (const row of readRows(source, ctx.signal, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     const isOwn = isInShard(options.shard, row.row);
     if (isOwn) count += 1;
-    await check?.take(row, isOwn);
+    await check?.add(row, isOwn);
   }
   await check?.compareWithMachine();
   const fault = check?.fault(options, source.name);
   if (fault !== undefined) throw fault;
   check?.dropReplaced();
-  return {
-    /** The number of rows in the shard. */
-    count,
-    /** The ids of rows whose inputs, version or options have changed since they were sent. */
-    changed: new Set(check?.changed.keys()),
-  };
+  return { count, changed: new Set(check?.changed.keys()) };
 }
 
 type SentRow = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
 
-class RowCheck {
+/** Compares the rows of a resumed batch with its journal and results. */
+class ResumedRowsCheck {
+  /** The rows that have changed since they were sent, by id. */
   readonly changed = new Map<string, SourceRow>();
   readonly #ctx: Context;
   readonly #batch: PreparedBatch;
-  readonly #before: EarlierState;
-  readonly #handed: ReturnType<typeof handedRows>;
-  /** The ids in journal and results without a row. */
-  readonly #strays: Set<string>;
-  /** The ids of results without a run and without a row. */
-  readonly #neverRan: Set<string>;
-  /** A row that may or may not have been sent, because its journal is gone. */
-  #unknown: SourceRow | undefined;
+  readonly #earlierState: EarlierState;
+  readonly #handedOver: ReturnType<typeof handedRows>;
+  /** The ids in journal and results for which no row was found yet. */
+  readonly #idsWithoutRow: Set<string>;
+  /** The ids of results without a run for which no row was found yet. */
+  readonly #runlessIdsWithoutRow: Set<string>;
+  /** The first row that may have been sent, because its journal is gone. */
+  #maybeSent: SourceRow | undefined;
   /** Rows with a result and no journal, by the ids of their runs. */
-  readonly #ended = new Map<string, SourceRow>();
+  readonly #rowsByRunId = new Map<string, SourceRow>();
 
   constructor(ctx: Context, batch: PreparedBatch, earlierState: EarlierState) {
     this.#ctx = ctx;
     this.#batch = batch;
-    this.#before = earlierState;
-    this.#handed = handedRows(earlierState.journal);
+    this.#earlierState = earlierState;
+    this.#handedOver = handedRows(earlierState.journal);
     const results = [...earlierState.results.states];
-    this.#neverRan = new Set(results.filter(([, state]) => madeNoRun(state)).map(([id]) => id));
-    this.#strays = new Set([...idsThatNeedRows(earlierState), ...this.#handed.keys()]);
+    this.#runlessIdsWithoutRow = new Set(results.filter(([, state]) => madeNoRun(state)).map(([id]) => id));
+    this.#idsWithoutRow = new Set([...idsThatNeedRows(earlierState), ...this.#handedOver.keys()]);
   }
 
-  async take(row: SourceRow, isOwn: boolean): Promise<void> {
-    const { journal, results } = this.#before;
+  /** Compares a row. @param isOwn true if it is in the shard */
+  async add(row: SourceRow, isOwn: boolean): Promise<void> {
+    const { journal, results } = this.#earlierState;
     results.recognise?.(row);
-    this.#neverRan.delete(row.id);
-    this.#strays.delete(row.id);
-    const sent = this.#handed.get(row.id) ?? journal.states.get(row.id)?.entry;
+    this.#runlessIdsWithoutRow.delete(row.id);
+    this.#idsWithoutRow.delete(row.id);
+    const sent = this.#handedOver.get(row.id) ?? journal.states.get(row.id)?.entry;
     const result = results.states.get(row.id);
     if (sent !== undefined && (await this.#isChanged(row, sent))) this.changed.set(row.id, row);
     if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed') {
-      this.#ended.set(result.runId, row);
+      this.#rowsByRunId.set(result.runId, row);
     }
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
-    if (!isKnown && isOwn) this.#unknown ??= row;
+    if (!isKnown && isOwn) this.#maybeSent ??= row;
   }
 
   /** Returns the error that keeps the batch from resuming. */
-  fault({ out, newRows, changed }: BatchOptions, source: string): CliError | undefined {
-    const rowName = ({ id, line }: SourceRow): string => `row ${JSON.stringify(id)} (${source} line ${line})`;
-    const [stray] = this.#strays;
-    const run = this.#before.results.unmatchedRun?.();
-    if (stray !== undefined || run !== undefined) {
-      return usageError(
-        `${out} has a result of ${stray === undefined ? `run ${run}` : `row ${JSON.stringify(stray)}`}, which is not in ${source}`,
-        'Use the rows that the results were made from, or name another file with --out.',
-      );
-    }
-    if (this.#unknown !== undefined && !newRows) {
-      return usageError(
-        `${out} has no result of ${rowName(this.#unknown)}, and the journal is missing, so the row may have been run`,
-        'If the rows without a result are new or corrected, add --new-rows.',
-      );
-    }
+  fault(options: BatchOptions, source: string): CliError | undefined {
+    return (
+      this.#strayResultFault(options, source) ??
+      this.#lostJournalFault(options, source) ??
+      this.#changedRowsFault(options, source)
+    );
+  }
+
+  #strayResultFault({ out }: BatchOptions, source: string): CliError | undefined {
+    const [id] = this.#idsWithoutRow;
+    const runId = this.#earlierState.results.unmatchedRun?.();
+    if (id === undefined && runId === undefined) return undefined;
+    const owner = id === undefined ? `run ${runId}` : `row ${JSON.stringify(id)}`;
+    return usageError(
+      `${out} has a result of ${owner}, which is not in ${source}`,
+      'Use the rows that the results were made from, or name another file with --out.',
+    );
+  }
+
+  #lostJournalFault({ out, newRows }: BatchOptions, source: string): CliError | undefined {
+    if (this.#maybeSent === undefined || newRows) return undefined;
+    return usageError(
+      `${out} has no result of ${rowName(this.#maybeSent, source)}, and the journal is missing, so the row may have been run`,
+      'If the rows without a result are new or corrected, add --new-rows.',
+    );
+  }
+
+  #changedRowsFault({ changed }: BatchOptions, source: string): CliError | undefined {
     const [first, ...furtherRows] = this.changed.values();
     if (first === undefined || changed !== undefined) return undefined;
-    return usageError(
+    const rows =
       furtherRows.length === 0
-        ? `${rowName(first)} has changed since it was sent: its inputs, version or options differ`
-        : `${rowName(first)} and ${furtherRows.length} more have changed since they were sent: their inputs, version or options differ`,
+        ? `${rowName(first, source)} has changed since it was sent`
+        : `${rowName(first, source)} and ${furtherRows.length} more have changed since they were sent`;
+    return usageError(
+      `${rows}: ${furtherRows.length === 0 ? 'its' : 'their'} inputs, version or options differ`,
       'Add --changed run to run such rows again, or --changed skip to keep their results.',
     );
   }
 
   /** Compares rows whose own journal is gone with the creations in the machine's journal, if they were made here. */
   async compareWithMachine(): Promise<void> {
-    if (this.#ended.size === 0) return;
+    if (this.#rowsByRunId.size === 0) return;
     for await (const entry of this.#ctx.journal.newestFirst()) {
-      const row = this.#ended.get(entry.runId ?? '');
+      const row = this.#rowsByRunId.get(entry.runId ?? '');
       if (row === undefined) continue;
       if (await this.#isChanged(row, entry)) this.changed.set(row.id, row);
-      this.#ended.delete(entry.runId ?? '');
-      if (this.#ended.size === 0) return;
+      this.#rowsByRunId.delete(entry.runId ?? '');
+      if (this.#rowsByRunId.size === 0) return;
     }
   }
 
   /** Drops the results of faulty rows that the source no longer has. A corrected row may have another id or other columns. */
   dropReplaced(): void {
-    this.#before.results.drop?.(this.#neverRan);
+    this.#earlierState.results.drop?.(this.#runlessIdsWithoutRow);
   }
 
   async #isChanged(row: SourceRow, sentRow: SentRow): Promise<boolean> {
@@ -148,6 +169,10 @@ class RowCheck {
       () => true,
     );
   }
+}
+
+function rowName({ id, line }: SourceRow, source: string): string {
+  return `row ${JSON.stringify(id)} (${source} line ${line})`;
 }
 
 /** Yields the ids that must still have a row. A row that never had a run may have been corrected and have another id. */

@@ -5,10 +5,10 @@ import type { Context } from '../context.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
 import { BatchJournal } from '../jobs/batch-journal.ts';
 import type { BatchOptions } from './batch-options.ts';
-import { type EarlierState, type FirstPass, readOnce } from './first-pass.ts';
+import { type EarlierState, type FirstPass, readRowsOnce } from './first-pass.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
 import { lockResults, openResults, standaloneJournal } from './results/open-results.ts';
-import type { ResultsFile } from './results/results-line.ts';
+import type { ResultsFile } from './results/results-file.ts';
 
 export interface BatchFiles {
   readonly results: ResultsFile;
@@ -25,8 +25,8 @@ export async function openFiles(
   source: RowSource,
   batch: PreparedBatch,
 ): Promise<BatchFiles> {
-  const readRows = (before: EarlierState | undefined): Promise<FirstPass | undefined> =>
-    source.repeatable ? readOnce(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
+  const readRows = async (earlierState: EarlierState | undefined): Promise<FirstPass | undefined> =>
+    source.repeatable ? readRowsOnce(ctx, source, { batch, options, earlierState }) : undefined;
   if (!options.resume) {
     const firstPass = await readRows(undefined);
     return { ...(await openPair(ctx, options)), firstPass };

@@ -2,7 +2,7 @@ import type { JobPlan } from '../jobs/job.ts';
 import { errorText, noRunError } from '../jobs/job-errors.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import type { Settlement } from '../jobs/settle-doubts.ts';
-import type { ResultState } from './results/results-line.ts';
+import type { ResultState } from './results/result-state.ts';
 
 /** The next action for a row, by its journal and results. */
 export type RowPlan =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planRow, type RowHistory } from '../../../src/cli/batch/plan-row.ts';
-import { resultState } from '../../../src/cli/batch/results/results-line.ts';
+import { resultState } from '../../../src/cli/batch/results/result-state.ts';
 import { isInShard, parseShard } from '../../../src/cli/inputs/rows/shard.ts';
 import type { JobState } from '../../../src/cli/jobs/read-journal.ts';
 

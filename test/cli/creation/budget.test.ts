@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseResultsLine, resultState } from '../../../src/cli/batch/results/results-line.ts';
+import { resultState } from '../../../src/cli/batch/results/result-state.ts';
+import { parseResultsLine } from '../../../src/cli/batch/results/results-line.ts';
 import { refuseUnfinishedComparison } from '../../../src/cli/comparing/comparison-end.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';

@@ -11,7 +11,8 @@ import type { Totals } from '../../creation/totals.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { sumOfSeconds } from '../../jobs/job.ts';
 import { readJournal } from '../../jobs/read-journal.ts';
-import { parseResultsLine, type ResultsLine, resultState } from '../results/results-line.ts';
+import { resultState } from '../results/result-state.ts';
+import { parseResultsLine, type ResultsLine } from '../results/results-line.ts';
 
 /**
  * Reads the rows of a file of results; the last line of a row counts. The file's last line may be torn while its batch has

@@ -19,14 +19,9 @@ import {
   type TableRow,
   toTableRow,
 } from './csv-table.ts';
-import { cutAt, openResultsFile, refuseReplaced } from './jsonl-results.ts';
-import {
-  madeNoRun,
-  type ResultState,
-  type ResultsFile,
-  type ResultsLine,
-  resultState,
-} from './results-line.ts';
+import { madeNoRun, type ResultState, resultState } from './result-state.ts';
+import { cutAt, openResultsFile, type ResultsFile, refuseReplaced } from './results-file.ts';
+import type { ResultsLine } from './results-line.ts';
 
 /** The position of a result in the file. Its content stays there. */
 interface BytePosition {

@@ -1,31 +1,15 @@
-import { constants } from 'node:fs';
-import { type FileHandle, lstat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { textLines } from '../../../files/formats/text-lines.ts';
 import { AppendLog } from '../../../files/writing/append-log.ts';
-import {
-  fileIn,
-  flushData,
-  flushHandle,
-  openBelow,
-  PathFault,
-  truncateBelow,
-} from '../../../files/writing/write-below.ts';
+import { fileIn, flushData, flushHandle } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-codes.ts';
-import { fileFault } from '../../inputs/read-text.ts';
+import { usageError } from '../../core/errors.ts';
 import { fileUnwritable } from '../../jobs/batch-journal.ts';
-import {
-  isTornLine,
-  parseResultsLine,
-  type ResultState,
-  type ResultsFile,
-  type ResultsLine,
-  resultState,
-} from './results-line.ts';
+import { type ResultState, resultState } from './result-state.ts';
+import { cutAt, openResultsFile, type ResultsFile, refuseReplaced } from './results-file.ts';
+import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.ts';
 
 export class JsonlResults implements ResultsFile {
   readonly states: Map<string, ResultState>;
@@ -114,63 +98,6 @@ export class JsonlResults implements ResultsFile {
   close(): Promise<void> {
     return this.#lines.close();
   }
-}
-
-/** Opens a file of results; creates it unless the batch is resumed. @throws {CliError} if that fails */
-export async function openResultsFile(
-  file: string,
-  name: string,
-  { resume }: { readonly resume: boolean },
-): Promise<FileHandle> {
-  const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
-  try {
-    return await openBelow(fileIn(file), O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL));
-  } catch (error) {
-    throw openFault(error, file, name);
-  }
-}
-
-/** Returns the error for a file of results that can't be created or opened. */
-export function openFault(error: unknown, file: string, name: string): CliError {
-  if (error instanceof PathFault) throw error;
-  const code = errorCode(error);
-  if (code === 'EEXIST') return existsAlready(name);
-  return code === 'ENOENT'
-    ? usageError(`--out: no such directory: ${path.dirname(file)}`)
-    : fileFault(error, name, '--out');
-}
-
-export function existsAlready(name: string): CliError {
-  return usageError(
-    `${name} already exists`,
-    'Add --resume to resume the batch that wrote it, or name another file with --out.',
-  );
-}
-
-/**
- * Throws if the file of results was moved, removed or replaced while it was written. The batch then keeps its journal, from
- * which the results can be fetched again.
- *
- * @throws {CliError} FILE_ERROR
- */
-export async function refuseReplaced(file: string, handle: FileHandle): Promise<void> {
-  const [written, there] = await Promise.all([
-    handle.stat({ bigint: true }),
-    lstat(file, { bigint: true }).catch(() => undefined),
-  ]);
-  if (there?.ino === written.ino && there.dev === written.dev) return;
-  const what = there === undefined ? 'moved or removed' : 'replaced';
-  throw new CliError(`${file} was ${what} while the batch wrote it, and lacks results`, {
-    status: 'FILE_ERROR',
-    exitCode: EXIT.fault,
-    hints: ['To fetch the results of the finished runs again, add --resume to the same command.'],
-  });
-}
-
-/** Truncates a file of results that `openResultsFile` opened. @throws {PathFault} and errors of the file system */
-export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
-  const { size } = await handle.stat();
-  truncateBelow(fileIn(file), handle, size, length);
 }
 
 type ReadStates = Awaited<ReturnType<typeof readStates>>;

@@ -10,8 +10,8 @@ import { fileUnwritable } from '../../jobs/batch-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';
 import { type BatchOptions, isTable } from '../batch-options.ts';
-import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
-import type { ResultsFile } from './results-line.ts';
+import { JsonlResults } from './jsonl-results.ts';
+import { existsAlready, openFault, type ResultsFile } from './results-file.ts';
 
 /** Returns the journal's path for a batch without a file of results; creates its folder. */
 export function standaloneJournal(ctx: Context): string {

@@ -1,14 +1,11 @@
 import { parseJson } from '../../../files/formats/json.ts';
-import { asCount } from '../../../files/formats/json-fields.ts';
 import { isJsonObject, listAt } from '../../../utils/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
-import { type Money, toDollars, toMoney } from '../../../wire/money.ts';
+import { toDollars } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { creditCount, parseCredits } from '../../creation/credits.ts';
-import type { EarlierRun } from '../../creation/spending.ts';
+import { creditCount } from '../../creation/credits.ts';
 import { tokensOfFailed } from '../../creation/totals.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
-import type { SourceRow } from '../../inputs/rows/row.ts';
 import { type JobOutcome, runSeconds } from '../../jobs/job.ts';
 import { errorText } from '../../jobs/job-errors.ts';
 
@@ -47,7 +44,7 @@ export interface LineInputs {
 }
 
 /** Marks a row that ended in the service's own fault, because running it again may pay twice. */
-const MAY_HAVE_RUN = 'it may have created a run anyway';
+export const MAY_HAVE_RUN = 'it may have created a run anyway';
 
 /** Returns the line for an outcome that ends its row. */
 export function resultsLine(
@@ -109,9 +106,6 @@ export function lineInputs({ text, images }: RunRequest): LineInputs {
   return { textInputs: Object.fromEntries(text), imageInputs: images.map(({ name }) => name) };
 }
 
-/** The parts of a line that decide what happens to its row on resumption. */
-export type ResultState = ReturnType<typeof resultState>;
-
 /** Parses a line of a results file; undefined if it is not a result. */
 export function parseResultsLine(text: string): ResultsLine | undefined {
   const value = parseJson(text);
@@ -140,47 +134,6 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-export function resultState(
-  line: Pick<ResultsLine, 'row' | 'runStatus' | 'runId' | 'error' | 'outputs' | 'earlierRunIds'> &
-    Partial<ResultsLine>,
-) {
-  const { row, runStatus, error, outputs, earlierRunIds = [] } = line;
-  const runId = line.runId ?? undefined;
-  return {
-    row,
-    runStatus,
-    runId,
-    /** All runs of the row with their known amounts, earliest first. */
-    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...runOfLine(line)],
-    /** True if the row did not succeed. */
-    failed: error !== null,
-    /** True if the service no longer had the run: it is polled again, never created again. */
-    isGone: runId !== undefined && outputs.length === 0 && /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error ?? ''),
-    /** True if the service's own fault ended it. */
-    mayHaveRun: runId === undefined && (error?.includes(MAY_HAVE_RUN) ?? false),
-  };
-}
-
-/** Returns true if a row failed before a run was created for it. */
-export function madeNoRun({ runId, runStatus, mayHaveRun }: ResultState): boolean {
-  return runId === undefined && runStatus === 'failed' && !mayHaveRun;
-}
-
-function runOfLine({
-  runId,
-  tokens,
-  credits,
-  cost,
-}: Pick<ResultsLine, 'runId'> & Partial<ResultsLine>): EarlierRun[] {
-  if (runId === null) return [];
-  const spent = { tokens: asCount(tokens), credits: parseCredits(credits), cost: costIn(cost) };
-  return [{ runId, ...spent }];
-}
-
-function costIn(value: unknown): Money | undefined {
-  return typeof value === 'number' && value >= 0 ? toMoney(value) : undefined;
-}
-
 const RESULTS_LINE_BEGINNING = '{"row":';
 
 /** Returns true if a text may be the beginning of a result's line. */
@@ -188,26 +141,6 @@ export function isTornLine(text: string): boolean {
   return text.length < RESULTS_LINE_BEGINNING.length
     ? RESULTS_LINE_BEGINNING.startsWith(text)
     : text.startsWith(RESULTS_LINE_BEGINNING);
-}
-
-/** The destination of a batch's results. */
-export interface ResultsFile {
-  /** The states of rows from earlier results, by row id. */
-  readonly states: ReadonlyMap<string, ResultState>;
-  readonly existed: boolean;
-  /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
-  recognise?(row: SourceRow): void;
-  /** Drops the results with these ids, and the results that match no row. */
-  drop?(ids: ReadonlySet<string>): void;
-  /** Returns the id of a run that matches no row, if there is one. */
-  unmatchedRun?(): string | undefined;
-  /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
-  journalPart?(line: ResultsLine, row: SourceRow): unknown;
-  /** Writes the result of a row. Resolves to false once the reader is gone. */
-  write(line: ResultsLine, row: SourceRow): Promise<boolean>;
-  /** Leaves exactly one line per row, safely on disk. @param sorted true for the order of the rows */
-  finish(sorted: boolean): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Inserts `MAY_HAVE_RUN` before the code at the end of an error. */

@@ -12,7 +12,8 @@ import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { isTable } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
-import type { ResultsFile, ResultsLine } from './results-line.ts';
+import type { ResultsFile } from './results-file.ts';
+import type { ResultsLine } from './results-line.ts';
 
 interface StreamOptions {
   /** The device or pipe; standard output by default. */

@@ -1,0 +1,49 @@
+import { asCount } from '../../../files/formats/json-fields.ts';
+import { type Money, toMoney } from '../../../wire/money.ts';
+import { parseCredits } from '../../creation/credits.ts';
+import type { EarlierRun } from '../../creation/spending.ts';
+import { MAY_HAVE_RUN, type ResultsLine } from './results-line.ts';
+
+/** The parts of a line that decide what happens to its row on resumption. */
+export type ResultState = ReturnType<typeof resultState>;
+
+export function resultState(
+  line: Pick<ResultsLine, 'row' | 'runStatus' | 'runId' | 'error' | 'outputs' | 'earlierRunIds'> &
+    Partial<ResultsLine>,
+) {
+  const { row, runStatus, error, outputs, earlierRunIds = [] } = line;
+  const runId = line.runId ?? undefined;
+  return {
+    row,
+    runStatus,
+    runId,
+    /** All runs of the row with their known amounts, earliest first. */
+    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...runOfLine(line)],
+    /** True if the row did not succeed. */
+    failed: error !== null,
+    /** True if the service no longer had the run: it is polled again, never created again. */
+    isGone: runId !== undefined && outputs.length === 0 && /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error ?? ''),
+    /** True if the service's own fault ended it. */
+    mayHaveRun: runId === undefined && (error?.includes(MAY_HAVE_RUN) ?? false),
+  };
+}
+
+/** Returns true if a row failed before a run was created for it. */
+export function madeNoRun({ runId, runStatus, mayHaveRun }: ResultState): boolean {
+  return runId === undefined && runStatus === 'failed' && !mayHaveRun;
+}
+
+function runOfLine({
+  runId,
+  tokens,
+  credits,
+  cost,
+}: Pick<ResultsLine, 'runId'> & Partial<ResultsLine>): EarlierRun[] {
+  if (runId === null) return [];
+  const spent = { tokens: asCount(tokens), credits: parseCredits(credits), cost: costIn(cost) };
+  return [{ runId, ...spent }];
+}
+
+function costIn(value: unknown): Money | undefined {
+  return typeof value === 'number' && value >= 0 ? toMoney(value) : undefined;
+}

@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { fileIn, openBelow, PathFault, truncateBelow } from '../../../files/writing/write-below.ts';
+import { errorCode } from '../../../utils/error-utils.ts';
+import { CliError, usageError } from '../../core/errors.ts';
+import { EXIT } from '../../core/exit-codes.ts';
+import { fileFault } from '../../inputs/read-text.ts';
+import type { SourceRow } from '../../inputs/rows/row.ts';
+import type { ResultState } from './result-state.ts';
+import type { ResultsLine } from './results-line.ts';
+
+/** Opens a file of results; creates it unless the batch is resumed. @throws {CliError} if that fails */
+export async function openResultsFile(
+  file: string,
+  name: string,
+  { resume }: { readonly resume: boolean },
+): Promise<FileHandle> {
+  const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
+  try {
+    return await openBelow(fileIn(file), O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL));
+  } catch (error) {
+    throw openFault(error, file, name);
+  }
+}
+
+/** Returns the error for a file of results that can't be created or opened. */
+export function openFault(error: unknown, file: string, name: string): CliError {
+  if (error instanceof PathFault) throw error;
+  const code = errorCode(error);
+  if (code === 'EEXIST') return existsAlready(name);
+  return code === 'ENOENT'
+    ? usageError(`--out: no such directory: ${path.dirname(file)}`)
+    : fileFault(error, name, '--out');
+}
+
+export function existsAlready(name: string): CliError {
+  return usageError(
+    `${name} already exists`,
+    'Add --resume to resume the batch that wrote it, or name another file with --out.',
+  );
+}
+
+/**
+ * Throws if the file of results was moved, removed or replaced while it was written. The batch then keeps its journal, from
+ * which the results can be fetched again.
+ *
+ * @throws {CliError} FILE_ERROR
+ */
+export async function refuseReplaced(file: string, handle: FileHandle): Promise<void> {
+  const [written, there] = await Promise.all([
+    handle.stat({ bigint: true }),
+    lstat(file, { bigint: true }).catch(() => undefined),
+  ]);
+  if (there?.ino === written.ino && there.dev === written.dev) return;
+  const what = there === undefined ? 'moved or removed' : 'replaced';
+  throw new CliError(`${file} was ${what} while the batch wrote it, and lacks results`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: ['To fetch the results of the finished runs again, add --resume to the same command.'],
+  });
+}
+
+/** Truncates a file of results that `openResultsFile` opened. @throws {PathFault} and errors of the file system */
+export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
+  const { size } = await handle.stat();
+  truncateBelow(fileIn(file), handle, size, length);
+}
+
+/** The destination of a batch's results. */
+export interface ResultsFile {
+  /** The states of rows from earlier results, by row id. */
+  readonly states: ReadonlyMap<string, ResultState>;
+  readonly existed: boolean;
+  /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
+  recognise?(row: SourceRow): void;
+  /** Drops the results with these ids, and the results that match no row. */
+  drop?(ids: ReadonlySet<string>): void;
+  /** Returns the id of a run that matches no row, if there is one. */
+  unmatchedRun?(): string | undefined;
+  /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
+  journalPart?(line: ResultsLine, row: SourceRow): unknown;
+  /** Writes the result of a row. Resolves to false once the reader is gone. */
+  write(line: ResultsLine, row: SourceRow): Promise<boolean>;
+  /** Leaves exactly one line per row, safely on disk. @param sorted true for the order of the rows */
+  finish(sorted: boolean): Promise<void>;
+  close(): Promise<void>;
+}
