@@ -2,7 +2,7 @@ import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
-import { areUnanswered, noAnswerError } from '../jobs/run-requests.ts';
+import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
 import { type ComparedRow, isNotRun, rowVerdict } from './compared-row.ts';
 import { judgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
@@ -17,7 +17,7 @@ export function refuseUnfinishedComparison({
   refusePostponed(compared);
   const unjudged = judgements && judgingFault(judgements);
   if (unjudged) throw new CliError(`some answers could not be judged: ${unjudged.message}`, unjudged);
-  if (areUnanswered(compared.flatMap(({ results }) => results))) throw noAnswerError();
+  if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnsweredError();
 }
 
 /** Returns the error of a comparison that reached the cap, with the number of rows that were not run. */

@@ -37,7 +37,7 @@ export async function runComparison(
   const { variants, rows, expected, judged, judge, budget, concurrency, providerBatch, names } = prepared;
   const judgeConnection = judged.length === 0 ? undefined : await ctx.localConnection('the judge');
   const work = async (journaled: ReadonlyMap<string, ResumableRequests>): Promise<ComparisonResult> => {
-    const compared = await runRows(ctx, rows, variants, { concurrency, budget, keepMedia, journaled });
+    const compared = await runVariants(ctx, rows, variants, { concurrency, budget, keepMedia, journaled });
     const questions = judgeConnection && journaled.get(judgeConnection.service);
     const judgements =
       expected && (await judgeRows(ctx, compared, expected, { variants, judge, budget, questions }));
@@ -59,7 +59,7 @@ function retryHints(connections: readonly Connection[]): readonly string[] {
     : [];
 }
 
-interface RunRowsOptions {
+interface RunVariantsOptions {
   /** Maximum number of open creations at each service; undefined for the service's default. */
   readonly concurrency: number | undefined;
   readonly budget: Budget;
@@ -69,11 +69,11 @@ interface RunRowsOptions {
 }
 
 /** Runs every row with every variant and returns the rows in order. */
-async function runRows(
+async function runVariants(
   ctx: Context,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  { concurrency, budget, keepMedia, journaled }: RunRowsOptions,
+  { concurrency, budget, keepMedia, journaled }: RunVariantsOptions,
 ): Promise<(CheckedRow & ComparedRow)[]> {
   const results = new Map<string, VariantResult>();
   const stop = new StopControl();

@@ -15,7 +15,6 @@ import {
 } from './creation-result.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
 import { CreationInDoubt, doubtText } from './in-doubt.ts';
-import { stoppedBeforeAnswer, stoppedBeforeSending, stoppedOwnRun, stoppedWaiting } from './stop-errors.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
 const LAST_SEARCH_MS = 1200;
@@ -203,6 +202,7 @@ class RunCreation {
 
   /** Returns the error to throw once the signal aborts. */
   async #abortError(): Promise<unknown> {
+    const { stoppedBeforeAnswer, stoppedBeforeSending, stoppedOwnRun } = await import('./stop-errors.ts');
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
     const stopper = stopCause(reason);
@@ -227,6 +227,7 @@ class RunCreation {
 
   /** Searches once for the run after `--timeout`, as after a lost answer, and returns the error to throw. */
   async #timeoutError(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
+    const { stoppedBeforeAnswer, stoppedWaiting } = await import('./stop-errors.ts');
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
       const runId = await this.#send(limit).then(run => run.runId, runIdOfTimeout);

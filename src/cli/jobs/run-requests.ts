@@ -29,7 +29,7 @@ export function areUnanswered(results: readonly RequestResult[]): boolean {
 }
 
 /** Returns the error of a command none of whose requests was answered. */
-export function noAnswerError(): CliError {
+export function nobodyAnsweredError(): CliError {
   return new CliError('no request was answered; the runs have failed and may have been paid for', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,

@@ -6,7 +6,7 @@ import { Budget } from '../creation/budget.ts';
 import { forecastCost } from '../creation/forecast.ts';
 import { spentLines } from '../creation/spending-text.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import { areUnanswered, noAnswerError } from '../jobs/run-requests.ts';
+import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
 import { printPaid } from '../outputs/present-run.ts';
 import { withSpinner } from '../terminal/spinner.ts';
@@ -89,7 +89,7 @@ export async function runRound(
 /** @throws {CliError} if no service answered any of the requests that were sent now */
 function refuseUnanswered(results: readonly EntryResult[]): void {
   const repetitions = results.flatMap(result => result.repetitions);
-  if (areUnanswered(repetitions.filter(({ isEarlier }) => !isEarlier))) throw noAnswerError();
+  if (areUnanswered(repetitions.filter(({ isEarlier }) => !isEarlier))) throw nobodyAnsweredError();
 }
 
 /** Runs the cases that have checks, and shows how many answers are checked. */

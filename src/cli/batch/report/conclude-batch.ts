@@ -7,7 +7,7 @@ import { pluralize } from '../../core/pluralize.ts';
 import { resumeAtCapHint } from '../../creation/caps.ts';
 import { listSince } from '../../creation/in-doubt.ts';
 import { spentLines } from '../../creation/spending-text.ts';
-import { noAnswerError } from '../../jobs/run-requests.ts';
+import { nobodyAnsweredError } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { RunningBatch } from '../finish-row.ts';
@@ -59,7 +59,7 @@ function refuseUnfinishedBatch(
 
 /** Returns the exit code of a batch in which rows failed. @throws {CliError} if no model answered any row */
 function exitCodeOfFailed({ batch, tally }: RunningBatch): ExitCode {
-  if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw noAnswerError();
+  if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnsweredError();
   // Any answer of the service shows this, so there was none.
   const { embedded, client } = batch.connection;
   const isUnanswered = !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;
