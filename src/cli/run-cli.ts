@@ -4,7 +4,7 @@ import { buildTree } from './program/command-tree.ts';
 import { withDebugBody, withHelpLast } from './program/global-flags.ts';
 import { HelpShown } from './program/wrong-usage.ts';
 import type { Surroundings } from './runtime/create-context.ts';
-import { plainIo } from './terminal/io.ts';
+import { type PlainIo, plainIo } from './terminal/io.ts';
 
 /**
  * Runs a command line and returns its exit code, after all output is written.
@@ -12,22 +12,16 @@ import { plainIo } from './terminal/io.ts';
  * Help and version load only the tree; the code that runs commands and reports errors is loaded on demand.
  */
 export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
-  const io = plainIo(surroundings.streams);
-  const help: string[] = [];
-  let exitCode: ExitCode = EXIT.ok;
-  const { streams, env } = surroundings;
-  const { stderr } = streams;
+  const { streams, env, version } = surroundings;
+  const io = plainIo(streams);
   const reportError = async (error: unknown): Promise<ExitCode> => {
     const report = await import('./program/report-error.ts');
-    return report.reportError(error, argv, { io, stderr, env });
+    return report.reportError(error, argv, { io, stderr: streams.stderr, env });
   };
-  const showHelp = async (text: string): Promise<void> => {
-    if (!io.stdout.isTerminal || text.split('\n').length <= io.stdout.rows) return void (await io.out(text));
-    const { pageHelp } = await import('./program/page-help.ts');
-    await pageHelp(text, tree, io, surroundings);
-  };
+  const help: string[] = [];
+  let exitCode: ExitCode = EXIT.ok;
   const tree = buildTree({
-    version: surroundings.version,
+    version,
     write: text => help.push(text),
     terminal: { stream: streams.stdout, env },
     runAction: async (command, run) => {
@@ -37,12 +31,23 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   });
   try {
     await parseAndRun(tree, withDebugBody(withHelpLast(argv)));
-    await showHelp(help.join(''));
+    await showHelp(help.join(''), tree, io, surroundings);
   } catch (error) {
     exitCode = await reportError(error);
   }
-  surroundings.streams.releaseStdin();
+  streams.releaseStdin();
   return exitCode;
+}
+
+/** Prints help, through the pager if it is longer than the screen. */
+async function showHelp(text: string, tree: Command, io: PlainIo, surroundings: Surroundings): Promise<void> {
+  const fits = text.split('\n').length <= io.stdout.rows;
+  if (fits || !io.stdout.isTerminal) {
+    await io.out(text);
+    return;
+  }
+  const { pageHelp } = await import('./program/page-help.ts');
+  await pageHelp(text, tree, io, surroundings);
 }
 
 /** Parses the line and runs its command; also returns after help was shown instead. */

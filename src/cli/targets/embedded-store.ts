@@ -31,13 +31,11 @@ export function explainStoreError(ctx: Context, error: unknown): unknown {
   if (errorCode(error) !== 'INVALID_PROMPT_FILE') return error;
   const { file, line, what, findings } = error as InvalidPromptFile;
   const relativePath = shownPath(ctx, file);
-  const faults = findings.filter(({ severity }) => severity === 'fault').length;
+  const message = `${relativePath}:${line}: ${what}`;
+  const count = findings.filter(({ severity }) => severity === 'fault').length;
   const isPartial = path.basename(file).startsWith('_');
-  const hints =
-    faults > 1 && !isPartial
-      ? [
-          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(relativePath, detectShell(ctx.env))}`,
-        ]
-      : [];
-  return usageError(`${relativePath}:${line}: ${what}`, ...hints);
+  if (count <= 1 || isPartial) return usageError(message);
+  const which = count === 2 ? 'Both' : `All ${count}`;
+  const checkCommand = `promptrun prompts check ${shellWord(relativePath, detectShell(ctx.env))}`;
+  return usageError(message, `${which} faults: ${checkCommand}`);
 }

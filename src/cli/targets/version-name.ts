@@ -24,7 +24,7 @@ export async function resolveVersion(
   versionName: string,
   signal: AbortSignal,
 ): Promise<string> {
-  if (isUuid(versionName)) return versionById(connection, prompt, versionName, signal);
+  if (isUuid(versionName)) return requireVersionId(connection, prompt, versionName, signal);
   const { versions } = await connection.client.versions.list(prompt.promptId, { signal });
   return resolveListedVersion(connection, { ...prompt, versions }, versionName, signal);
 }
@@ -43,15 +43,15 @@ export async function resolveListedVersion(
   const { slug, promptId, versions } = prompt;
   if (versions.length >= MAX_VERSIONS) {
     const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
-    if (isUuid(name) && !isListed) return versionById(connection, prompt, name, signal);
-    const labelled =
-      labelFault(name) === undefined ? await labelledVersion(connection, promptId, name, signal) : undefined;
-    if (labelled !== undefined) return labelled;
+    if (isUuid(name) && !isListed) return requireVersionId(connection, prompt, name, signal);
+    const mayBeLabel = labelFault(name) === undefined;
+    const labelledId = mayBeLabel ? await findLabelled(connection, promptId, name, signal) : undefined;
+    if (labelledId !== undefined) return labelledId;
   }
   return versionAmong(versions, name, slug);
 }
 
-async function versionById(
+async function requireVersionId(
   connection: Connection,
   { slug, promptId }: { readonly slug: string; readonly promptId: string },
   id: string,
@@ -67,18 +67,19 @@ async function versionById(
 
 /** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
 function versionAmong(versions: readonly PromptVersionEntry[], versionName: string, slug: string): string {
-  const versionOfLabel = versions.find(({ labels }) => listAt(labels).includes(versionName));
-  if (versionOfLabel !== undefined) return versionOfLabel.promptVersionId;
+  const labelledVersion = versions.find(({ labels }) => listAt(labels).includes(versionName));
+  if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
   const matchingIds = versionName === '' ? [] : ids.filter(id => id.startsWith(versionName.toLowerCase()));
   const [matchingId, ...furtherIds] = matchingIds;
   const quotedName = JSON.stringify(versionName);
   if (matchingId === undefined) {
-    const isComplete = ids.length < MAX_VERSIONS;
+    const message = `${slug} has no version that begins with ${quotedName}`;
+    if (ids.length < MAX_VERSIONS) throw notFoundError(message, `Its versions: ${ids.join(', ')}`);
     throw notFoundError(
-      `${slug} has no version that begins with ${quotedName}${isComplete ? '' : ` among its newest ${MAX_VERSIONS}`}`,
-      `Its${isComplete ? '' : ' newest'} versions: ${ids.join(', ')}`,
-      ...(isComplete ? [] : ['An older version needs its whole id.']),
+      `${message} among its newest ${MAX_VERSIONS}`,
+      `Its newest versions: ${ids.join(', ')}`,
+      'An older version needs its whole id.',
     );
   }
   if (furtherIds.length === 0) return matchingId;
@@ -92,7 +93,7 @@ function versionAmong(versions: readonly PromptVersionEntry[], versionName: stri
  * Returns the version that a label of a prompt points to, however old; undefined if a local service doesn't have the
  * label.
  */
-async function labelledVersion(
+async function findLabelled(
   connection: Connection,
   promptId: string,
   label: string,
@@ -101,9 +102,8 @@ async function labelledVersion(
   if (!(await isLocalService(connection, signal))) return undefined;
   for await (const row of connection.client.prompts.all({}, { signal })) {
     if (row.promptId !== promptId) continue;
-    return listAt(row.labels)
-      .filter(isLabel)
-      .find(entry => entry.label === label)?.promptVersionId;
+    const labels = listAt(row.labels).filter(isLabel);
+    return labels.find(entry => entry.label === label)?.promptVersionId;
   }
   return undefined;
 }

@@ -26,6 +26,7 @@ export const API = {
     'api GET /runs -f limit=50 --paginate --query "data.rows[].runId"',
     'api POST /runs --input run.json',
   ],
-  notes: `With GET and DELETE, fields become query parameters, otherwise fields of a JSON body; a[b]=c makes an object a with a \
-field b. --paginate prints one envelope per page. Error answers are also printed unchanged; the exit code distinguishes them.`,
+  notes: `With GET and DELETE, fields become query parameters; with other methods, they become fields of a JSON body. a[b]=c makes \
+an object a with a field b. --paginate prints one envelope per page. Error answers are also printed unchanged, and the \
+command exits with the code of the error.`,
 } as const satisfies CommandSpec;

@@ -54,6 +54,6 @@ export const COMPARE = {
   ],
   notes: `Targets are versions, prompt files, or file@git:<revision>.
 Columns when piped: row, id, same (or changed or failed), then for each target run id, status, seconds, tokens and \
-credits. With --expect, each target also has its result, and a line at the end gives the verdict of each later target against \
-the first. A row is checked by the case with equal inputs, or else by the case whose name is the row's id.`,
+credits. With --expect, each target also has its result, and a line at the end gives the verdict on each later target, compared \
+with the first. A row is checked against the case with the same inputs, or else against the case that the row's id names.`,
 } as const satisfies CommandSpec;

@@ -41,7 +41,7 @@ export async function promptsPublish(
   { unpublish, database }: PromptsPublishFlags,
 ): Promise<void> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
-  const paths = expandWildcards(files, ctx.cwd).map(file => publishedFile(ctx, file));
+  const paths = expandWildcards(files, ctx.cwd).map(file => requirePromptFile(ctx, file));
   const rows: PublishRow[] = [];
   const publishAll = async (publisher: Publisher): Promise<void> => {
     for (const file of paths) rows.push(await publisher.publish(file));
@@ -111,10 +111,7 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
         await noteIfFenceIsMissing(ctx, shownPath(ctx, file), source);
         return published;
       } catch (error) {
-        if (error instanceof ValidationError) throw refusedFile(error, shownPath(ctx, file));
-        throw errorCode(error) === 'INVALID_PROMPT_FILE'
-          ? faultyFile(ctx, error as InvalidPromptFile)
-          : error;
+        throw explainPublishError(ctx, file, error);
       }
     },
     async unpublish(slug) {
@@ -124,8 +121,15 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
   };
 }
 
+function explainPublishError(ctx: Context, file: string, error: unknown): unknown {
+  if (error instanceof ValidationError) return refusedFileError(error, shownPath(ctx, file));
+  return errorCode(error) === 'INVALID_PROMPT_FILE'
+    ? faultyFileError(ctx, error as InvalidPromptFile)
+    : error;
+}
+
 /** Returns the error for a file that the service refused, each fault with its place. */
-function refusedFile({ message, data, status }: ValidationError, file: string): Error {
+function refusedFileError({ message, data, status }: ValidationError, file: string): Error {
   const faults =
     isJsonObject(data) && Array.isArray(data['faults']) ? data['faults'].filter(isJsonObject) : [];
   const lines = faults.map(fault => {
@@ -138,7 +142,7 @@ function refusedFile({ message, data, status }: ValidationError, file: string): 
 }
 
 /** Returns the error for a faulty file that was not sent, each fault with its place. */
-function faultyFile(ctx: Context, { findings, message }: InvalidPromptFile): Error {
+function faultyFileError(ctx: Context, { findings, message }: InvalidPromptFile): Error {
   const lines = findings
     .filter(({ severity }) => severity === 'fault')
     .map(fault => `${shownPath(ctx, fault.file)}:${fault.line}:${fault.column}: ${fault.message}`);
@@ -146,7 +150,7 @@ function faultyFile(ctx: Context, { findings, message }: InvalidPromptFile): Err
   return usageError(first, ...others);
 }
 
-function publishedFile({ cwd }: Context, name: string): string {
+function requirePromptFile({ cwd }: Context, name: string): string {
   const file = path.resolve(cwd, name);
   if (path.extname(file) !== '.prompt') {
     throw usageError(`${name} is not a prompt file: its name must end in .prompt`);

@@ -64,7 +64,7 @@ export const PROMPTS_NEW = {
     'prompts new answer.prompt --from eval.json --items items.jsonl',
   ],
   notes: `--from leaves out whatever has no equivalent in a prompt or test file, and reports it with its line. When piped, \
-prints the path of each written file on a line.`,
+prints the path of each written file, one per line.`,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_CHECK = {
@@ -108,7 +108,7 @@ export const PROMPTS_PUBLISH = {
     'prompts publish prompts/*.prompt',
     'prompts publish --unpublish haiku',
   ],
-  notes: `If a promptrun serve is configured, the command publishes there, which needs the key of an author (keys create --author).
+  notes: `If a promptrun serve is configured, the command publishes to it; this needs an author's key (keys create --author).
 Columns when piped: slug, prompt version, title, result (published, unchanged or unpublished).`,
 } as const satisfies CommandSpec;
 
@@ -121,5 +121,5 @@ export const PROMPTS_SKILL = {
     ['--force', 'overwrite files that differ'],
   ],
   examples: ['prompts skill hello', 'prompts skill hello postcard --to skills'],
-  notes: 'When piped, prints the path of each written file on a line.',
+  notes: 'When piped, prints the path of each written file, one per line.',
 } as const satisfies CommandSpec;

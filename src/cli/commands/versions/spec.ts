@@ -46,7 +46,7 @@ export const VERSIONS_LABEL = {
   ],
   notes: `A label points to one version of a prompt, and can be moved. It has up to 64 characters \
 of a–z, 0–9 and hyphens, and must not look like the beginning of an id. Labels exist on \
-the local service; on a promptrun serve, setting one needs the key of an author. \
+the local service; on a promptrun serve, setting one needs an author's key. \
 promptrun versions list shows who moved them.`,
 } as const satisfies CommandSpec;
 
