@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Exchange,
+  failure,
+  scriptedServiceForTest,
+  success,
+} from '../../../support/scripted-service.ts';
+import { creation, PROMPT, runAgainst, succeededRun, VERSION } from './run-against-service.ts';
+import { noSuchRun, promptSearch, RUN_IT, stillRunning, unanswered } from './scripted-runs.ts';
+
+describe('an id that is not a version', () => {
+  const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
+
+  it('is taken for a prompt, whose latest version is run', async () => {
+    const service = await scriptedServiceForTest(
+      noVersion,
+      {
+        expect: { path: `/prompts/${PROMPT}` },
+        answer: success({ promptVersionId: VERSION, promptId: PROMPT, config: {} }),
+      },
+      creation(succeededRun(), { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' } } }),
+    );
+    const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT, '-i', 'name=Ada']);
+    expect({ exitCode, stderr: stderr() }).toEqual({
+      exitCode: 0,
+      stderr: `note: ${PROMPT} is a prompt; running its latest version ${VERSION}\n`,
+    });
+  });
+
+  it('names every missing input of the prompt, whose config has been read now, and sends nothing more', async () => {
+    const config = { textInputs: { name: { required: true }, place: { required: true } } };
+    const service = await scriptedServiceForTest(noVersion, {
+      expect: { path: `/prompts/${PROMPT}` },
+      answer: success({ promptVersionId: VERSION, promptId: PROMPT, config }),
+    });
+    const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
+    expect(exitCode).toBe(2);
+    expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
+  });
+
+  it('is an error of one line with a remedy if it is not a prompt either', async () => {
+    const nowhere = { expect: { path: `/prompts/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') };
+    const service = await scriptedServiceForTest(noVersion, nowhere);
+    const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
+    expect(exitCode).toBe(4);
+    expect(stderr()).toMatch(
+      /^error: no published prompt or prompt version has the id 7f1d[^\n]*\n[^\n]*prompts search/,
+    );
+  });
+
+  it('is not requested as a prompt if the run itself is gone', async () => {
+    const service = await scriptedServiceForTest(stillRunning, { ...noSuchRun, times: 'any' });
+    expect((await runAgainst(service, RUN_IT)).exitCode).toBe(4);
+  });
+});
+
+describe('a slug', () => {
+  it('is an exact match among the search results', async () => {
+    const service = await scriptedServiceForTest(promptSearch('hello-world', 'hello'), creation());
+    expect((await runAgainst(service, ['run', 'hello'])).exitCode).toBe(0);
+  });
+
+  it('that no prompt has is not found', async () => {
+    const service = await scriptedServiceForTest(promptSearch('hello2', 'Hello'));
+    const { exitCode, stderr } = await runAgainst(service, ['run', 'hello']);
+    expect(exitCode).toBe(4);
+    expect(stderr()).toMatch(
+      /^error: the prompt "hello" does not exist; did you mean \S+\? \(NOT_FOUND_ERROR\)\n/,
+    );
+  });
+});

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Clock } from '../../../../src/cli/core/clock.ts';
+import type { Run } from '../../../../src/wire/index.ts';
+import { TEST_NOW } from '../../../support/context.ts';
+import { type Exchange, failure, type PlainAnswer, success } from '../../../support/scripted-service.ts';
+import { PROMPT, RUN, succeededRun, VERSION } from './run-against-service.ts';
+
+/** A creation that is answered before its run has ended. */
+export const stillRunning: Exchange = {
+  expect: { method: 'POST', path: '/runs' },
+  answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }),
+};
+/** Returns a poll and its answer, a run with these fields. */
+export const pollOf = (run: Partial<Run>): Exchange => ({
+  expect: { path: `/runs/${RUN}` },
+  answer: success(succeededRun(run)),
+});
+export const running = pollOf({ runStatus: 'running', outputs: [], tokens: 0 });
+export const noSuchRun: Exchange = {
+  expect: { path: `/runs/${RUN}` },
+  answer: failure(404, 'NOT_FOUND_ERROR', 'gone'),
+};
+/** Returns a poll that is answered until the time is over. */
+export const outlasting = (runOut: () => void): Exchange => ({
+  expect: { path: `/runs/${RUN}` },
+  times: 'any',
+  answer: () => {
+    runOut();
+    return success(succeededRun({ runStatus: 'queued', outputs: [] }));
+  },
+});
+/** Returns a creation with this answer, which is a fault or lacks a run. */
+export const unanswered = (answer: Exchange['answer']): Exchange => ({
+  expect: { method: 'POST', path: '/runs' },
+  answer,
+});
+
+/** Returns an answer of a service whose clock shows this time. */
+export const answerDated = (time: number, answer: PlainAnswer): PlainAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, date: new Date(time).toUTCString() },
+});
+/** Returns a creation that gets no answer, and calls `runOut` when it comes. */
+export const silentUntil = (runOut: () => void): Exchange =>
+  unanswered(() => {
+    runOut();
+    return 'silence';
+  });
+/** Returns a row of the list of runs. */
+export const listedRun = (runId: string, more: object = {}): object => ({
+  runId,
+  promptVersionId: VERSION,
+  outputs: [],
+  runStatus: 'running',
+  credits: null,
+  runName: 'x',
+  createdAt: new Date(TEST_NOW + 1000).toISOString(),
+  ...more,
+});
+/** Returns a look at the list of runs, which has these rows. */
+export const runList = (...rows: object[]): Exchange => ({
+  expect: { method: 'GET', path: '/runs' },
+  answer: answerDated(TEST_NOW, success({ rows, hasMore: false })),
+});
+
+/** Says that nobody else uses the key. */
+export const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
+export const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
+export const readJournal = (home: string): unknown[] =>
+  readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as unknown);
+
+export const HOUR = ['--timeout', '1h'];
+
+/** Returns the answer of a service that keeps idempotency keys. */
+export function supported(answer: PlainAnswer): PlainAnswer {
+  return { ...answer, headers: { ...answer.headers, idempotency: 'supported' } };
+}
+
+/** Returns a search for `hello` that finds these slugs. */
+export function promptSearch(...slugs: string[]): Exchange {
+  return {
+    expect: { path: '/prompts/publish', query: { q: 'hello' } },
+    answer: success({
+      rows: slugs.map(slug => ({ slug, promptId: PROMPT, promptVersionId: VERSION, title: slug })),
+    }),
+  };
+}
+
+/** Returns a clock on which every wait is over at once, except the hour, which ends when `runOut` is called. */
+export function hourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {
+  let runOut = (): void => {};
+  const over = new Promise<void>(resolve => (runOut = resolve));
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    if (ms >= 3_600_000) await over;
+    await new Promise(resolve => setImmediate(resolve));
+    signal?.throwIfAborted();
+  };
+  return { clock: { sleep }, runOut };
+}

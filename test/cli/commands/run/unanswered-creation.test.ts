@@ -1,0 +1,383 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../../src/cli/core/clock.ts';
+import { TEST_NOW, temporaryDirectory } from '../../../support/context.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type PlainAnswer,
+  scriptedServiceForTest,
+  success,
+} from '../../../support/scripted-service.ts';
+import {
+  creation,
+  OTHER_RUN,
+  PROMPT,
+  RUN,
+  runAgainst,
+  startAgainst,
+  succeededRun,
+} from './run-against-service.ts';
+import {
+  answerDated,
+  EXCLUSIVE,
+  HOUR,
+  hourglass,
+  listedRun,
+  pollOf,
+  promptSearch,
+  RUN_IT,
+  readJournal,
+  runList,
+  silentUntil,
+  supported,
+  unanswered,
+} from './scripted-runs.ts';
+
+describe('a creation that is not answered', () => {
+  it.each<[string, Exchange['answer']]>([
+    ['a broken connection', 'reset-after-body'],
+    ['a closed connection', 'close'],
+    ['an answer cut short', answerDated(TEST_NOW, { ...success(succeededRun()), cutAfter: 20 })],
+    ["an intermediary's 502, whose clock is another", answerDated(TEST_NOW + 3_600_000, html(502))],
+    ["an intermediary's 504, whose clock is another", answerDated(TEST_NOW - 3_600_000, html(504))],
+    ['a 504 without a run id', answerDated(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
+  ])('after %s is looked for, never sent again, and the run that fits is only named', async (_, answer) => {
+    const home = temporaryDirectory();
+    const fitting = runList(listedRun(RUN), listedRun(OTHER_RUN, { promptVersionId: PROMPT }));
+    const service = await scriptedServiceForTest(unanswered(answer), fitting);
+    const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr()).toContain(`It may be ${RUN}`);
+    expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
+    expect(stderr()).not.toContain(OTHER_RUN);
+    expect(service.calls.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'lost' });
+  });
+
+  it.each([
+    ['the environment', EXCLUSIVE, []],
+    ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
+  ])('is taken from the list if %s says that nobody else uses the key', async (_, more, before) => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      unanswered('reset-after-body'),
+      runList(listedRun(RUN)),
+      pollOf({}),
+    );
+    for (const argv of before) await runAgainst(service, argv, { home });
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], { ...more, home });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
+    expect(stderr()).toContain(`continuing with run ${RUN}`);
+    expect(readJournal(home)).toContainEqual(expect.objectContaining({ runId: RUN, recovered: true }));
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
+  });
+
+  it('has the status of the list with --no-wait, and is marked as recovered', async () => {
+    const failed = runList(listedRun(RUN, { runStatus: 'failed' }));
+    const service = await scriptedServiceForTest(unanswered('reset-after-body'), failed);
+    const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', '--json'], EXCLUSIVE);
+    expect(JSON.parse(stdout())).toEqual({ runId: RUN, runStatus: 'failed', recovered: true });
+    expect(exitCode).toBe(5);
+  });
+
+  it('is not taken from the list while an earlier creation of the version is in doubt', async () => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      unanswered('reset-after-body'),
+      runList(),
+      unanswered('reset-after-body'),
+      runList(listedRun(RUN)),
+    );
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect(exitCode).toBe(1);
+    expect(stderr()).toContain(`It may be ${RUN}`);
+  });
+
+  it.each([500, 502, 503])("is not looked for after the service's own %i", async status => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(unanswered(failure(status, 'SERVER_ERROR', 'oops')));
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('oops (SERVER_ERROR)')]);
+    expect(service.calls.map(({ method }) => method)).toEqual(['POST']);
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('never takes the run of an earlier creation that ended in a fault of the service', async () => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      unanswered(failure(500, 'SERVER_ERROR', 'oops')),
+      unanswered('reset-before-body'),
+      runList(listedRun(RUN)),
+    );
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
+    const { exitCode, stdout } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+  });
+
+  it.each<[string, Exchange['answer']]>([
+    ['a broken connection', 'reset-after-body'],
+    ["an intermediary's 502", html(502)],
+    ["the service's own 500", supported(failure(500, 'SERVER_ERROR', 'oops'))],
+  ])('is sent again under its key after %s if the service keeps such keys', async (_, answer) => {
+    const keys: unknown[] = [];
+    const noteKey = (call: { headers: Record<string, unknown> }): void => {
+      keys.push(call.headers['idempotency-key']);
+    };
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      { ...promptSearch('hello'), answer: supported(promptSearch('hello').answer as PlainAnswer) },
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: call => {
+          noteKey(call);
+          return answer as PlainAnswer;
+        },
+      },
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: call => {
+          noteKey(call);
+          return supported(success(succeededRun()));
+        },
+      },
+    );
+    const { exitCode, stdout } = await runAgainst(service, ['run', 'hello', '-i', 'name=Ada'], { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
+    expect(new Set(keys)).toEqual(new Set([(readJournal(home)[0] as { id: string }).id]));
+  });
+
+  it('is sent again once the list shows that the service keeps keys', async () => {
+    const service = await scriptedServiceForTest(
+      unanswered('reset-after-body'),
+      { ...runList(), answer: supported(success({ rows: [listedRun(RUN)], hasMore: false })) },
+      unanswered(supported(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }))),
+      pollOf({}),
+    );
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT);
+    expect(exitCode).toBe(0);
+    expect(stderr()).not.toContain('It may be');
+  });
+
+  it.each([[], ['--json']])(
+    'names the candidates if several match, and how to take one up: %j',
+    async (...flags) => {
+      const service = await scriptedServiceForTest(
+        unanswered('reset-after-body'),
+        runList(listedRun(RUN), listedRun(OTHER_RUN)),
+      );
+      const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, ...flags]);
+      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
+      expect(stderr()).toContain(`promptrun runs wait ${OTHER_RUN}`);
+    },
+  );
+
+  it('ends with an error that says so if no run fits', async () => {
+    const home = temporaryDirectory();
+    const old = listedRun(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
+    const service = await scriptedServiceForTest(unanswered('reset-after-body'), runList(old));
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
+    expect(exitCode).toBe(1);
+    expect(stderr()).toMatch(/^error: the answer to the creation was lost[^\n]*\(NETWORK_ERROR\)$/m);
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'lost' });
+  });
+
+  it('never takes a run that the journal knows', async () => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      { ...creation(), answer: answerDated(TEST_NOW, success(succeededRun({ runId: OTHER_RUN }))) },
+      unanswered('reset-after-body'),
+      runList(listedRun(RUN), listedRun(OTHER_RUN)),
+      pollOf({}),
+    );
+    await runAgainst(service, RUN_IT, { home });
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(0);
+  });
+
+  it('takes runs since its time by the clock of the service', async () => {
+    const service = await scriptedServiceForTest(
+      unanswered(answerDated(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
+      {
+        expect: { method: 'GET', path: '/runs', query: { since: String((TEST_NOW - 3_600_000) / 1000) } },
+        answer: answerDated(
+          TEST_NOW - 3_600_000,
+          success({
+            rows: [listedRun(RUN, { createdAt: new Date(TEST_NOW - 3_599_000).toISOString() })],
+            hasMore: false,
+          }),
+        ),
+      },
+      pollOf({}),
+    );
+    expect((await runAgainst(service, RUN_IT, EXCLUSIVE)).exitCode).toBe(0);
+  });
+
+  it('never takes a run that another creation under way may have made', async () => {
+    const home = temporaryDirectory();
+    let release = (): void => {};
+    const service = await scriptedServiceForTest(
+      unanswered(() => new Promise(resolve => (release = () => resolve(success(succeededRun()))))),
+      unanswered('reset-after-body'),
+      runList(listedRun(RUN)),
+    );
+    const first = startAgainst(service, RUN_IT, { home });
+    while (service.calls.length === 0) await new Promise(resolve => setImmediate(resolve));
+    const second = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect(second.exitCode).toBe(1);
+    expect(second.stderr()).toContain(`It may be ${RUN}`);
+    release();
+    expect(await first.ended).toBe(0);
+  });
+
+  it('is in doubt no longer after an error of the service', async () => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')),
+    );
+    const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
+    expect({ exitCode, stderr: stderr() }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringMatching(
+        /^error: name is missing \(VALIDATION_ERROR\)\nShow its inputs with: promptrun prompts get \S+\n$/,
+      ),
+    });
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('may continue after %s, which says how to get it', async signal => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      unanswered(() => {
+        running.raise(signal);
+        return 'silence';
+      }),
+    );
+    const running = startAgainst(service, RUN_IT, { home });
+    expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(running.stderr()).toContain('a run may have been started and may continue (INTERRUPTED)');
+    expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
+  });
+
+  it('has made no run at Ctrl-C while it waits to be sent again after a 429', async () => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      unanswered(failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' })),
+    );
+    const clock: Clock = {
+      now: () => TEST_NOW,
+      random: () => 0,
+      sleep: async (_, signal) => {
+        running.raise('SIGINT');
+        signal?.throwIfAborted();
+      },
+    };
+    const running = startAgainst(service, RUN_IT, { home, clock });
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe('error: interrupted; no run was started (INTERRUPTED)\n');
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
+  });
+
+  it('is looked for once after --timeout', async () => {
+    const { clock, runOut } = hourglass();
+    const service = await scriptedServiceForTest(silentUntil(runOut), runList(listedRun(RUN)));
+    const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
+    expect(exitCode).toBe(6);
+    expect(stderr()).toContain(`It may be ${RUN}`);
+    expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
+  });
+
+  it('is asked for by its key if the service keeps it, which settles the journal', async () => {
+    const home = temporaryDirectory();
+    const id = (): string => (readJournal(home)[0] as { id: string }).id;
+    const listByKey = (rows: () => object[]): Exchange => ({
+      expect: { path: '/runs' },
+      answer: call => {
+        expect(call.query['idempotencyKey']).toBe(id());
+        return supported(success({ rows: rows(), hasMore: false }));
+      },
+    });
+    const service = await scriptedServiceForTest(
+      unanswered(supported(html(502))),
+      unanswered(() => {
+        running.raise('SIGINT');
+        return 'silence';
+      }),
+      listByKey(() => []),
+      listByKey(() => [{ ...listedRun(OTHER_RUN), idempotencyKey: id() }]),
+      { ...pollOf({ runId: OTHER_RUN }), expect: { path: `/runs/${OTHER_RUN}` }, times: 2 },
+    );
+    const running = startAgainst(service, RUN_IT, { home });
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toContain('promptrun runs wait --last\n');
+    const early = await runAgainst(service, ['runs', 'wait', '--last'], { home });
+    expect([early.exitCode, early.stderr()]).toEqual([
+      4,
+      expect.stringContaining('did not reach the service'),
+    ]);
+    const arrived = await runAgainst(service, ['runs', 'wait', '--last'], { home });
+    expect([arrived.exitCode, arrived.stdout()]).toEqual([0, 'Hello, Ada!\n']);
+    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });
+    expect((await runAgainst(service, ['runs', 'get', '--last'], { home })).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['other rows', true],
+    ['no word of idempotency', false],
+  ])('is only named if an answer to its key has %s', async (_, says) => {
+    const home = temporaryDirectory();
+    const page = answerDated(TEST_NOW, success({ rows: [listedRun(RUN)], hasMore: false }));
+    const service = await scriptedServiceForTest(
+      unanswered('reset-after-body'),
+      runList(),
+      { expect: { path: '/runs' }, answer: says ? supported(page) : page },
+      { expect: { path: '/runs' }, answer: page },
+    );
+    await runAgainst(service, RUN_IT, { home });
+    const { exitCode, stderr } = await runAgainst(service, ['runs', 'wait', '--last'], { home });
+    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining(`It may be ${RUN}`)]);
+  });
+
+  it('is looked for in the list of runs if its key finds nothing', async () => {
+    const home = temporaryDirectory();
+    const { clock, runOut } = hourglass();
+    const service = await scriptedServiceForTest(
+      silentUntil(runOut),
+      runList(),
+      runList(listedRun(RUN)),
+      runList(listedRun(RUN)),
+      pollOf({}),
+    );
+    const given = await runAgainst(service, [...RUN_IT, ...HOUR], { home, clock });
+    expect(given.exitCode).toBe(6);
+    expect(given.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
+    const later = await runAgainst(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
+    expect({ exitCode: later.exitCode, stdout: later.stdout() }).toEqual({
+      exitCode: 0,
+      stdout: 'Hello, Ada!\n',
+    });
+  });
+
+  it.each(['wait', 'get', 'save', 'show'])('is marked if runs %s adopts the run', async verb => {
+    const home = temporaryDirectory();
+    const script = [
+      unanswered('reset-after-body'),
+      runList(),
+      runList(listedRun(RUN)),
+      runList(listedRun(RUN)),
+      pollOf({}),
+    ];
+    const service = await scriptedServiceForTest(
+      ...script,
+      ...(verb === 'show' ? [runList(listedRun(RUN))] : []),
+    );
+    await runAgainst(service, RUN_IT, { home });
+    const argv = ['runs', verb, '--last', '--json', ...(verb === 'save' ? ['--to', home] : [])];
+    const { stdout } = await runAgainst(service, argv, { ...EXCLUSIVE, home });
+    expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
+  });
+});
