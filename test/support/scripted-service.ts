@@ -126,6 +126,11 @@ export function failure(
   return { status: httpStatus, headers, body: { status, message, data } };
 }
 
+/** Returns the same answer of a service that keeps idempotency keys. */
+export function keepingKeys(answer: PlainAnswer): PlainAnswer {
+  return { ...answer, headers: { ...answer.headers, idempotency: 'supported' } };
+}
+
 /** Returns an error page of an intermediary. */
 export function html(httpStatus: number, text = '<html><body>Bad Gateway</body></html>'): PlainAnswer {
   return { status: httpStatus, headers: { 'content-type': 'text/html' }, body: text };

@@ -75,11 +75,6 @@ export const readJournal = (home: string): unknown[] =>
 
 export const HOUR = ['--timeout', '1h'];
 
-/** Returns the answer of a service that keeps idempotency keys. */
-export function supported(answer: PlainAnswer): PlainAnswer {
-  return { ...answer, headers: { ...answer.headers, idempotency: 'supported' } };
-}
-
 /** Returns a search for `hello` that finds these slugs. */
 export function promptSearch(...slugs: string[]): Exchange {
   return {

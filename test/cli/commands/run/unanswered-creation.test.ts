@@ -5,6 +5,7 @@ import {
   type Exchange,
   failure,
   html,
+  keepingKeys,
   type PlainAnswer,
   scriptedServiceForTest,
   success,
@@ -30,7 +31,6 @@ import {
   readJournal,
   runList,
   silentUntil,
-  supported,
   unanswered,
 } from './scripted-runs.ts';
 
@@ -121,7 +121,7 @@ describe('a creation that is not answered', () => {
   it.each<[string, Exchange['answer']]>([
     ['a broken connection', 'reset-after-body'],
     ["an intermediary's 502", html(502)],
-    ["the service's own 500", supported(failure(500, 'SERVER_ERROR', 'oops'))],
+    ["the service's own 500", keepingKeys(failure(500, 'SERVER_ERROR', 'oops'))],
   ])('is sent again under its key after %s if the service keeps such keys', async (_, answer) => {
     const keys: unknown[] = [];
     const noteKey = (call: { headers: Record<string, unknown> }): void => {
@@ -129,7 +129,7 @@ describe('a creation that is not answered', () => {
     };
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
-      { ...promptSearch('hello'), answer: supported(promptSearch('hello').answer as PlainAnswer) },
+      { ...promptSearch('hello'), answer: keepingKeys(promptSearch('hello').answer as PlainAnswer) },
       {
         expect: { method: 'POST', path: '/runs' },
         answer: call => {
@@ -141,7 +141,7 @@ describe('a creation that is not answered', () => {
         expect: { method: 'POST', path: '/runs' },
         answer: call => {
           noteKey(call);
-          return supported(success(succeededRun()));
+          return keepingKeys(success(succeededRun()));
         },
       },
     );
@@ -153,8 +153,8 @@ describe('a creation that is not answered', () => {
   it('is sent again once the list shows that the service keeps keys', async () => {
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
-      { ...runList(), answer: supported(success({ rows: [listedRun(RUN)], hasMore: false })) },
-      unanswered(supported(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }))),
+      { ...runList(), answer: keepingKeys(success({ rows: [listedRun(RUN)], hasMore: false })) },
+      unanswered(keepingKeys(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }))),
       pollOf({}),
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT);
@@ -298,11 +298,11 @@ describe('a creation that is not answered', () => {
       expect: { path: '/runs' },
       answer: call => {
         expect(call.query['idempotencyKey']).toBe(id());
-        return supported(success({ rows: rows(), hasMore: false }));
+        return keepingKeys(success({ rows: rows(), hasMore: false }));
       },
     });
     const service = await scriptedServiceForTest(
-      unanswered(supported(html(502))),
+      unanswered(keepingKeys(html(502))),
       unanswered(() => {
         running.raise('SIGINT');
         return 'silence';
@@ -334,7 +334,7 @@ describe('a creation that is not answered', () => {
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       runList(),
-      { expect: { path: '/runs' }, answer: says ? supported(page) : page },
+      { expect: { path: '/runs' }, answer: says ? keepingKeys(page) : page },
       { expect: { path: '/runs' }, answer: page },
     );
     await runAgainst(service, RUN_IT, { home });

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { journalSteps, lastLines } from '../../support/batch-command.ts';
+import { directoryWith } from '../../support/context.ts';
+import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
+import { type Call, failure, type PlainAnswer } from '../../support/scripted-service.ts';
+import { batchAgainst, creation, gate, states, succeeded, TOO_MANY } from './batch-against.ts';
+
+describe('too many requests', () => {
+  test('a creation that got a 429 is sent again, and a note says that it waits', async () => {
+    let steps: string[] = [];
+    const keys = new Set<unknown>();
+    const told = (answer: PlainAnswer) => (call: Call) => {
+      keys.add(call.headers['idempotency-key']);
+      return answer;
+    };
+    const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
+    const script = [
+      creation('Ada', told(TOO_MANY), 2),
+      creation('Ada', told(succeeded())),
+      creation('Bo', () => {
+        steps = states(home);
+        return succeeded();
+      }),
+    ];
+    const { exitCode, service } = await batchAgainst(script, { home });
+    expect(exitCode).toBe(0);
+    service.verify();
+    expect(keys.size).toBe(1);
+    expect(steps).toEqual([
+      'creating',
+      'waiting',
+      'creating',
+      'waiting',
+      'creating',
+      'succeeded',
+      'creating',
+    ]);
+  });
+
+  test('a row fails only after many tries', async () => {
+    const { exitCode, home, service } = await batchAgainst([
+      creation('Ada', TOO_MANY, 10),
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(5);
+    service.verify();
+    expect(lastLines(home)).toMatchObject([{ runStatus: 'failed', runId: null }, { runStatus: 'succeeded' }]);
+    expect(lastLines(home)[0]?.error).toContain('TOO_MANY_REQUESTS_ERROR');
+  });
+
+  test('a service that asks to come back much later ends the batch, resumable without a flag', async () => {
+    const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
+    const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)]);
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('error: later; 2 rows left (TOO_MANY_REQUESTS_ERROR)');
+    expect(stderr).toContain('--resume');
+    expect(lastLines(home)).toEqual([]);
+    expect(states(home)).toEqual(['creating', 'waiting']);
+  });
+
+  test('a service that asks to come back after --timeout ends the batch immediately, resumable', async () => {
+    const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '50' });
+    const limit = hastyClock((ms, signal) => (ms === 10_000 ? untilAborted(signal) : undefined));
+    const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)], {
+      clock: limit,
+      flags: ['--timeout', '10s'],
+    });
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('after the time of --timeout; 2 rows left (WAIT_TIMEOUT)');
+    expect(stderr).not.toContain('waiting 50 s');
+    expect(lastLines(home)).toEqual([]);
+    expect(states(home)).toEqual(['creating', 'waiting']);
+  });
+
+  test('rows that wait for their turn or for another attempt are left then, not sent', async () => {
+    const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
+    const soon = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'soon', null, { 'retry-after': '50' });
+    const held = [gate(), gate()];
+    let sleeps = 0;
+    const clock = hastyClock((ms, signal) => {
+      if (ms < 40_000 || sleeps === held.length) return undefined;
+      held[sleeps++]?.open();
+      return untilAborted(signal);
+    });
+    const script = [
+      creation('Ada', soon),
+      creation('Bo', () => held[1]?.opened.then(() => later) ?? later),
+      creation('Dee', () => held[0]?.opened.then(() => succeeded()) ?? succeeded()),
+    ];
+    const { exitCode, stderr, home, service } = await batchAgainst(script, {
+      rows: 'name\nAda\nBo\nDee\nCy\n',
+      clock,
+      flags: ['--concurrency', '3'],
+    });
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('error: later; 3 rows left (TOO_MANY_REQUESTS_ERROR)');
+    service.verify();
+    const last = new Map(journalSteps(home).map(({ id, state }) => [id, state]));
+    expect([...last].sort()).toEqual([
+      ['1', 'waiting'],
+      ['2', 'waiting'],
+      ['3', 'succeeded'],
+      // The fourth waited for its turn: the journal names only what may have been sent.
+    ]);
+  });
+});

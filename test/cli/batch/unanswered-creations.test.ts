@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  type BatchResult,
+  journalSteps,
+  lastLines,
+  resultLines,
+  runBatchCommand,
+} from '../../support/batch-command.ts';
+import { directoryWith } from '../../support/context.ts';
+import { hastyClock } from '../../support/hasty-clock.ts';
+import {
+  type Exchange,
+  type Fault,
+  failure,
+  keepingKeys,
+  startScriptedService,
+  success,
+} from '../../support/scripted-service.ts';
+import { serviceEnv } from '../../support/service-for-test.ts';
+import { batchAgainst, creation, EXCLUSIVE, noRuns, succeeded, VERSION, version } from './batch-against.ts';
+
+describe('a creation without an answer', () => {
+  test('is exit 1 if no request of the command was answered', async () => {
+    const rows = 'name\nAda\nBo\n';
+    const home = directoryWith({ 'names.csv': rows });
+    const service = await startScriptedService([
+      version,
+      creation('Ada', 'reset-after-body', 2),
+      creation('Bo', 'reset-after-body', 2),
+      { ...noRuns, answer: 'reset-after-body' },
+    ]);
+    onTestFinished(() => service.close());
+    const run = (out: string): Promise<BatchResult> =>
+      runBatchCommand([VERSION, '--from', 'names.csv', '--out', out], {
+        home,
+        env: serviceEnv(service.baseUrl),
+      });
+    expect((await run('first.jsonl')).exitCode).toBe(5);
+    // The version is cached by now, so that only creations and the look for their runs are sent.
+    expect((await run('second.jsonl')).exitCode).toBe(1);
+  });
+
+  test('is in doubt, never sent again, and the other rows continue', async () => {
+    const { exitCode, home, stderr, service } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      noRuns,
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(5);
+    service.verify();
+    expect(lastLines(home)).toMatchObject([{ row: 2, runStatus: 'succeeded' }]);
+    expect(journalSteps(home)).toContainEqual({ row: 1, id: '1', candidates: [] });
+    expect(stderr).toContain('1 in doubt');
+    expect(stderr).toContain('Look for it with: promptrun runs list --since 2026-');
+    expect(stderr.match(/Look for it/g)).toHaveLength(1);
+    expect(stderr).toContain('--retry-unknown');
+  });
+
+  test('names the runs that fit, and then does not say that none was found', async () => {
+    const runs = [randomUUID(), randomUUID()];
+    const row = { promptVersionId: VERSION, outputs: [], runStatus: 'running', credits: null, runName: '' };
+    const { stderr } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      {
+        expect: { method: 'GET', path: '/runs' },
+        answer: () => {
+          const createdAt = new Date().toISOString();
+          return success({ rows: runs.map(runId => ({ ...row, runId, createdAt })), hasMore: false });
+        },
+        times: 'any',
+      },
+      creation('Bo', succeeded()),
+    ]);
+    for (const runId of runs) expect(stderr).toContain(`promptrun runs wait ${runId}`);
+    expect(stderr).not.toContain('No matching run was found');
+  });
+
+  test('does not say that no run was found if the list could not be read', async () => {
+    const { stderr, exitCode } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      { ...noRuns, answer: failure(400, 'VALIDATION_ERROR', 'no list') },
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(5);
+    expect(stderr).not.toContain('No matching run was found');
+    expect(stderr).toContain('promptrun runs list --since');
+  });
+
+  test('continues with the only run that fits if nobody else uses the key', async () => {
+    const runId = randomUUID();
+    const row = {
+      runId,
+      promptVersionId: VERSION,
+      outputs: [],
+      runStatus: 'running',
+      credits: null,
+      runName: '',
+    };
+    const { exitCode, home } = await batchAgainst(
+      [
+        creation('Ada', 'reset-after-body'),
+        {
+          expect: { method: 'GET', path: '/runs' },
+          answer: () => success({ rows: [{ ...row, createdAt: new Date().toISOString() }], hasMore: false }),
+          times: 'any',
+        },
+        { expect: { path: `/runs/${runId}` }, answer: succeeded(runId) },
+        creation('Bo', succeeded()),
+      ],
+      EXCLUSIVE,
+    );
+    expect(exitCode).toBe(0);
+    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded', runId, recovered: true });
+  });
+
+  test("the service's own fault fails the row, which may still have a run", async () => {
+    const script = [creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')), creation('Bo', succeeded())];
+    const { exitCode, home } = await batchAgainst(script);
+    expect(exitCode).toBe(5);
+    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
+    expect(lastLines(home)[0]?.error).toBe('oh no; it may have created a run anyway (SERVER_ERROR)');
+    const again = await batchAgainst([creation('Ada', succeeded())], {
+      home,
+      flags: ['--resume', '--retry-failed'],
+    });
+    expect(again.exitCode).toBe(0);
+    expect(again.stderr).toContain('--retry-failed: 1 run may be paid for twice');
+  });
+
+  test('is sent again under its key if the service keeps such keys', async () => {
+    const script = [
+      creation('Ada', 'reset-after-body'),
+      creation('Ada', keepingKeys(failure(500, 'SERVER_ERROR', 'oh no'))),
+      creation('Ada', keepingKeys(succeeded())),
+      creation('Bo', keepingKeys(succeeded())),
+    ];
+    const { exitCode, home, service } = await batchAgainst(script, { version: keepingKeys });
+    expect(exitCode).toBe(0);
+    service.verify();
+    expect(new Set(service.calls.slice(1, 4).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(lastLines(home)).toMatchObject([{ runStatus: 'succeeded' }, { runStatus: 'succeeded' }]);
+  });
+
+  test('is settled when the batch resumes, and runs again only with --retry-unknown', async () => {
+    const { home } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      noRuns,
+      creation('Bo', succeeded()),
+    ]);
+    const left = await batchAgainst([noRuns], { home, flags: ['--resume', '--retry-failed'] });
+    expect(left.exitCode).toBe(5);
+    expect(left.stderr).toContain('1 in doubt');
+    const clock = hastyClock();
+    const script = [noRuns, creation('Ada', succeeded())];
+    const again = await batchAgainst(script, { home, clock, flags: ['--resume', '--retry-unknown'] });
+    expect(again.exitCode).toBe(0);
+    expect(again.stderr).toContain('--retry-unknown: 1 run may be paid for twice');
+    expect(lastLines(home)).toHaveLength(2);
+  });
+
+  test('asks for the list at most twice for each creation in doubt, however long the list is', async () => {
+    const rows = Array.from({ length: 50 }, () => ({
+      runId: randomUUID(),
+      promptVersionId: VERSION,
+      outputs: [],
+      runStatus: 'succeeded',
+      // Within the time that is searched, although the command's clock runs ahead.
+      createdAt: new Date(Date.now() + 60_000).toISOString(),
+    }));
+    const pages: Exchange = {
+      expect: { method: 'GET', path: '/runs' },
+      answer: () => success({ rows: rows.map(row => ({ ...row, runId: randomUUID() })), hasMore: true }),
+      times: 'any',
+    };
+    const { service } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      creation('Bo', succeeded()),
+      pages,
+    ]);
+    expect(service.calls.filter(({ method, path }) => method === 'GET' && path === '/runs')).toHaveLength(2);
+  });
+});
+
+describe('several creations at a time', () => {
+  const listedRun = (runId: string): object => ({
+    runId,
+    promptVersionId: VERSION,
+    outputs: [],
+    runStatus: 'succeeded',
+    credits: null,
+    runName: '',
+    /** The time at which it is listed, however long the command took to start. */
+    get createdAt() {
+      return new Date().toISOString();
+    },
+  });
+
+  /** Creations that are answered together, once as many as there are have come in. */
+  function together(count: number): () => Promise<void> {
+    let arrived = 0;
+    let open = (): void => {};
+    const all = new Promise<void>(resolve => {
+      open = resolve;
+    });
+    return () => {
+      arrived += 1;
+      if (arrived === count) open();
+      return all;
+    };
+  }
+
+  test('the run of a lost answer is found once the runs of the others are known', async () => {
+    const [ada, bo] = [randomUUID(), randomUUID()];
+    const arrive = together(2);
+    const { exitCode, home, stdout } = await batchAgainst(
+      [
+        creation('Ada', async (): Promise<Fault> => {
+          await arrive();
+          return 'reset-after-body';
+        }),
+        creation('Bo', async () => {
+          await arrive();
+          return succeeded(bo);
+        }),
+        {
+          expect: { method: 'GET', path: '/runs' },
+          answer: success({ rows: [listedRun(bo), listedRun(ada)], hasMore: false }),
+          times: 'any',
+        },
+        { expect: { path: `/runs/${ada}` }, answer: succeeded(ada) },
+      ],
+      { flags: ['--concurrency', '2', '--json'], ...EXCLUSIVE },
+    );
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ succeeded: 2, inDoubt: 0 });
+    expect(lastLines(home)).toMatchObject([{ runId: ada }, { runId: bo }]);
+  });
+
+  test('if two answers were lost and one run is found, neither row gets it', async () => {
+    const arrive = together(2);
+    const lostCreation = async (): Promise<Fault> => {
+      await arrive();
+      return 'reset-after-body';
+    };
+    const { exitCode, home, stderr } = await batchAgainst(
+      [
+        creation('Ada', lostCreation),
+        creation('Bo', lostCreation),
+        {
+          expect: { method: 'GET', path: '/runs' },
+          answer: success({ rows: [listedRun(randomUUID())], hasMore: false }),
+          times: 'any',
+        },
+      ],
+      { flags: ['--concurrency', '2'] },
+    );
+    expect(exitCode).toBe(5);
+    expect(resultLines(home)).toEqual([]);
+    expect(stderr.match(/It may be \S+ \(succeeded, created [^)]+\): promptrun runs wait/gu)).toHaveLength(2);
+    expect(journalSteps(home).filter(({ candidates }) => candidates?.length === 1)).toHaveLength(2);
+  });
+});
