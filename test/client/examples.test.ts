@@ -102,7 +102,7 @@ it('sends the same creation again without paying twice if the service keeps its 
   expect(await create()).toBe(runId);
 });
 
-it('goes through a proxy, and hears of every request', async () => {
+it('goes through a proxy, and reports every request', async () => {
   const transport = await createTransport({
     proxy: { httpProxy: 'http://127.0.0.1:9', noProxy: '127.0.0.1' },
   });

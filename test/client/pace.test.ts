@@ -31,7 +31,7 @@ async function startScript(...script: readonly Exchange[]): Promise<void> {
 }
 
 describe('a pace', () => {
-  it('is asked before each try of a request, and hears how it ended', async () => {
+  it('is asked before each try of a request, and learns how it ended', async () => {
     await startScript({ answer: limited }, { answer: 'close' }, { answer: success(run) });
     await client.runs.get('r', { pace });
     expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);

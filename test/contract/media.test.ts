@@ -32,7 +32,7 @@ async function refusal(of: string): Promise<{ http: number; status: string; data
   return { http: answer.status, ...((await answer.json()) as { status: string; data: unknown }) };
 }
 
-describe('§2, §8: an image output is a URL that is public and expires after 24 hours', () => {
+describe('the URL of an image output, which is public and expires after 24 hours,', () => {
   test('leads to the picture, exactly, without a key', async () => {
     expect(run.outputs).toEqual([{ type: 'image', data: url }]);
     const answer = await fetch(url);

@@ -191,7 +191,7 @@ describe('GET /prompts/publish?q=', () => {
   });
 });
 
-describe('decisions: publishing', () => {
+describe('publishing', () => {
   test('the same content is the same version, and published once', async () => {
     const first = await service.publish('same', text('a'));
     const again = await service.publish('same', text('a'));

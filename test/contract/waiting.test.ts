@@ -19,7 +19,7 @@ async function onlyRow(): Promise<RunPage['rows'][number]> {
   return rows[0] as RunPage['rows'][number];
 }
 
-describe('§3, §4.2, §4.3: a run that takes longer than the window', () => {
+describe('a run that takes longer than the window', () => {
   test('is answered 504 with its id, continues, and is polled to its end', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW });

@@ -17,7 +17,7 @@ import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 import { isPosix } from '../support/system.ts';
 
-describe("a data directory that can't be used is named, with what to do", () => {
+describe("a data directory that can't be used ends the start, with what to do", () => {
   const refused = (dataDir: string) => startService({ dataDir, env: {} });
 
   test("that can't be created", async () => {
@@ -93,7 +93,7 @@ test('a full disk is what a command names that keeps a prompt in the store', asy
   });
 });
 
-test('readiness asks the store, and does not wait for it', async () => {
+test('/readyz asks the store, and does not wait long for its answer', async () => {
   const clock = new HandClock();
   const ready = healthRoutes.find(({ path }) => path === '/readyz');
   const ask = (ping: () => Promise<void>): Promise<unknown> =>

@@ -93,7 +93,7 @@ test('rows that succeeded are left, the others run', async () => {
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
 });
 
-test('a results file that does not exist yet is started', async () => {
+test('a results file that does not exist yet is created', async () => {
   const home = directoryWith({ 'names.csv': NAMES });
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
   expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(0);
@@ -186,7 +186,7 @@ test("a run that only the machine's journal knows is waited for", async () => {
   expect(lastLines(home)[1]).toMatchObject({ runId });
 });
 
-test('a result that a crash kept from being written is fetched, not made anew', async () => {
+test('a result that a crash kept from the file is fetched, not paid for again', async () => {
   const runId = await runOfZoe();
   const steps = [await creating(2, 'Bo'), { row: 2, id: '2', state: 'succeeded', runId, error: null }];
   const { exitCode, home } = await resume(DONE(1) + DONE(3), [], { steps });
@@ -339,7 +339,7 @@ test.each([
   expect(lastLines(home)).toHaveLength(3);
 });
 
-test('a torn end of the journal announced a step that was not taken', async () => {
+test('a torn last line of the journal counts as a step that was not taken', async () => {
   const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(3) });
   writeJournal(home, await findVersion('hello'), []);
   appendFileSync(path.join(home, 'results.jsonl.journal'), '{"row":2,"id":"2","state":"crea');
@@ -348,7 +348,7 @@ test('a torn end of the journal announced a step that was not taken', async () =
   expect(await created()).toBe(1);
 });
 
-test('a last line that only lacks its end counts', async () => {
+test('a last line that only lacks its line break counts', async () => {
   const { exitCode } = await resume(DONE(1) + DONE(3) + DONE(2).trimEnd());
   expect(exitCode).toBe(0);
   expect(await created()).toBe(0);
@@ -366,7 +366,7 @@ test.each([
   expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8')).toBe(content);
 });
 
-test('results of rows that the input does not hold are noticed', async () => {
+test('results of rows that are missing in the input are reported', async () => {
   const { exitCode, stderr } = await resume(DONE(1) + DONE(4));
   expect(exitCode).toBe(2);
   expect(stderr).toContain('has a result of row "4", which is not in names.csv');
@@ -381,7 +381,7 @@ test('rows are recognised by their ids, in any order', async () => {
   expect(await created()).toBe(1);
 });
 
-test('a row that was mended may go by another id', async () => {
+test('a corrected row may have another id', async () => {
   const { exitCode } = await resume(FAILED(1), ['--retry-failed'], { rows: 'id,name\nada,Ada\n' });
   expect(exitCode).toBe(0);
 });
@@ -453,7 +453,7 @@ test('--resume --dry-run checks and prices only the rows that are left, and chan
   expect(lastLines(home)).toHaveLength(1);
 });
 
-test('a misspelt name of the results starts no new batch with --resume', async () => {
+test('--resume starts no new batch if the name of the results is misspelt', async () => {
   const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(2) + DONE(3) });
   const resume = (out: string): Promise<BatchResult> =>
     runBatchCommand(['hello', '--from', 'names.csv', '--out', out, '--resume'], { env: service.env, home });

@@ -43,12 +43,12 @@ describe('inputs against a config', () => {
     expect(fault(GIVEN, 2)).toMatch(/takes one image, not 2/);
   });
 
-  it('leaves it to the service if the config says nothing', () => {
+  it('accepts anything if the config describes no inputs', () => {
     expect(fault({ any: 'thing' }, 3, { known: false, text: [], images: [] })).toBeUndefined();
     expect(fault({}, 1, { known: true, text: [], images: [] })).toBeUndefined();
   });
 
-  it('does not mind what is missing while it can still be asked for', () => {
+  it('accepts missing inputs that can still be asked for', () => {
     expect(suppliedInputFault(FIELDS, { text: new Map(), images: [] })).toBeUndefined();
   });
 });

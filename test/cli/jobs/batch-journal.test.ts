@@ -22,7 +22,7 @@ function linkTarget(descriptor: string): string | undefined {
 }
 
 describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
-  it('lets go of its file, though nothing was written to it', async () => {
+  it('closes its file even if nothing was written', async () => {
     const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
     const journal = await BatchJournal.open(fileIn(file));
     expect(timesOpen(file)).toBe(1);
@@ -30,7 +30,7 @@ describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
     expect(timesOpen(file)).toBe(0);
   });
 
-  it('lets go of its file once what was written to it is on disk', async () => {
+  it('closes its file once everything is on disk', async () => {
     const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
     const journal = await BatchJournal.open(fileIn(file));
     await journal.waiting({ row: 1, id: '1' });

@@ -33,7 +33,7 @@ describe('the rate', () => {
     expect(times).toEqual([0, 200, 400, 600, 800, 1000]);
   });
 
-  test('does not catch up on time in which nobody asked', async () => {
+  test('gives no extra turns for idle time', async () => {
     const { clock, times, ask } = createPace(5);
     ask(1);
     await clock.pass(10_000);

@@ -35,13 +35,13 @@ describe('the configuration file', () => {
     expect([...settingsIn(directory).aliases]).toEqual([['a', 'b']]);
   });
 
-  it('is not made by reading', () => {
+  it('is not created by reading', () => {
     const directory = path.join(temporaryDirectory(), 'never');
     expect(settingsIn(directory).get('rate')).toBeUndefined();
     expect(existsSync(directory)).toBe(false);
   });
 
-  it('keeps what it does not know', async () => {
+  it('keeps settings that it does not know', async () => {
     const { settings, file } = withFile('{"future": [1], "profiles": {"p": {"baseUrl": "u", "more": true}}}');
     await settings.update(document => {
       document.settings['rate'] = 1;
@@ -53,7 +53,7 @@ describe('the configuration file', () => {
     });
   });
 
-  it('changes what stands on disk by then, not what was read before', async () => {
+  it('changes the file as it is on disk by then, not as it was read', async () => {
     const directory = temporaryDirectory();
     const [one, other] = [settingsIn(directory), settingsIn(directory)];
     expect(one.activeProfile).toBeUndefined();

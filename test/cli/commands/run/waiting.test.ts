@@ -137,7 +137,7 @@ describe('a run that takes long', () => {
     });
   });
 
-  it('goes on after Ctrl-C, which says how to get it', async () => {
+  it('continues after Ctrl-C, which says how to get it', async () => {
     const service = await scriptedServiceForTest(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: () => {

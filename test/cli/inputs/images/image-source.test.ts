@@ -40,7 +40,7 @@ describe('an image in a file', () => {
     await expect(imageBytes(image)).rejects.toThrow('image picture changed while it was being sent');
   });
 
-  it('that is gone meanwhile is missed', async () => {
+  it('that was deleted meanwhile is reported', async () => {
     const { file, image } = await writeAndOpen(large);
     rmSync(file);
     await expect(imageBytes(image)).rejects.toThrow('picture does not exist');

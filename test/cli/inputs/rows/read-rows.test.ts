@@ -243,7 +243,7 @@ describe('ids', () => {
     ]);
   });
 
-  test('an id that is the number of a row without one is noticed, whichever comes first', async () => {
+  test('an id that equals the number of a row without an id is reported, whichever comes first', async () => {
     expect(await readAllRows('csv', 'id,a\n,1\n1,2\n')).toMatchObject([
       { id: '1' },
       { fault: containing('row 1') },

@@ -29,7 +29,7 @@ describe('the prompt cache', () => {
     expect(cacheIn(directory, 'https://two/v1').all()).toEqual([]);
   });
 
-  it('keeps the 200 last used', () => {
+  it('keeps the 200 prompts used last', () => {
     const directory = temporaryDirectory();
     const cache = cacheIn(directory);
     for (let at = 0; at < 200; at += 1) cache.put(version(`v${at}`));
@@ -40,7 +40,7 @@ describe('the prompt cache', () => {
     expect(cache.all()).toHaveLength(200);
   });
 
-  it('fills a damaged file anew', () => {
+  it('replaces a damaged file', () => {
     const directory = temporaryDirectory();
     for (const damage of [
       '{"versions":[',
@@ -56,7 +56,7 @@ describe('the prompt cache', () => {
     }
   });
 
-  it('does without a file that cannot be written, and says so', () => {
+  it('continues without a file that cannot be written, with a note', () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const problems: string[] = [];
@@ -65,7 +65,7 @@ describe('the prompt cache', () => {
     expect(problems).toHaveLength(1);
   });
 
-  it('takes no version without an id', () => {
+  it('stores no version without an id', () => {
     const directory = temporaryDirectory();
     cacheIn(directory).put({ title: 'x' } as PromptVersion);
     cacheIn(directory).put(version('a'));

@@ -45,8 +45,8 @@ function cacheIn(
   return { cache, asked, problems };
 }
 
-describe('the cached models', () => {
-  it('is nothing at first, and filled by the first need of the models', async () => {
+describe('the cache of models', () => {
+  it('is empty at first, and is filled when the models are first needed', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
     expect(cache.cliAgent()).toBeUndefined();
     expect(await cache.models()).toEqual([MODEL]);
@@ -76,7 +76,7 @@ describe('the cached models', () => {
     expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
   });
 
-  it('is kept for all of those who fetch at once', async () => {
+  it('is filled once for all requests at the same time', async () => {
     const directory = temporaryDirectory();
     const keys = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()));
@@ -85,7 +85,7 @@ describe('the cached models', () => {
     );
   });
 
-  it('is bounded in number', async () => {
+  it('holds a limited number of services', async () => {
     const directory = temporaryDirectory();
     for (let at = 0; at < 25; at += 1) {
       await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
@@ -106,7 +106,7 @@ describe('the cached models', () => {
     },
   );
 
-  it('is used though it cannot be written', async () => {
+  it('does not prevent the use of models if it cannot be written', async () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);
@@ -115,7 +115,7 @@ describe('the cached models', () => {
     expect(problems).toHaveLength(1);
   });
 
-  it('never puts into a header what does not belong there', async () => {
+  it('never sends a malformed hash in a header', async () => {
     const { cache } = cacheIn(temporaryDirectory(), [answer('h\r\nx-evil: 1')]);
     await cache.refresh();
     expect(cache.cliAgent()).toBeUndefined();
@@ -137,8 +137,8 @@ describe('the cached models', () => {
   });
 });
 
-describe('a refresh the service asks for', () => {
-  it('happens once, when the command is over: one try of at most 5 s', async () => {
+describe('a refresh that the service asks for', () => {
+  it('happens once at the end of the command, in one try of at most 5 s', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1'), answer('h2')]);
     await cache.refresh();
     cache.noteActionRequired();
@@ -158,7 +158,7 @@ describe('a refresh the service asks for', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not needed any more once the command has fetched by itself', async () => {
+  it('does not happen if the command has fetched the models since', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
     cache.noteActionRequired();
     await cache.refresh();

@@ -58,7 +58,7 @@ describe('the journal', () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
-  it('is empty if there is none', async () => {
+  it('is empty if its file does not exist', async () => {
     expect(await journal.read()).toEqual({ entries: [], damaged: 0 });
     expect(await journal.findLast(SERVICE)).toBeUndefined();
   });
@@ -82,7 +82,7 @@ describe('the journal', () => {
     expect(ids.toSorted()).toEqual(started.map(({ id }) => id).toSorted());
   });
 
-  it('takes the last creation of a service that may have made a run', async () => {
+  it('finds the last creation of a service that may have made a run', async () => {
     const one = await beginEntry(journal);
     await journal.recordOutcome(one.id, { outcome: 'created', runId: 'r1' });
     const refused = await beginEntry(journal);
