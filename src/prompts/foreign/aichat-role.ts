@@ -71,11 +71,11 @@ interface RoleTurn {
 function turnsIn(body: string): { readonly system: string; readonly turns: readonly RoleTurn[] } {
   const parts: string[] = [];
   let remainder = body;
-  let [mark, other] = [INPUT_MARK, OUTPUT_MARK];
+  let [mark, nextMark] = [INPUT_MARK, OUTPUT_MARK];
   for (let at = remainder.indexOf(mark); at >= 0; at = remainder.indexOf(mark)) {
     parts.push(remainder.slice(0, at));
     remainder = remainder.slice(at + mark.length);
-    [mark, other] = [other, mark];
+    [mark, nextMark] = [nextMark, mark];
   }
   const [system = '', ...texts] = remainder === '' ? parts : [...parts, remainder];
   if (texts.length === 0 || texts.length % 2 === 1) return { system: body, turns: [] };

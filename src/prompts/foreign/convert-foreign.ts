@@ -37,15 +37,15 @@ export async function convertForeign(
   }
   if (format.kind === 'evaluation') {
     const findings = new Findings(file);
-    const converted = convertEvaluation({ file, text }, findings, options);
-    if (!converted) throw invalidPromptFile(findings);
-    return { ...converted, notes: toNotes(findings.list()) };
+    const evaluation = convertEvaluation({ file, text }, findings, options);
+    if (!evaluation) throw invalidPromptFile(findings);
+    return { ...evaluation, notes: toNotes(findings.list()) };
   }
   // A check without an equivalent is left out with a note.
-  const left = new Findings(file);
+  const testFindings = new Findings(file);
   const beside = textBeside(path.join(options.directory, path.basename(file)), options.allowOutside);
-  const { prompt, findings } = readForeign({ text, file, beside }, left);
-  return convertedFiles(prompt, file, [...findings.list(), ...left.list()]);
+  const { prompt, findings } = readForeign({ text, file, beside }, testFindings);
+  return convertedFiles(prompt, file, [...findings.list(), ...testFindings.list()]);
 }
 
 /**
@@ -102,8 +102,8 @@ function toNotes(findings: readonly Finding[]): ConvertedPrompt['notes'] {
 /** Returns a prompt file whose model has its provider in front, if its name shows it. */
 function withProvider(prompt: string): string {
   const [head = ''] = /^---\n[\s\S]*?^---\n/mu.exec(prompt) ?? [];
-  const named = head.replace(/(?<=^model: ).+$/mu, name => qualifyModel(name) ?? name);
-  return named + prompt.slice(head.length);
+  const qualifiedHead = head.replace(/(?<=^model: ).+$/mu, name => qualifyModel(name) ?? name);
+  return qualifiedHead + prompt.slice(head.length);
 }
 
 function convertedFiles(

@@ -66,8 +66,8 @@ export function withEndMark(body: readonly Piece[]): readonly Piece[] {
 }
 
 export function modelsFileText(models: readonly JsonObject[], providers: JsonObject = {}): string {
-  const named = Object.keys(providers).length > 0 && { providers };
-  return stringify({ ...named, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
+  const providersField = Object.keys(providers).length > 0 && { providers };
+  return stringify({ ...providersField, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
 export function testFileContent({ model, models, transform, trim, cases }: TestFileParts): JsonObject {

@@ -161,9 +161,9 @@ class GithubReader {
   #message(item: YamlValue): Piece[] {
     const entries = item.entries('a message');
     const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
-    for (const stranger of entries) {
-      if (stranger.key !== 'role' && stranger.key !== 'content') {
-        this.#findings.addNote(stranger, `\`${stranger.key}\` of a message has no effect`);
+    for (const unknownEntry of entries) {
+      if (unknownEntry.key !== 'role' && unknownEntry.key !== 'content') {
+        this.#findings.addNote(unknownEntry, `\`${unknownEntry.key}\` of a message has no effect`);
       }
     }
     const [role, content] = [value('role'), value('content')];

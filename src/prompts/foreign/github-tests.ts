@@ -50,8 +50,10 @@ export function readGithubTests(
     notes.push({ line: at.line, message });
     findings.addNote(at, message);
   };
-  const listed = entries.get('evaluators')?.value;
-  const items = findings.attempt(() => (listed?.isEmpty === false ? listed.items('evaluators') : []));
+  const evaluatorsValue = entries.get('evaluators')?.value;
+  const items = findings.attempt(() =>
+    evaluatorsValue?.isEmpty === false ? evaluatorsValue.items('evaluators') : [],
+  );
   const evaluators = (items ?? []).flatMap(
     (item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)) ?? [],
   );
@@ -113,11 +115,11 @@ interface EvaluatorPlace {
 
 function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
   const entries = item.entries('an evaluator');
-  const [kind, ...others] = entries.filter(({ key }) => ['string', 'llm', 'uses'].includes(key));
-  const stranger = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
-  if (!kind || stranger || others.length > 0) {
-    const what = stranger ? `\`${stranger.key}\` is not known` : 'an evaluator has one kind';
-    throw faultAt(stranger ?? others[0] ?? item, `${what}; the kinds are string, llm and uses`);
+  const [kind, ...otherKinds] = entries.filter(({ key }) => ['string', 'llm', 'uses'].includes(key));
+  const unknownEntry = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
+  if (!kind || unknownEntry || otherKinds.length > 0) {
+    const what = unknownEntry ? `\`${unknownEntry.key}\` is not known` : 'an evaluator has one kind';
+    throw faultAt(unknownEntry ?? otherKinds[0] ?? item, `${what}; the kinds are string, llm and uses`);
   }
   const place = { line: kind.line, at };
   if (kind.key === 'string') return readStringEvaluator(kind, place, note);
@@ -126,21 +128,24 @@ function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
 
 function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
   const checks = entry.value.entries('string');
-  const strangers = checks.filter(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
-  const [first, ...others] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
+  const unknownEntries = checks.filter(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
+  const [first, ...ignoredChecks] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
     const check = checks.find(({ key, value }) => key === name && !value.isEmpty);
     return check ? [{ kind, check }] : [];
   });
   if (!first) {
-    const [stranger] = strangers;
-    if (!stranger) throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
-    const known = Object.keys(STRING_CHECKS).join(', ');
-    throw faultAt(stranger, `\`${stranger.key}\` is not a check of a string; the checks are ${known}`);
+    const [unknownEntry] = unknownEntries;
+    if (!unknownEntry) throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
+    const checkNames = Object.keys(STRING_CHECKS).join(', ');
+    throw faultAt(
+      unknownEntry,
+      `\`${unknownEntry.key}\` is not a check of a string; the checks are ${checkNames}`,
+    );
   }
-  for (const stranger of strangers) {
-    note(stranger, `\`${stranger.key}\` of a string check is a key that gh models ignores too`);
+  for (const unknownEntry of unknownEntries) {
+    note(unknownEntry, `\`${unknownEntry.key}\` of a string check is a key that gh models ignores too`);
   }
-  for (const { check } of others) {
+  for (const { check } of ignoredChecks) {
     note(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
   }
   const text = first.check.value.text(first.check.key);
@@ -149,17 +154,17 @@ function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: Note
 
 function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   const entries = entry.value.entries('llm');
-  const known = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
-  const stranger = entries.find(({ key }) => !known.includes(key));
-  if (stranger) throw faultAt(stranger, `\`${stranger.key}\` is not a key of llm`);
+  const llmKeys = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
+  const unknownEntry = entries.find(({ key }) => !llmKeys.includes(key));
+  if (unknownEntry) throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not a key of llm`);
   const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
   const text = (name: string): string | undefined => {
-    const written = value(name);
-    return written?.isEmpty === false ? written.text(name) : undefined;
+    const textValue = value(name);
+    return textValue?.isEmpty === false ? textValue.text(name) : undefined;
   };
-  const [prompt, listed] = [text('prompt'), value('choices')];
-  if (prompt === undefined || !listed) throw faultAt(entry, '`llm` needs a prompt and choices');
-  const choices = listed.items('choices').map(readEvaluatorChoice);
+  const [prompt, choicesValue] = [text('prompt'), value('choices')];
+  if (prompt === undefined || !choicesValue) throw faultAt(entry, '`llm` needs a prompt and choices');
+  const choices = choicesValue.items('choices').map(readEvaluatorChoice);
   const [model, systemPrompt] = [text('modelId') ?? text('model'), text('systemPrompt')];
   const question = {
     ...(model !== undefined && { model }),

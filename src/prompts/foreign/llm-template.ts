@@ -158,8 +158,8 @@ interface Option {
 }
 
 function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
-  const written = entries.get('options')?.value.entries('options') ?? [];
-  const options = written
+  const optionEntries = entries.get('options')?.value.entries('options') ?? [];
+  const options = optionEntries
     .filter(({ key }) => key !== 'json_object')
     .map(place => {
       const key = Object.hasOwn(LLM_OPTIONS, place.key) ? (LLM_OPTIONS[place.key] ?? place.key) : place.key;

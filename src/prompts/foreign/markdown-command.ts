@@ -75,8 +75,8 @@ function countsFromZero({ head, body }: Markdown): boolean {
 
 /** Returns names from a list, or from the words of a text. */
 function argumentNames(value: JsonValue | undefined): string[] {
-  const listed = isJsonList(value) ? value : [];
-  const names = typeof value === 'string' ? value.split(/[\s,]+/u) : listed;
+  const items = isJsonList(value) ? value : [];
+  const names = typeof value === 'string' ? value.split(/[\s,]+/u) : items;
   return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name));
 }
 
@@ -85,9 +85,11 @@ function splitAtArguments(
   names: readonly string[],
   fromZero: boolean,
 ): { pieces: Piece[]; usesArguments: boolean } {
-  const named = names.toSorted((a, b) => b.length - a.length).map(name => `\\$${name}(?![\\w-])`);
+  const namePatterns = names.toSorted((a, b) => b.length - a.length).map(name => `\\$${name}(?![\\w-])`);
   const placeholder = new RegExp(
-    [String.raw`\$ARGUMENTS\[\d+\]`, String.raw`\$ARGUMENTS\b`, String.raw`\$\d(?!\d)`, ...named].join('|'),
+    [String.raw`\$ARGUMENTS\[\d+\]`, String.raw`\$ARGUMENTS\b`, String.raw`\$\d(?!\d)`, ...namePatterns].join(
+      '|',
+    ),
     'gu',
   );
   const pieces: Piece[] = [];

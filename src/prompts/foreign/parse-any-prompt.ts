@@ -73,14 +73,14 @@ function defineForeign(
     findings.addFault({ line: 1, column: 1 }, `the prompt is larger than ${BOUNDS.fileBytes / 1024} KiB`);
     return undefined;
   }
-  const converted = new Findings(file);
-  const definition = parseDefinition(foreign.prompt, slugFrom(foreign.name ?? file), converted, {});
+  const conversionFindings = new Findings(file);
+  const definition = parseDefinition(foreign.prompt, slugFrom(foreign.name ?? file), conversionFindings, {});
   // The findings' own positions are in the converted text.
-  for (const { severity, message } of converted.list()) {
+  for (const { severity, message } of conversionFindings.list()) {
     if (severity === 'fault') findings.addFault(foreign.places.output, message);
   }
-  const named = definition.namesModel ? qualifyModel(definition.model) : undefined;
-  return { ...definition, ...(named !== undefined && { providerModel: named }), places: foreign.places };
+  const providerModel = definition.namesModel ? qualifyModel(definition.model) : undefined;
+  return { ...definition, ...(providerModel !== undefined && { providerModel }), places: foreign.places };
 }
 
 /** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */

@@ -53,10 +53,10 @@ export async function renderPrompt(
   const descriptions = new Map<LoadedImage, string>();
   for (const image of images) descriptions.set(image, await describe(image));
   const pictures = images.map(image => descriptions.get(image) ?? '');
-  const written = await render({ definition: renderedParts, textInputs, pictures });
-  const all = await Promise.all(written.map(message => forEngine(message, images)));
-  const filled = all.filter(({ parts }) => parts.length > 0);
-  const messages = filled.length > 0 ? filled : [EMPTY_MESSAGE];
+  const templateMessages = await render({ definition: renderedParts, textInputs, pictures });
+  const engineMessages = await Promise.all(templateMessages.map(message => forEngine(message, images)));
+  const filledMessages = engineMessages.filter(({ parts }) => parts.length > 0);
+  const messages = filledMessages.length > 0 ? filledMessages : [EMPTY_MESSAGE];
   const asText = async (part: MessagePart): Promise<string> =>
     'text' in part ? part.text : (descriptions.get(part.image) ?? (await describe(part.image)));
   const texts: string[] = [];
@@ -85,8 +85,13 @@ export async function renderMessages(
     return description === undefined ? [] : [[key, new Picture(index, description)]];
   });
   const inputs = { ...values, ...Object.fromEntries(placedPictures) };
-  const filled = { inputs, variables: promptVariables(definition) };
-  return renderTemplate(completeTemplate(definition), filled, { ...RENDER_LIMITS, ...limits }, templates);
+  const templateInputs = { inputs, variables: promptVariables(definition) };
+  return renderTemplate(
+    completeTemplate(definition),
+    templateInputs,
+    { ...RENDER_LIMITS, ...limits },
+    templates,
+  );
 }
 
 export function completeTemplate({ template, partials, textInputs }: RenderedDefinition): Template {

@@ -110,10 +110,10 @@ function keywordFault(keyword: string, value: JsonValue, root: JsonObject): stri
 
 function typeFault(value: JsonValue): string | undefined {
   const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
-  const wrong = types.length === 0 ? types : types.find(type => !JSON_TYPES.some(known => known === type));
-  if (wrong === undefined) return undefined;
-  const known = JSON_TYPES.join(', ');
-  return `${JSON.stringify(wrong)} is not a type of JSON Schema; the types are ${known}`;
+  const unknownType =
+    types.length === 0 ? types : types.find(type => !JSON_TYPES.some(jsonType => jsonType === type));
+  if (unknownType === undefined) return undefined;
+  return `${JSON.stringify(unknownType)} is not a type of JSON Schema; the types are ${JSON_TYPES.join(', ')}`;
 }
 
 function numberFault(keyword: string, value: JsonValue): string | undefined {

@@ -27,8 +27,8 @@ export function firstMismatch(errors: readonly ErrorObject[] | null | undefined)
   }
   const choices = params['allowedValues'];
   if (keyword === 'enum' && Array.isArray(choices)) {
-    const written = choices.map(choice => JSON.stringify(choice)).join(', ');
-    return { pointer: instancePath, message: `must be one of ${written}` };
+    const list = choices.map(choice => JSON.stringify(choice)).join(', ');
+    return { pointer: instancePath, message: `must be one of ${list}` };
   }
   return { pointer: instancePath, message };
 }

@@ -106,10 +106,10 @@ function targetsIn(roots: readonly SchemaPart[]): (reference: string, from: Sche
     const document = documents.get(withoutHash(href));
     if (document === undefined) return [];
     if (hash !== '' && !hash.startsWith('#/')) return [anchors.get(href) ?? []].flat();
-    let found: JsonValue | undefined = document.schema;
+    let target: JsonValue | undefined = document.schema;
     const steps = hash.split('/').slice(1).map(unescapedStep);
-    for (const step of steps) found = ownValue(found, step);
-    return schemaParts(found, document.pointer + steps.map(pointerStep).join(''), document.base);
+    for (const step of steps) target = ownValue(target, step);
+    return schemaParts(target, document.pointer + steps.map(pointerStep).join(''), document.base);
   };
 }
 

@@ -29,16 +29,16 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
       inlineRefs: false,
       logger: false,
     });
-  const common = newCompiler();
+  const sharedCompiler = newCompiler();
   let leftMs = limitMs;
-  return (declared, value) => {
-    const { $schema: _, ...schema } = declared;
+  return (declaredSchema, value) => {
+    const { $schema: _, ...schema } = declaredSchema;
     const startedAt = performance.now();
     try {
       const checkOne = (): ValidationMismatch | undefined => {
         // Schemas with their own names could be mistaken for each other.
         const isNamed = JSON.stringify(schema).includes('"$id"');
-        return compileAndCheck(isNamed ? newCompiler() : common, schema, value);
+        return compileAndCheck(isNamed ? newCompiler() : sharedCompiler, schema, value);
       };
       return withinTime('checking a value against its schema', limitMs, checkOne, leftMs);
     } finally {

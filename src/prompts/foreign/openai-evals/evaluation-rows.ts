@@ -26,9 +26,9 @@ export function readEvaluationRows({
   const lines = text.replace(/^\uFEFF/u, '').split('\n');
   const items = lines.flatMap((line, at): EvaluationRow[] => {
     if (line.trim() === '') return [];
-    const read = readJson(line);
-    if ('fault' in read) throw new InvalidPromptFile(file, at + 1, `this row ${read.fault}`);
-    const fields = ownValue(read.value, 'item') ?? read.value;
+    const json = readJson(line);
+    if ('fault' in json) throw new InvalidPromptFile(file, at + 1, `this row ${json.fault}`);
+    const fields = ownValue(json.value, 'item') ?? json.value;
     if (!isJsonObject(fields)) throw new InvalidPromptFile(file, at + 1, 'a row must be a JSON object');
     return [{ line: at + 1, fields }];
   });

@@ -39,9 +39,9 @@ export function readCriterion(node: YamlValue, findings: Findings): Criterion | 
   const type = entries.get('type')?.scalar ?? '';
   const name = entries.get('name')?.scalar ?? type;
   const note = (what: string): void => findings.addNote(node, `the criterion \`${name}\` ${what}`);
-  const read = Object.hasOwn(CRITERIA, type) ? CRITERIA[type] : undefined;
-  if (!read) note(`has no equivalent: \`${type}\` is left out`);
-  return read?.(entries, note);
+  const readType = Object.hasOwn(CRITERIA, type) ? CRITERIA[type] : undefined;
+  if (!readType) note(`has no equivalent: \`${type}\` is left out`);
+  return readType?.(entries, note);
 }
 
 const IGNORES_ANSWER = 'checks the row and not the answer: it is left out';
@@ -272,12 +272,12 @@ function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criter
     note('has no `source`: it is left out');
     return undefined;
   }
-  const written = entries.get('pass_threshold')?.json();
-  if (typeof written !== 'number') note('has no `pass_threshold`: 0.5 is used');
+  const passThreshold = entries.get('pass_threshold')?.json();
+  if (typeof passThreshold !== 'number') note('has no `pass_threshold`: 0.5 is used');
   note('is a program: `test` runs it with --allow-commands');
-  const least = String(typeof written === 'number' ? written : 0.5);
+  const lowestPass = String(typeof passThreshold === 'number' ? passThreshold : 0.5);
   return {
     placeholders: NO_PLACEHOLDERS,
-    expect: ({ fields }) => ({ command: [PYTHON, '-c', GRADE, source, JSON.stringify(fields), least] }),
+    expect: ({ fields }) => ({ command: [PYTHON, '-c', GRADE, source, JSON.stringify(fields), lowestPass] }),
   };
 }

@@ -24,10 +24,10 @@ export function declareProvider(
   provider: WrittenProvider,
   conversion: ConversionContext,
 ): DeclaredProvider | undefined {
-  const declared = fieldsReader(provider.id)?.(provider, conversion);
-  if (!declared) return undefined;
-  const { transform, givesResults = false } = declared;
-  const fields = { modality: 'text', ...declared.fields };
+  const declaration = fieldsReader(provider.id)?.(provider, conversion);
+  if (!declaration) return undefined;
+  const { transform, givesResults = false } = declaration;
+  const fields = { modality: 'text', ...declaration.fields };
   const model = uniqueName(provider, 'address' in fields ? 'address' : 'program', fields, conversion);
   return { model, entry: { model, ...fields }, transform, givesResults };
 }
@@ -63,8 +63,8 @@ function uniqueName(
   const entry = JSON.stringify(fields);
   const isFree = (candidate: string): boolean =>
     !takenModels.includes(candidate) && (entriesByModel.get(candidate) ?? entry) === entry;
-  let free = name;
-  for (let number = 2; !isFree(free); number += 1) free = `${name}-${number}`;
-  entriesByModel.set(free, entry);
-  return free;
+  let freeName = name;
+  for (let number = 2; !isFree(freeName); number += 1) freeName = `${name}-${number}`;
+  entriesByModel.set(freeName, entry);
+  return freeName;
 }

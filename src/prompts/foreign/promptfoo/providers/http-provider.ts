@@ -46,9 +46,9 @@ export function addressFields(
   conversion: ConversionContext,
 ): EntryFields | undefined {
   const { id, config } = provider;
-  const written = config ? mergedValues(config, 'config') : new Map<string, YamlValue>();
+  const configEntries = config ? mergedValues(config, 'config') : new Map<string, YamlValue>();
   try {
-    const entries = withRequest(provider, written, conversion);
+    const entries = withRequest(provider, configEntries, conversion);
     for (const [key, value] of entries) {
       if (ADDRESS_SETTINGS.includes(key)) continue;
       if (!conversion.isForTest || PROVIDER_UNSUPPORTED_KEYS.includes(key)) {
@@ -108,8 +108,8 @@ function withRequest(
       "its `request` can't be read, or has variables in a body that is not JSON",
     );
   }
-  const own = mergedValues(parseYaml(JSON.stringify(settings), request.line), 'request');
-  return new Map([...entries, ...own]);
+  const requestEntries = mergedValues(parseYaml(JSON.stringify(settings), request.line), 'request');
+  return new Map([...entries, ...requestEntries]);
 }
 
 /** Returns the address with its query. @throws {NoEquivalent} */
@@ -118,13 +118,13 @@ function addressIn(
   entries: ConfigEntries,
   conversion: ConversionContext,
 ): string {
-  const place = entries.get('url') ?? at;
+  const urlPosition = entries.get('url') ?? at;
   const addressText = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
   const query = queryText(entries.get('queryParams')?.json() ?? {});
   if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
     const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
     throw new NoEquivalent(
-      place,
+      urlPosition,
       name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
     );
   }
@@ -132,7 +132,7 @@ function addressIn(
     query === '' ? addressText : `${addressText}${addressText.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isAllowedOrigin(origin)) {
-    throw new NoEquivalent(place, 'its host is not literal, or it uses http and is not this machine');
+    throw new NoEquivalent(urlPosition, 'its host is not literal, or it uses http and is not this machine');
   }
   return address;
 }

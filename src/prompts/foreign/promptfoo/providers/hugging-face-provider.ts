@@ -27,16 +27,16 @@ export function textGenerationFields(
   conversion: ConversionContext,
 ): EntryFields | undefined {
   const settings = config ? mergedValues(config, 'config') : new Map<string, YamlValue>();
-  const elsewhere = settings.get('apiEndpoint') ?? settings.get('chatCompletion');
-  if (elsewhere) {
+  const otherInterface = settings.get('apiEndpoint') ?? settings.get('chatCompletion');
+  if (otherInterface) {
     conversion.reportOmission(
-      elsewhere,
+      otherInterface,
       `the provider \`${id}\` has no equivalent: it has another interface`,
     );
     return undefined;
   }
-  const sent = [...settings].filter(([key]) => GENERATION_KEYS.includes(key));
-  const parameters = Object.fromEntries(sent.map(([key, value]) => [key, value.json()]));
+  const sentSettings = [...settings].filter(([key]) => GENERATION_KEYS.includes(key));
+  const parameters = Object.fromEntries(sentSettings.map(([key, value]) => [key, value.json()]));
   const model = TEXT_GENERATION.exec(id)?.groups?.['model'] ?? '';
   return {
     fields: {

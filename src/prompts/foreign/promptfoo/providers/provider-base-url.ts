@@ -33,13 +33,13 @@ const ADDRESSED: readonly {
   readonly prefix: RegExp;
   readonly engine: string;
   /** The address of the provider itself, if it has one for everybody. */
-  readonly own?: string;
+  readonly ownBaseUrl?: string;
   /** The path of an address that is only a host; promptfoo adds Azure's to every address. */
   readonly path: string;
   readonly apiKeyEnv?: string;
 }[] = [
-  { prefix: /^openai:/u, engine: 'openai', own: 'https://api.openai.com/v1', path: '/v1' },
-  { prefix: /^openrouter:/u, engine: 'openai', own: 'https://openrouter.ai/api/v1', path: '/v1' },
+  { prefix: /^openai:/u, engine: 'openai', ownBaseUrl: 'https://api.openai.com/v1', path: '/v1' },
+  { prefix: /^openrouter:/u, engine: 'openai', ownBaseUrl: 'https://openrouter.ai/api/v1', path: '/v1' },
   {
     prefix: /^azure(?:openai)?:/u,
     engine: 'azure',
@@ -59,22 +59,22 @@ export function ownAddress(
   config: YamlValue | undefined,
   { addressProviders }: Pick<ConversionContext, 'addressProviders'>,
 ): PromptfooAddress | undefined {
-  const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
-  if (like) {
-    const { name, baseUrl, apiKeyEnv } = like;
+  const similar = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
+  if (similar) {
+    const { name, baseUrl, apiKeyEnv } = similar;
     return { name, entry: { baseUrl, engine: 'openai', apiKeyEnv } };
   }
   const provider = ADDRESSED.find(({ prefix }) => prefix.test(id));
   if (!config || !provider) return undefined;
-  const { engine, own, path } = provider;
+  const { engine, ownBaseUrl, path } = provider;
   const entries = mergedValues(config, 'config');
-  const [written] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
-  if (written === undefined) return undefined;
-  const plain = written.replace(/\/$/u, '');
-  const hasScheme = /^https?:\/\//u.test(plain);
-  const isWhole = hasScheme && (engine !== 'azure' || plain.endsWith(path));
-  const address = `${hasScheme ? '' : 'https://'}${plain}${isWhole ? '' : path}`;
-  if (!URL.canParse(address) || address === own) return undefined;
+  const [configuredUrl] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
+  if (configuredUrl === undefined) return undefined;
+  const trimmedUrl = configuredUrl.replace(/\/$/u, '');
+  const hasScheme = /^https?:\/\//u.test(trimmedUrl);
+  const isWhole = hasScheme && (engine !== 'azure' || trimmedUrl.endsWith(path));
+  const address = `${hasScheme ? '' : 'https://'}${trimmedUrl}${isWhole ? '' : path}`;
+  if (!URL.canParse(address) || address === ownBaseUrl) return undefined;
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
   const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
@@ -91,10 +91,10 @@ function uniqueName(
   // Names of built-in providers are single words.
   const name = host.includes('-') ? host : `${host}-address`;
   const content = JSON.stringify(entry);
-  let free = name;
-  for (let number = 2; (addressProviders.get(free) ?? content) !== content; number += 1) {
-    free = `${name}-${number}`;
+  let freeName = name;
+  for (let number = 2; (addressProviders.get(freeName) ?? content) !== content; number += 1) {
+    freeName = `${name}-${number}`;
   }
-  addressProviders.set(free, content);
-  return free;
+  addressProviders.set(freeName, content);
+  return freeName;
 }
