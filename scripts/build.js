@@ -1,5 +1,5 @@
-// Makes what the package ships: the command as CommonJS, the library as an ES module with its types, the font, the
-// licences of what is in them.
+// Builds the package: the command as CommonJS, the library as an ES module with its types, the font, and the licences of
+// everything in them.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -25,9 +25,9 @@ await cp('src/prompts/built-in', path.join(outdir, 'prompts'), {
   filter: file => path.extname(file) !== '.ts',
 });
 await packSqlite(path.join(outdir, 'prebuilds'));
-makeTypes();
+writeTypes();
 
-function makeTypes() {
+function writeTypes() {
   const compiler = path.join(packageDirectory('typescript'), 'bin/tsc');
   const options = ['-p', 'tsconfig.types.json', '--outDir', path.join(outdir, 'types')];
   execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });

@@ -38,7 +38,7 @@ export function packageDirectory(name) {
   return path.dirname(require.resolve(`${name}/package.json`));
 }
 
-/** Writes the bundles and gives the names of all files that are part of them, or shipped beside them. */
+/** Writes the bundles. Returns the names of all files that are part of them, or shipped beside them. */
 export async function writeBundles(outdir) {
   const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePages(outdir), bundleSandbox(outdir)];
   const written = (await Promise.all(bundles)).flat();
@@ -136,12 +136,12 @@ function common() {
   return {
     platform: 'node',
     external: NATIVE,
-    // Handlebars writes its code without it as well, in less time; nobody asks for the map of a template.
+    // Handlebars works without it, and faster; nobody needs the source map of a template.
     // SQLite's binding is unpacked before it is loaded.
     resolve: { alias: { 'source-map': false, 'node-gyp-build': path.resolve(SQLITE_BINDING) } },
     transform: { target: 'node20.19', define: { 'process.env.NODE_ENV': '"production"' } },
     onLog(level, log, report) {
-      // A module may be loaded late in one place and be there already in another.
+      // A module may be imported lazily in one place and eagerly in another.
       if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') report(level, log);
     },
   };

@@ -1,5 +1,5 @@
-// Fails where a regular expression of src/ takes more than linear time on some text: a long line from a server, or in a
-// file, would hang the command. Verdicts are kept in node_modules/.cache, so that only new patterns cost time.
+// Fails if a regular expression in src/ takes more than linear time on some text: a long line from a server, or in a file,
+// would hang the command. Verdicts are cached in node_modules/.cache, so that only new patterns cost time.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { check } from 'recheck';

@@ -1,5 +1,5 @@
-// The files of the built command. Every file that a command loads costs about a millisecond, so modules that are loaded
-// together share one. The bundler splits the modules that no line here reaches.
+// The files of the built command. Each file that a command loads costs about a millisecond, so modules that are loaded
+// together share one. The bundler itself splits the modules that no line here reaches.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 

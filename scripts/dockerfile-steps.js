@@ -1,6 +1,6 @@
-// Runs the steps of deploy/Dockerfile by hand, in a directory that stands for the image, and then what the image starts:
-// it needs no container engine and pulls no images. What it can't show is the base image and its users. Packages that are
-// installed here stand for those that `npm ci` would install there from the same lock file.
+// Runs the steps of deploy/Dockerfile in a directory that stands for the image, then what the image starts. It needs no
+// container engine and pulls no images, so it can't check the base image and its users. Packages that are installed here
+// stand for those that `npm ci` would install there from the same lock file.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,6 +1,6 @@
-// Draws docs/how-sure.svg, the picture of the guide: how much runs say, what they cost, and what a gate stops. The intervals
-// are computed by the program's own statistics, the gates are those of the guide's table. Another file can be given as the
-// argument.
+// Draws docs/how-sure.svg, the picture in the guide: how much runs say, what they cost, and what a gate stops. The
+// intervals are computed by the program's own statistics; the gates are those in the guide's table. Another file can be
+// given as the argument.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'rolldown';

@@ -1,5 +1,5 @@
-// Runs the README's tour with the installed command and looks at what comes out. With a shell (powershell.exe, cmd.exe),
-// each line goes to it as it stands; with the command's file, lines are taken apart here and need no shell.
+// Runs the README's tour with the installed command and checks the output. With a shell (powershell.exe, cmd.exe), each
+// line goes to it unchanged; with the command's file, lines are split here and need no shell.
 // The report goes to a file too: what programs print under Wine gets lost on its way into a pipe of Linux.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

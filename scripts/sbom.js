@@ -1,4 +1,4 @@
-// Prints what the package consists of, as CycloneDX JSON: the packages in the bundles and those installed beside them
+// Prints the package's bill of materials as CycloneDX JSON: the packages in the bundles and those installed beside them
 // (`npm run --silent sbom > sbom.cdx.json`).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Draws docs/terminal.svg, the terminal that the README shows: its commands are run on a terminal here, and what they
-// printed is what is drawn. Another file can be given as the argument.
+// Draws docs/terminal.svg, the terminal in the README: runs its commands on a terminal, and draws what they print. Another
+// file can be given as the argument.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -60,10 +60,7 @@ async function recordLines(commands) {
     await run(command, screen);
   }
   const { active } = screen.buffer;
-  const lines = Array.from({ length: active.baseY + active.cursorY }, (_, at) =>
-    lineSpans(active.getLine(at)),
-  );
-  return lines;
+  return Array.from({ length: active.baseY + active.cursorY }, (_, at) => lineSpans(active.getLine(at)));
 }
 
 function run(command, screen) {

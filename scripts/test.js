@@ -1,5 +1,5 @@
-// Runs everything a change has to pass (`npm test`): the checks one after the other, beside the tests, which wait for other
-// processes often enough. Prints what each check said once the tests have ended.
+// Runs everything that a change has to pass (`npm test`): the checks one after the other, beside the tests, which often
+// wait for other processes. Prints the output of each check once the tests have ended.
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-// Says what a release still lacks: `node scripts/release/check.js <tag>`. The release workflow begins with it, so that
+// Reports what a release still lacks: `node scripts/release/check.js <tag>`. The release workflow begins with it, so that
 // nothing is published under an address that nobody has named.
 import { readFileSync } from 'node:fs';
 

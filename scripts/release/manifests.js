@@ -63,20 +63,7 @@ function archiveFor(platform) {
 }
 
 function formula() {
-  const systems = [
-    ['on_macos', 'darwin'],
-    ['on_linux', 'linux'],
-  ].flatMap(([block, platform]) => {
-    const parts = [
-      ['on_arm', `${platform}-arm64`],
-      ['on_intel', `${platform}-x64`],
-    ].flatMap(([inner, key]) => {
-      const archive = archives.get(key);
-      if (archive === undefined) return [];
-      return [`    ${inner} do\n      url "${archive.url}"\n      sha256 "${archive.hash}"\n    end`];
-    });
-    return parts.length === 0 ? [] : [`  ${block} do\n${parts.join('\n')}\n  end`];
-  });
+  const systems = [systemBlock('on_macos', 'darwin'), systemBlock('on_linux', 'linux')].filter(Boolean);
   if (systems.length === 0) throw new Error(`${sumsFile} has no archive for macOS or Linux`);
   return `class Promptrun < Formula
   desc "Run, test and compare prompts from a terminal, a script or CI"
@@ -96,6 +83,21 @@ ${systems.join('\n\n')}
   end
 end
 `;
+}
+
+/** Returns the part of the formula for a system; empty if the release has no archive for it. */
+function systemBlock(block, platform) {
+  const parts = [
+    archiveBlock('on_arm', `${platform}-arm64`),
+    archiveBlock('on_intel', `${platform}-x64`),
+  ].filter(Boolean);
+  return parts.length === 0 ? '' : `  ${block} do\n${parts.join('\n')}\n  end`;
+}
+
+function archiveBlock(block, platform) {
+  const archive = archives.get(platform);
+  if (archive === undefined) return '';
+  return `    ${block} do\n      url "${archive.url}"\n      sha256 "${archive.hash}"\n    end`;
 }
 
 function scoop() {

@@ -1,4 +1,4 @@
-// Prints what CHANGELOG.md says of a version: `node scripts/release/notes.js <version>`.
+// Prints the section of a version in CHANGELOG.md: `node scripts/release/notes.js <version>`.
 import { readFileSync } from 'node:fs';
 
 const [version] = process.argv.slice(2);

@@ -12,7 +12,7 @@ const MAX_NAMED_FILES = 1000;
 const MAX_NAMED_BYTES = 64 * 1024 * 1024;
 
 /** Counts the distinct files that one file names. */
-export class NamedFiles {
+export class NamedFileCount {
   readonly #seen = new Set<string>();
   #bytes = 0;
 
@@ -54,7 +54,7 @@ export function inspectNamedFile(
   file: string,
   folder: string | undefined,
   maxBytes: number,
-  countedFiles?: NamedFiles,
+  countedFiles?: NamedFileCount,
 ): NamedFile {
   const root = folder === undefined ? undefined : resolveRealPath(folder);
   const real = realPathUnlessLoop(file, root);
@@ -77,7 +77,7 @@ export function namesOtherComputer(name: string, platform = process.platform): b
  * Explains why a file found in a folder is left out: by its real path it has to be a regular file below the folder.
  * Returns undefined if it can be used, or no longer exists.
  */
-export function whyLeftOut(file: string, folder: string): string | undefined {
+export function leftOutReason(file: string, folder: string): string | undefined {
   try {
     const { fault } = inspectNamedFile(file, folder, Number.POSITIVE_INFINITY);
     if (fault === 'outside') return `it leads out of ${folder}`;
@@ -112,14 +112,14 @@ function realPathUnlessLoop(file: string, root: string | undefined): string | un
     return resolveRealPath(file);
   } catch (error) {
     if (errorCode(error) === 'ELOOP') return undefined;
-    const missing = root === undefined ? file : pathIfMade(file);
+    const missing = root === undefined ? file : pathIfCreated(file);
     if (root !== undefined && !isInFolder(root, missing)) return missing;
     throw error;
   }
 }
 
 /** Returns the path that a missing file would have: the real path of the nearest folder that exists, and the rest. */
-function pathIfMade(file: string): string {
+function pathIfCreated(file: string): string {
   for (let ancestor = path.dirname(file); ; ancestor = path.dirname(ancestor)) {
     try {
       return path.join(resolveRealPath(ancestor), path.relative(ancestor, file));

@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { toError } from '../utils/error-utils.ts';
 
-export interface DirectoryWatch {
+export interface WatchOptions {
   /** Returns true for file names to watch. */
-  readonly concerns: (name: string) => boolean;
+  readonly isWatched: (name: string) => boolean;
   /** Called once per burst of events; calls never overlap. */
   readonly onChange: () => Promise<void>;
   readonly onError: (error: Error) => void;
@@ -12,14 +12,17 @@ export interface DirectoryWatch {
 /** Time within which events count as one change, in milliseconds: editors write, rename and touch. */
 const DIRECTORY_SETTLE_MS = 100;
 
-export interface Watching {
+export interface DirectoryWatcher {
   /** Calls `onChange` now, after any running call. */
   readonly changeNow: () => Promise<void>;
   readonly close: () => void;
 }
 
 /** Watches the files of a directory without keeping the process alive. */
-export function watchDirectory(directory: string, { concerns, onChange, onError }: DirectoryWatch): Watching {
+export function watchDirectory(
+  directory: string,
+  { isWatched, onChange, onError }: WatchOptions,
+): DirectoryWatcher {
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
   const changeNow = (): Promise<void> => {
@@ -27,7 +30,7 @@ export function watchDirectory(directory: string, { concerns, onChange, onError 
     return last;
   };
   const onEvent = (_: string, name: string | null): void => {
-    if (name !== null && !concerns(name)) return;
+    if (name !== null && !isWatched(name)) return;
     clearTimeout(timer);
     timer = setTimeout(() => void changeNow(), DIRECTORY_SETTLE_MS);
     timer.unref();

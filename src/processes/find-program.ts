@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isLink } from '../files/writing/write-below.ts';
 import type { Env } from '../utils/env.ts';
 import { errorCode } from '../utils/error-utils.ts';
-import { variableIn } from './program-environment.ts';
+import { readVariable } from './program-environment.ts';
 
 /**
  * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`, because the working
@@ -44,7 +44,7 @@ export function isBatchFile(program: string, platform: NodeJS.Platform = process
 
 function absoluteDirectories(env: Env, platform: NodeJS.Platform): string[] {
   const { delimiter, isAbsolute } = platform === 'win32' ? path.win32 : path.posix;
-  return (variableIn(env, 'PATH', platform) ?? '').split(delimiter).filter(isAbsolute);
+  return (readVariable(env, 'PATH', platform) ?? '').split(delimiter).filter(isAbsolute);
 }
 
 /** Extensions that can be started: programs, and batch files by cmd.exe. The others in PATHEXT need other programs. */
@@ -57,7 +57,7 @@ function programAt(file: string, env: Env, platform: NodeJS.Platform): string | 
 }
 
 function windowsEndings(file: string, env: Env): string[] {
-  const preferred = (variableIn(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';')).toLowerCase().split(';');
+  const preferred = (readVariable(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';')).toLowerCase().split(';');
   const endings = preferred.filter(ending => STARTABLE.includes(ending));
   return STARTABLE.includes(path.extname(file).toLowerCase()) ? ['', ...endings] : endings;
 }

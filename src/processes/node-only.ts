@@ -11,11 +11,11 @@ export function nodeOnlyName(code: string): string | undefined {
 }
 
 /** Returns true if a JavaScript file imports something, which only Node can do. */
-export function importsSomething(code: string): boolean {
+export function hasImports(code: string): boolean {
   return IMPORTS.test(code);
 }
 
 /** Returns true if only Node can run a JavaScript file of promptfoo: it imports something, or uses what Node alone has. */
 export function needsNode(code: string): boolean {
-  return importsSomething(code) || nodeOnlyName(code) !== undefined;
+  return hasImports(code) || nodeOnlyName(code) !== undefined;
 }

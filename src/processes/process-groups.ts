@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { Lifetime } from './windows-processes.ts';
 
 /** A process of a group. `began` is its start in milliseconds since 1970, exact to a second. */
-interface Member {
+interface GroupMember {
   readonly group: number;
   readonly began: number;
 }
@@ -23,7 +23,7 @@ export async function endProcessGroup(leader: Lifetime): Promise<void> {
 }
 
 /** Parses lines with the id of a group and the age of a process, such as `2-03:04:05` or `04:05`. */
-export function parseMembers(listing: string, now: number): Member[] {
+export function parseMembers(listing: string, now: number): GroupMember[] {
   return [...listing.matchAll(/^ *(\d+) +(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+) *$/gmu)].map(
     ([, group, days = 0, hours = 0, minutes, seconds]) => ({
       group: Number(group),
@@ -36,7 +36,7 @@ export function parseMembers(listing: string, now: number): Member[] {
 const ROUNDED_MS = 1000;
 
 /** Returns true if a group was led by this process. If its id was reused, all members began later. */
-export function hasLed({ pid, began, ended }: Lifetime, members: readonly Member[]): boolean {
+export function hasLed({ pid, began, ended }: Lifetime, members: readonly GroupMember[]): boolean {
   return members.some(
     member =>
       member.group === pid && member.began >= began - ROUNDED_MS && member.began <= ended + ROUNDED_MS,

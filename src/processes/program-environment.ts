@@ -13,7 +13,7 @@ export function environmentWithoutKeys(env: Env, keyVariables: Iterable<string>)
 }
 
 /** Returns an environment variable. Ignores case on Windows, where PATH is usually called `Path`. */
-export function variableIn(env: Env, name: string, platform: NodeJS.Platform): string | undefined {
+export function readVariable(env: Env, name: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32') return env[name];
   return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
 }

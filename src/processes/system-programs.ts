@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Env } from '../utils/env.ts';
-import { variableIn } from './program-environment.ts';
+import { readVariable } from './program-environment.ts';
 
 /** Returns the full path of a Windows system program, such as `cmd.exe`. */
 export function windowsProgram(name: string, env: Env): string {
-  return path.win32.join(variableIn(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows', 'System32', name);
+  return path.win32.join(readVariable(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows', 'System32', name);
 }
 
 /** Returns the shell for command lines that the user wrote. */

@@ -32,7 +32,7 @@ import type { Store } from './store/store.ts';
 import { storeFaultText } from './store/store-errors.ts';
 
 /** The parts of a service, composed but not started. */
-export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
+export type ServiceParts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
 
 /** Default number of queued runs of a user. */
 const MAX_QUEUED = 10_000;
@@ -79,7 +79,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const { clock, onNotice, stopped, env = {} } = options;
   const user = await localUser(store);
   await seedSamples(store, clock);
-  const parts = await openParts(store, options);
+  const parts = await openBaseParts(store, options);
   const { models, batchAnswers } = parts;
   const texts = new TextFeed();
   const toOperator = options.isForOneUser ? undefined : onceAMinute(onNotice, clock);
@@ -117,7 +117,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
 type Options = ComposeOptions<Runner>;
 
 /** Opens the parts that need nothing but the store and its directory. */
-async function openParts(
+async function openBaseParts(
   store: Store,
   {
     dataDir,
@@ -150,7 +150,7 @@ async function openParts(
     store,
     clock,
     models,
-    engines: createEngines({ env, privateRules: pickPrivateRules(options), dataDir, directory }),
+    engines: createEngines({ env, privateRules: privateRulesIn(options), dataDir, directory }),
     tasks,
     definitions: new Definitions(store, tasks),
     media: openMedia(dataDir, store, clock),
@@ -165,10 +165,10 @@ async function openParts(
   };
 }
 
-type OpenParts = Awaited<ReturnType<typeof openParts>>;
+type BaseParts = Awaited<ReturnType<typeof openBaseParts>>;
 
 function buildExecutor(
-  parts: OpenParts & Pick<ExecutorOptions, 'texts' | 'toOperator'>,
+  parts: BaseParts & Pick<ExecutorOptions, 'texts' | 'toOperator'>,
   { onNotice, forgetsUnasked, allowsPrograms, thread }: Options,
 ): Executor {
   return createExecutor({
@@ -180,16 +180,16 @@ function buildExecutor(
   });
 }
 
-function pickPrivateRules({ allowPrivate, onUnresolved }: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
+function privateRulesIn({ allowPrivate, onUnresolved }: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
   return { allowPrivate, onUnresolved };
 }
 
 function buildServices(
-  parts: OpenParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'toOperator'>,
+  parts: BaseParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'toOperator'>,
   options: Options,
 ): Services {
   const { closing, stopped, env = {} } = options;
-  const rules = { ...pickPrivateRules(options), signal: stopped, env, open: options.openUrl };
+  const rules = { ...privateRulesIn(options), signal: stopped, env, open: options.openUrl };
   return {
     ...parts,
     draining: options.draining ?? closing,
@@ -201,7 +201,7 @@ function buildServices(
 }
 
 function buildApi(
-  { store, clock, onFault, services, sessionKey }: OpenParts & ApiParts,
+  { store, clock, onFault, services, sessionKey }: BaseParts & ApiParts,
   { routes, limiter, ratePolicy, closing, thread }: Options,
 ): Api {
   return createApi({

@@ -2,7 +2,7 @@ import { endKeptPrograms } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { unlessAborted } from '../utils/abort-signals.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
-import { compose, type Parts } from './compose.ts';
+import { compose, type ServiceParts } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
 import { serviceClock } from './core/clock.ts';
 import type { Api } from './http/api.ts';
@@ -81,7 +81,7 @@ export async function startEmbedded(options: CommonOptions) {
   };
 }
 
-type CommandParts = Parts<CommandRunner>;
+type CommandParts = ServiceParts<CommandRunner>;
 
 function createRunsHere({ runner, texts, models, engines, userId }: CommandParts, options: CommonOptions) {
   return {

@@ -3,7 +3,7 @@ import { endKeptPrograms } from '../models/engines.ts';
 import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
-import { type ComposeOptions, compose, type Parts } from './compose.ts';
+import { type ComposeOptions, compose, type ServiceParts } from './compose.ts';
 import { type Clock, resultWithin, serviceClock } from './core/clock.ts';
 import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
 import { listen, serverOrigin } from './http/listen.ts';
@@ -119,7 +119,7 @@ async function serveFrom(
 }
 
 function createServiceServer(
-  { api }: Parts<QueueRunner>,
+  { api }: ServiceParts<QueueRunner>,
   options: ServeOptions,
   { closing }: Stops,
   metrics: Metrics | undefined,
@@ -225,7 +225,7 @@ async function stopServing(
     tasks,
     engines,
     thread,
-  }: Parts<QueueRunner> & HttpServer & { readonly thread: WorkThread },
+  }: ServiceParts<QueueRunner> & HttpServer & { readonly thread: WorkThread },
   clock: Clock,
   graceMs: number,
   stopping: AbortController,

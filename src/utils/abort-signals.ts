@@ -65,7 +65,7 @@ export class Deadline {
  * Runs `work` with a signal that follows `signal` and is aborted after `ms`. `AbortSignal.any` with an
  * `AbortSignal.timeout` won't do: Node 20 collects a timeout that nothing else references, and it never fires.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (limited: AbortSignal) => Promise<T>,

@@ -15,7 +15,7 @@ const timedAction: { run?: () => void } = {};
  * @param leftMs the rest of the limit, in milliseconds; default all of it
  * @throws {PastBound} if it takes longer
  */
-export function withinTime<T>(what: string, limitMs: number, action: () => T, leftMs = limitMs): T {
+export function runWithinTime<T>(what: string, limitMs: number, action: () => T, leftMs = limitMs): T {
   const result: { value?: T } = {};
   timedAction.run = () => {
     result.value = action();

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inspectNamedFile, isBelow, namesOtherComputer, whyLeftOut } from '../../src/files/named-file.ts';
+import { inspectNamedFile, isBelow, namesOtherComputer, leftOutReason } from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
@@ -85,18 +85,18 @@ describe('a file that another one names', () => {
 describe('a file that was found', () => {
   it.runIf(hasLinks)('is left out if it leads elsewhere, to nothing or to what is not a file', () => {
     const { folder, link } = scene();
-    expect(whyLeftOut(path.join(folder, 'in/file'), folder)).toBeUndefined();
-    expect(whyLeftOut(link('within', 'in/file'), folder)).toBeUndefined();
-    expect(whyLeftOut(path.join(folder, 'gone'), folder)).toBeUndefined();
-    expect(whyLeftOut(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
-    expect(whyLeftOut(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
-    expect(whyLeftOut(link('loop', 'loop'), folder)).toBe('it is not a regular file');
-    expect(whyLeftOut(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
+    expect(leftOutReason(path.join(folder, 'in/file'), folder)).toBeUndefined();
+    expect(leftOutReason(link('within', 'in/file'), folder)).toBeUndefined();
+    expect(leftOutReason(path.join(folder, 'gone'), folder)).toBeUndefined();
+    expect(leftOutReason(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
+    expect(leftOutReason(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
+    expect(leftOutReason(link('loop', 'loop'), folder)).toBe('it is not a regular file');
+    expect(leftOutReason(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
   });
 
   it.runIf(isPosix)('is left out if it is a pipe', () => {
     const { folder } = scene();
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
-    expect(whyLeftOut(path.join(folder, 'pipe'), folder)).toBe('it is not a regular file');
+    expect(leftOutReason(path.join(folder, 'pipe'), folder)).toBe('it is not a regular file');
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { sleep, unlessAborted, within } from '../../src/utils/abort-signals.ts';
+import { sleep, unlessAborted, withTimeout } from '../../src/utils/abort-signals.ts';
 import { collectGarbage } from '../support/system.ts';
 
 function abortReason(signal: AbortSignal): Promise<string> {
@@ -12,14 +12,14 @@ function abortReason(signal: AbortSignal): Promise<string> {
 describe('work with a limit', () => {
   it('is over after its time, whatever memory was let go meanwhile', async () => {
     const { signal } = new AbortController();
-    const ended = within(20, signal, abortReason);
+    const ended = withTimeout(20, signal, abortReason);
     collectGarbage();
     expect(await ended).toBe('timed out after 0.02 s');
   });
 
   it('is over as soon as its owner is', async () => {
     const user = new AbortController();
-    const ended = within(60_000, user.signal, abortReason);
+    const ended = withTimeout(60_000, user.signal, abortReason);
     user.abort(new Error('Ctrl-C'));
     expect(await ended).toBe('Ctrl-C');
   });

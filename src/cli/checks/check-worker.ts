@@ -1,5 +1,5 @@
 import { performOrders } from '../../processes/process-messages.ts';
-import { withinTime } from '../../utils/past-bound.ts';
+import { runWithinTime } from '../../utils/past-bound.ts';
 import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './check-tasks.ts';
 
 // The process that runs checks, one at a time, until the command ends it.
@@ -14,7 +14,7 @@ performOrders(async ({ name, args }: CheckWork, begun) => {
   const { what, timeMs } = CHECK_LIMITS[name];
   // The process exits by itself if the command is gone.
   try {
-    return withinTime(what, timeMs, () => task(...args));
+    return runWithinTime(what, timeMs, () => task(...args));
   } catch (error) {
     // A task that was stopped midway may be broken, so the next one loads it again.
     loadedChecks.delete(name);

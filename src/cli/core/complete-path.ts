@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { whyLeftOut } from '../../files/named-file.ts';
+import { leftOutReason } from '../../files/named-file.ts';
 import { expandHome } from './paths.ts';
 
 /** The context of typed paths: the working directory, and the meaning of `~`, if known. */
@@ -53,7 +53,7 @@ function directoryEntries(directory: string): Dirent[] {
 /** Returns true for files, and for links to files that may be read from here; not for pipes and devices. */
 function isReadable(directory: string, entry: Dirent): boolean {
   if (entry.isFile()) return true;
-  return entry.isSymbolicLink() && whyLeftOut(path.join(directory, entry.name), directory) === undefined;
+  return entry.isSymbolicLink() && leftOutReason(path.join(directory, entry.name), directory) === undefined;
 }
 
 function isDirectoryEntry(directory: string, entry: Dirent): boolean {

@@ -1,7 +1,7 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { checkedData, listFault, textFault, withoutSavedTo } from '../../client/nouns/answer-data.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
-import { within } from '../../utils/abort-signals.ts';
+import { withTimeout } from '../../utils/abort-signals.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
@@ -220,7 +220,7 @@ class RunCreation {
     this.#record({ outcome: mayHaveRun ? 'interrupted' : 'refused' });
     if (!mayHaveRun) return stoppedBeforeSending(reason);
     if (reason instanceof TimeIsUp) {
-      return within(LAST_SEARCH_MS, undefined, limit => this.#timeoutError(reason, limit));
+      return withTimeout(LAST_SEARCH_MS, undefined, limit => this.#timeoutError(reason, limit));
     }
     return stoppedBeforeAnswer(reason, connection, entry);
   }

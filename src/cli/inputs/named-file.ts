@@ -3,7 +3,7 @@ import {
   excessText,
   inspectNamedFile,
   type NamedFile,
-  type NamedFiles,
+  type NamedFileCount,
   namesOtherComputer,
 } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
@@ -18,7 +18,7 @@ export interface NamingFolder {
   /** True if it may name files outside the folder. */
   readonly allowOutside: boolean;
   /** Counts the files that one file names; files named in rows are not counted. */
-  readonly namedFiles?: NamedFiles;
+  readonly namedFiles?: NamedFileCount;
   /** Called with the absolute path of each named file. */
   readonly onNamed?: (file: string) => void;
 }
@@ -52,7 +52,7 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
 function namedFileFault(
   file: string,
   folder: string | undefined,
-  namedFiles?: NamedFiles,
+  namedFiles?: NamedFileCount,
 ): NamedFile['fault'] {
   try {
     return inspectNamedFile(file, folder, MAX_NAMED_FILE_BYTES, namedFiles).fault;

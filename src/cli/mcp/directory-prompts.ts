@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { whyLeftOut } from '../../files/named-file.ts';
+import { leftOutReason } from '../../files/named-file.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { ensureFileVersion } from '../targets/file-version.ts';
@@ -53,7 +53,7 @@ export class DirectoryPrompts {
   }
 
   #isLeftOut(file: string): boolean {
-    const reason = whyLeftOut(file, this.#directory);
+    const reason = leftOutReason(file, this.#directory);
     if (reason !== undefined && !this.#leftOut.has(file)) {
       this.#leftOut.add(file);
       this.#ctx.io.error(`warning: ${oneLine(file)} is left out: ${oneLine(reason)}`);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { within } from '../../utils/abort-signals.ts';
+import { withTimeout } from '../../utils/abort-signals.ts';
 import type { Connection, Context } from '../context.ts';
 import { detectGraphics } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';
@@ -22,7 +22,7 @@ export async function preview(
   try {
     const bytes =
       file === undefined
-        ? await within(PREVIEW_TIMEOUT_MS, ctx.signal, signal =>
+        ? await withTimeout(PREVIEW_TIMEOUT_MS, ctx.signal, signal =>
             readMedia(connection.client, url, { maxBytes: MAX_PREVIEW_BYTES, signal }),
           )
         : await readFile(path.resolve(ctx.cwd, file));

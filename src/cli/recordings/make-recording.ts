@@ -2,7 +2,7 @@ import type { Download } from '../../client/download.ts';
 import { textOrNothing } from '../../files/formats/json-fields.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
-import { within } from '../../utils/abort-signals.ts';
+import { withTimeout } from '../../utils/abort-signals.ts';
 import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
@@ -44,7 +44,7 @@ export async function makeRecording(
   options: RecordOptions,
 ): Promise<Recording> {
   const body = httpStatus === 200 ? { ...envelope, data: typedRun(envelope['data']) } : envelope;
-  const { media, notKept } = await within(FETCH_TIMEOUT_MS, options.signal, signal =>
+  const { media, notKept } = await withTimeout(FETCH_TIMEOUT_MS, options.signal, signal =>
     keepMedia(directory, body, { ...options, signal }),
   );
   const runId = textOrNothing(valueAt(body['data'], 'runId'));

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../utils/bounded-json.ts';
-import { firstDefined } from '../../utils/first-defined.ts';
+import { findDefined } from '../../utils/first-defined.ts';
 import { PROVIDER_FAULTS } from '../core/exit-codes.ts';
 
 /** Explains the fault of a field's value; undefined if there is none. */
@@ -45,21 +45,21 @@ function wordField(optionalFields: readonly string[]): FieldCheck {
 function listField(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!Array.isArray(value)) return `${name} is not a list`;
-    return firstDefined(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
+    return findDefined(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
   };
 }
 
 function mapField(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
-    return firstDefined(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
+    return findDefined(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
   };
 }
 
 function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
-    return firstDefined(Object.entries(checks), ([key, check]) =>
+    return findDefined(Object.entries(checks), ([key, check]) =>
       check(Object.hasOwn(value, key) ? value[key] : undefined, name === 'it' ? key : `${name}.${key}`),
     );
   };

@@ -143,7 +143,7 @@ class WatchedModels {
 
   watch(): void {
     const watcher = watchDirectory(this.#options.dataDir, {
-      concerns: name => name === MODELS_FILE,
+      isWatched: name => name === MODELS_FILE,
       onChange: () => this.reload(),
       onError: this.#options.onProblem,
     });

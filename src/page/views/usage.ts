@@ -66,31 +66,30 @@ async function findGroup(
 function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement {
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
   const measure = chooseMeasure(rows);
-  const weight = (row: GroupUsage): number => row[measure] ?? 0;
-  const amountText = (amount: number): string =>
-    measure === 'cost' ? formatDollars(toMoney(amount)) : `${amount}`;
-  const largestWeight = Math.max(...rows.map(weight));
+  const largest = Math.max(...rows.map(row => row[measure] ?? 0));
   const newestFirst = (one: GroupUsage, other: GroupUsage): number => (one.key < other.key ? 1 : -1);
   const mostFirst = (one: GroupUsage, other: GroupUsage): number =>
-    weight(other) - weight(one) || newestFirst(other, one);
-  const cells = rows.toSorted(group === 'day' ? newestFirst : mostFirst).map(row => [
-    el(
-      'div',
-      {},
-      row.key,
-      el('meter', {
-        min: 0,
-        max: largestWeight || 1,
-        value: weight(row),
-        'aria-label': `${row.key}: ${amountText(weight(row))} of ${amountText(largestWeight)}${measure === 'cost' ? '' : ` ${measure}`}`,
-      }),
-    ),
-    row.credits,
-    costText(row.cost, { isEstimated: row.estimated }),
-    row.runs,
-    row.failed,
-    row.tokens?.input ?? 0,
-    row.tokens?.output ?? 0,
-  ]);
+    (other[measure] ?? 0) - (one[measure] ?? 0) || newestFirst(other, one);
+  const cells = rows
+    .toSorted(group === 'day' ? newestFirst : mostFirst)
+    .map(row => [
+      el('div', {}, row.key, usageBar(row, measure, largest)),
+      row.credits,
+      costText(row.cost, { isEstimated: row.estimated }),
+      row.runs,
+      row.failed,
+      row.tokens?.input ?? 0,
+      row.tokens?.output ?? 0,
+    ]);
   return table('Usage', [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS], cells);
+}
+
+/** Creates the bar of a group, relative to the largest one. */
+function usageBar(row: GroupUsage, measure: ReturnType<typeof chooseMeasure>, largest: number): HTMLElement {
+  const value = row[measure] ?? 0;
+  const amountText = (amount: number): string =>
+    measure === 'cost' ? formatDollars(toMoney(amount)) : `${amount}`;
+  const unit = measure === 'cost' ? '' : ` ${measure}`;
+  const label = `${row.key}: ${amountText(value)} of ${amountText(largest)}${unit}`;
+  return el('meter', { min: 0, max: largest || 1, value, 'aria-label': label });
 }

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound, withinTime } from '../../utils/past-bound.ts';
+import { PastBound, runWithinTime } from '../../utils/past-bound.ts';
 import { firstMismatch, type SchemaMismatch } from './mismatch.ts';
 
 /** The first mismatch between a value and its schema. */
@@ -40,7 +40,7 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
         const isNamed = JSON.stringify(schema).includes('"$id"');
         return compileAndCheck(isNamed ? newCompiler() : sharedCompiler, schema, value);
       };
-      return withinTime('checking a value against its schema', limitMs, checkOne, leftMs);
+      return runWithinTime('checking a value against its schema', limitMs, checkOne, leftMs);
     } finally {
       leftMs -= performance.now() - startedAt;
     }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../files/formats/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound, withinTime } from '../../utils/past-bound.ts';
+import { PastBound, runWithinTime } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it is neither. */
@@ -11,7 +11,7 @@ export async function selectFromAnswer(
   limitMs: number,
 ): Promise<{ readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string }> {
   const { evaluateExpression } = await import('../../utils/jmespath.ts');
-  return withinTime('reading the answer', limitMs, () => {
+  return runWithinTime('reading the answer', limitMs, () => {
     // Windows PowerShell begins what it writes with a byte order mark.
     const value = jsonOrLines(text.replace(/^\uFEFF/u, ''));
     if (value === undefined) return { fault: 'it is not JSON' };

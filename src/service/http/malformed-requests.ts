@@ -8,7 +8,7 @@ import type { ApiAnswer } from './route.ts';
 const LINGER_MS = 5000;
 
 /** The last request that was read from a connection. */
-interface LastExchange {
+interface LastRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The previous answer: answers are sent in the order of requests. */
@@ -16,8 +16,8 @@ interface LastExchange {
 }
 
 /** Puts refusals of Node's own HTTP server into the envelope. */
-export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
-  const exchanges = new WeakMap<Duplex, LastExchange>();
+export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): void {
+  const exchanges = new WeakMap<Duplex, LastRequest>();
   const refusedSockets = new WeakSet<Duplex>();
   const refuseOnce = (socket: Duplex, refusal: ApiError): void => {
     // Further data of a refused connection is discarded.
@@ -38,7 +38,7 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
     refuseOnce(socket, new ApiError('NOT_FOUND_ERROR', 'the route does not exist'));
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { httpStatus, headers, body } = closing(badRequest('the Expect header has an unknown value'));
+    const { httpStatus, headers, body } = closingAnswer(badRequest('the Expect header has an unknown value'));
     response.writeHead(httpStatus, headers).end(body);
   });
 }
@@ -50,7 +50,7 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
 async function answerMalformed(
   socket: Duplex,
   refusal: ApiError,
-  lastExchange: LastExchange | undefined,
+  lastExchange: LastRequest | undefined,
   lingerMs: number,
 ): Promise<void> {
   const isLast = lastExchange?.request.complete === false;
@@ -75,14 +75,14 @@ function toClientError(error: NodeJS.ErrnoException): ApiError {
 
 /** Returns the whole answer as bytes on the wire. */
 function toWireBytes(refusal: ApiError): string {
-  const { httpStatus, headers, body } = closing(refusal);
+  const { httpStatus, headers, body } = closingAnswer(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const statusLine = `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? ''}`;
   return [statusLine, ...lines, '', body].join('\r\n');
 }
 
 /** Returns the answer that closes the connection. */
-function closing(refusal: ApiError): ApiAnswer & { body: string } {
+function closingAnswer(refusal: ApiError): ApiAnswer & { body: string } {
   const { httpStatus, headers, body } = answerError(refusal, () => {});
   const text = body as string;
   const length = String(Buffer.byteLength(text));

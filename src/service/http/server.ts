@@ -8,7 +8,7 @@ import { ApiError, answerError } from './api-error.ts';
 import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
 import { hostCheck, isWildcard } from './host-check.ts';
 import { serverOrigin } from './listen.ts';
-import { envelopeRefusals } from './malformed-requests.ts';
+import { answerRefusedRequests } from './malformed-requests.ts';
 import { MemoryBudget, type RequestReservation } from './memory-budget.ts';
 import { discardRest, readRequestBody } from './request-body.ts';
 import type { ApiAnswer } from './route.ts';
@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.once('listening', () => {
     ownOrigin = serverOrigin(server, options.host);
   });
-  envelopeRefusals(server);
+  answerRefusedRequests(server);
   return { server, requests, endUnused: watchUnused(server) };
 }
 

@@ -33,13 +33,13 @@ function searchScore(prompt: Searchable, whole: string, words: readonly string[]
   const [slug, title, description] = [folded(prompt.slug), folded(prompt.title), folded(prompt.description)];
   const exactScore = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
   const perWord = words.map(word =>
-    Math.max(closeness(slug, word) * 4, closeness(title, word) * 3, closeness(description, word)),
+    Math.max(matchQuality(slug, word) * 4, matchQuality(title, word) * 3, matchQuality(description, word)),
   );
   return exactScore + perWord.reduce((sum, points) => sum + points, 0);
 }
 
 /** Returns 3 for a whole word of the text, 2 for the beginning of a word, 1 anywhere else, 0 for no match. */
-function closeness(text: string, word: string): number {
+function matchQuality(text: string, word: string): number {
   const at = text.indexOf(word);
   if (at < 0) return 0;
   const parts = text.split(/[^\p{L}\p{N}]+/u);

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { whyLeftOut } from '../../files/named-file.ts';
+import { leftOutReason } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { missingFenceNote } from '../../prompts/parse/prompt-source.ts';
@@ -95,7 +95,7 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   const visit = async (file: string): Promise<void> => {
     let text = '';
     try {
-      const reason = whyLeftOut(file, directory);
+      const reason = leftOutReason(file, directory);
       if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
       text = await readPromptText(file);
       if (isUnchanged(acceptedDefinitions.get(file), text, file)) return;
@@ -114,7 +114,7 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   const onChange = async (): Promise<void> => {
     for (const file of await promptFilesIn(directory)) await visit(file);
   };
-  const { changeNow, close } = watchDirectory(directory, { concerns: isPromptText, onChange, onError });
+  const { changeNow, close } = watchDirectory(directory, { isWatched: isPromptText, onChange, onError });
   return { ready: changeNow(), rescan: changeNow, close };
 }
 

@@ -60,8 +60,8 @@ export async function mediaAnswer(
   }
   if (file === 'missing') throw notFound('the file does not exist');
   const { mediaType, size } = file.media;
-  const part = rangeIn(range, size);
-  if (part === 'outside') return outside(size);
+  const part = parseRange(range, size);
+  if (part === 'outside') return rangeRefusal(size);
   // Exactly the announced length, even if the file has changed.
   const sentRange = part ?? { from: 0, to: size - 1 };
   const bytes = await file.open(size === 0 ? undefined : sentRange);
@@ -82,7 +82,7 @@ export async function mediaAnswer(
 }
 
 /** Returns the single byte range of a `Range` header; undefined, for the whole file, if the header has any other form. */
-function rangeIn(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
+function parseRange(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
   const [, firstByte = '', lastByte = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (firstByte === '' && lastByte === '') return undefined;
   if (firstByte === '') return lastBytes(Number(lastByte), size);
@@ -96,7 +96,7 @@ function lastBytes(count: number, size: number): ByteRange | 'outside' {
   return count === 0 || size === 0 ? 'outside' : { from: Math.max(0, size - count), to: size - 1 };
 }
 
-function outside(size: number): ApiAnswer {
+function rangeRefusal(size: number): ApiAnswer {
   const refusal = new ApiError('RANGE_NOT_SATISFIABLE_ERROR', `the file has ${size} bytes`);
   const answer = answerError(refusal, () => {});
   return { ...answer, headers: { ...answer.headers, 'content-range': `bytes */${size}` } };

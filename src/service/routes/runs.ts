@@ -40,11 +40,8 @@ export const runRoutes = [
     data: runPageSchema,
     async handle(services, { caller, query, origin, memory }) {
       await settleDeadCommands(services.store);
-      const { idempotencyKey } = query;
-      const { ids, hasMore } =
-        idempotencyKey === undefined
-          ? await listRuns(services, caller.userId, query)
-          : { ids: await runIdsCreatedWith(services, caller.userId, idempotencyKey), hasMore: false };
+      const { store } = services;
+      const { ids, hasMore } = await findRunIds(services, caller.userId, query);
       const rows = await runRows(services, ids, {
         origin,
         withTimes: query.times === 'true',
@@ -52,13 +49,14 @@ export const runRoutes = [
       });
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
-      const usages = query.usage === 'true' && (await listedUsage(services.store, caller.userId, ids));
-      const shownRows = rows.map(row => ({
+      const usages = query.usage === 'true' ? await listedUsage(store, caller.userId, ids) : undefined;
+      const { idempotencyKey } = query;
+      const requestedRows = rows.map(row => ({
         ...row,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         ...(usages && { usage: usages.get(row.runId) }),
       }));
-      return { rows: shownRows, hasMore: hasMore || !isWhole };
+      return { rows: requestedRows, hasMore: hasMore || !isWhole };
     },
   }),
 
@@ -199,9 +197,17 @@ function joinedHeader(value: string | string[] | undefined): string | undefined 
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-async function runIdsCreatedWith({ store, clock }: Services, userId: number, key: string): Promise<string[]> {
+/** Returns the ids of the runs that a query asks for: the run of a key, or a page of the user's runs. */
+async function findRunIds(
+  services: Services,
+  userId: number,
+  query: RunListQuery & { limit: number },
+): Promise<{ readonly ids: readonly string[]; readonly hasMore: boolean }> {
+  const { idempotencyKey: key } = query;
+  if (key === undefined) return await listRuns(services, userId, query);
+  const { store, clock } = services;
   const created = await store.runs.createdWith(userId, key, clock.now());
-  return created ? [created.run.id] : [];
+  return { ids: created ? [created.run.id] : [], hasMore: false };
 }
 
 /** Returns a page of a user's runs. */

@@ -1,4 +1,4 @@
-import type { Abandonment } from '../store/runs/run-queue.ts';
+import type { DeadWorkerRules } from '../store/runs/run-queue.ts';
 import type { Store } from '../store/store.ts';
 import { stoppedRun } from './stopped-run.ts';
 
@@ -6,19 +6,22 @@ import { stoppedRun } from './stopped-run.ts';
 const BY_KILL = 'the end of its command, which was killed or lost its power';
 
 /** A run of a dead command has failed: no other process carries it out. */
-const OF_COMMAND: Abandonment = { maxDeaths: 1, reason: runId => stoppedRun(runId, BY_KILL, 'command') };
+const COMMAND_RULES: DeadWorkerRules = {
+  maxDeaths: 1,
+  reason: runId => stoppedRun(runId, BY_KILL, 'command'),
+};
 
 const byEndOfService = (runId: string): string => stoppedRun(runId, 'the end of its service', 'serve');
 
 /** A run of a dead `serve` is carried out once more, unless its model is a program. */
-const OF_SERVE: Abandonment = {
+const SERVE_RULES: DeadWorkerRules = {
   maxDeaths: 2,
   reason: () => 'the service stopped unexpectedly twice while this run was running',
   programReason: byEndOfService,
 };
 
 /** The rules for `--no-rerun`: a second bill is worse than a lost answer. */
-export const NEVER_RERUN: Abandonment = { maxDeaths: 1, reason: byEndOfService };
+export const NEVER_RERUN: DeadWorkerRules = { maxDeaths: 1, reason: byEndOfService };
 
 /** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {
@@ -27,17 +30,17 @@ export async function settleDeadCommands(store: Store): Promise<void> {
 
 /** Queues runs of dead processes again, or fails them; `rerun` applies to runs of a `serve`. */
 export async function settleDeadWorkers(store: Store, { rerun }: { rerun: boolean }): Promise<void> {
-  await settleDead(store, () => true, rerun ? OF_SERVE : NEVER_RERUN);
+  await settleDead(store, () => true, rerun ? SERVE_RULES : NEVER_RERUN);
 }
 
 async function settleDead(
   store: Store,
-  concerns: (worker: string) => boolean,
-  ofServe: Abandonment = OF_SERVE,
+  isConcerned: (worker: string) => boolean,
+  serveRules: DeadWorkerRules = SERVE_RULES,
 ): Promise<void> {
   for (const worker of await store.queue.workersWithRuns()) {
-    if (!concerns(worker) || (await store.workers.isAlive(worker))) continue;
+    if (!isConcerned(worker) || (await store.workers.isAlive(worker))) continue;
     const isCommand = store.workers.workerKind(worker) === 'command';
-    await store.queue.settleDeadWorker(worker, isCommand ? OF_COMMAND : ofServe);
+    await store.queue.settleDeadWorker(worker, isCommand ? COMMAND_RULES : serveRules);
   }
 }

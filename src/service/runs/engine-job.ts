@@ -26,7 +26,7 @@ export interface JobSources {
 }
 
 /** Reads the inputs of a run and renders its prompt. */
-export async function engineJob(
+export async function buildEngineJob(
   { inputs, texts, tasks, clock, describeImage }: JobSources,
   run: ExecutedRun,
   { definition, model }: { readonly definition: PromptDefinition; readonly model: ModelEntry },
@@ -46,7 +46,7 @@ export async function engineJob(
     ...promptRequest(definition, model, prompt, runOptions),
     runId: run.id,
     traceparent,
-    inputs: model.declared ? await jobInputs(definition, textInputs, tasks, task) : NO_INPUTS,
+    inputs: model.declared ? await readJobInputs(definition, textInputs, tasks, task) : NO_INPUTS,
     select: (text, expressions) => tasks.do('select', { text, expressions }, task),
     // A checked answer may differ from the streamed text.
     onText: changesAnswer(definition.output) ? undefined : texts.emitterFor(run),
@@ -72,7 +72,7 @@ export function promptRequest(
 
 const NO_INPUTS: JobInputs = { texts: {}, values: {} };
 
-async function jobInputs(
+async function readJobInputs(
   { textInputs, input }: PromptDefinition,
   sentTexts: Readonly<Record<string, string>>,
   tasks: PromptTasks,

@@ -17,7 +17,7 @@ import { PastBound } from '../../utils/past-bound.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { RunOutcome } from '../store/runs/run-records.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
-import { type ExecutedRun, engineJob, type JobSources } from './engine-job.ts';
+import { buildEngineJob, type ExecutedRun, type JobSources } from './engine-job.ts';
 import { stoppedRun } from './stopped-run.ts';
 import { type ChargedResult, type OutcomeStorage, storeOutcome } from './store-outcome.ts';
 import { UNSTORED_REASON, type UnstoredRuns } from './unstored-runs.ts';
@@ -89,7 +89,7 @@ async function runEngine(
   reportModelNotes(model, options);
   const refused = model.engine === 'program' ? await programFault(options, run) : undefined;
   if (refused !== undefined) return refused;
-  const job = await engineJob(options, run, { definition, model }, signal);
+  const job = await buildEngineJob(options, run, { definition, model }, signal);
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
   onAsked();
   if (model.engine === 'program') options.programs.add(run.id);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { within } from '../../../utils/abort-signals.ts';
+import { withTimeout } from '../../../utils/abort-signals.ts';
 import { isJsonObject, listAt, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -105,7 +105,9 @@ export class ResourceCache {
     if (!this.#isRefreshRequested) return;
     const timeoutMs = Math.min(SETTLE_TIMEOUT_MS, timeLeftMs);
     try {
-      await within(timeoutMs, signal, limited => this.refresh({ timeoutMs, retries: 0, signal: limited }));
+      await withTimeout(timeoutMs, signal, limited =>
+        this.refresh({ timeoutMs, retries: 0, signal: limited }),
+      );
     } catch (error) {
       this.#isRefreshRequested = false;
       this.#options.onProblem(`models could not be refreshed: ${oneLine(String(error))}`);

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { whyLeftOut } from '../../../files/named-file.ts';
+import { leftOutReason } from '../../../files/named-file.ts';
 import { errorCode } from '../../../utils/error-utils.ts';
 import { suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
@@ -120,7 +120,7 @@ async function testFilesBelow(
     }
     const isOfTests = isTestFile(entry.name) || isPromptfooFile(entry.name);
     if (!isOfTests && !FOREIGN_PROMPT.test(entry.name)) continue;
-    const reason = entry.isFile() ? undefined : whyLeftOut(place, top);
+    const reason = entry.isFile() ? undefined : leftOutReason(place, top);
     if (reason !== undefined) {
       report(`${path.relative(ctx.cwd, place)} is left out: ${reason}`);
     } else if (isOfTests || (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, place)))) {

@@ -7,7 +7,7 @@ import {
   type YamlValue,
 } from '../../../files/formats/yaml.ts';
 import type { YamlNode } from '../../../files/formats/yaml-node.ts';
-import { NamedFiles } from '../../../files/named-file.ts';
+import { NamedFileCount } from '../../../files/named-file.ts';
 import { groupedDigits } from '../../../utils/grouped-digits.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
@@ -57,7 +57,7 @@ export async function readTestFileNode(
     ...ctx,
     ...options,
     cwd: path.dirname(file),
-    namedFiles: new NamedFiles(),
+    namedFiles: new NamedFileCount(),
     texts: new Map(),
   };
   return await readContent(inFolder, toYamlValue(root, 1, name), file, target).catch((error: unknown) => {

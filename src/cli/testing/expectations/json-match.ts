@@ -1,6 +1,6 @@
 import { pointerStep, readJson } from '../../../files/formats/json.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { firstDefined } from '../../../utils/first-defined.ts';
+import { findDefined } from '../../../utils/first-defined.ts';
 import { shortened } from '../../../utils/shortened.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
@@ -27,7 +27,7 @@ export function firstDifference(
   pointer = '',
 ): JsonDifference | undefined {
   if (isJsonObject(expected) && isJsonObject(actual)) {
-    return firstDefined(Object.entries(expected), ([key, value]) => {
+    return findDefined(Object.entries(expected), ([key, value]) => {
       const inner = pointer + pointerStep(key);
       return Object.hasOwn(actual, key)
         ? firstDifference(value, actual[key], inner)
@@ -35,7 +35,7 @@ export function firstDifference(
     });
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
-    return firstDefined(expected.entries(), ([at, value]) =>
+    return findDefined(expected.entries(), ([at, value]) =>
       firstDifference(value, actual[at], `${pointer}/${at}`),
     );
   }

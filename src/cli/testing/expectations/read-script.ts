@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { importsSomething, needsNode, nodeOnlyName } from '../../../processes/node-only.ts';
+import { hasImports, needsNode, nodeOnlyName } from '../../../processes/node-only.ts';
 import { javascriptFault } from '../../checks/javascript-body.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
@@ -44,10 +44,10 @@ async function readScriptFile(
     const code = await readTextFile(file, ctx.cwd, key);
     const script = { code, isFile: true, ...(exported !== undefined && { exported }) };
     const isTypeScript = /ts$/iu.test(name);
-    const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : importsSomething(code));
+    const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : hasImports(code));
     if (!needsProcess) return script;
     if (key !== 'transform') return { ...script, file };
-    const used = importsSomething(code) ? 'imports something' : `uses ${nodeOnlyName(code)} of Node`;
+    const used = hasImports(code) ? 'imports something' : `uses ${nodeOnlyName(code)} of Node`;
     const what = isTypeScript
       ? 'is TypeScript, which only a check may be'
       : `${used}, which only a check may do`;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import type { ProgramEnd } from '../../../processes/process-tree.ts';
-import { resultBeforeAbort, within } from '../../../utils/abort-signals.ts';
+import { resultBeforeAbort, withTimeout } from '../../../utils/abort-signals.ts';
 import {
   type CaseProgram,
   type CaseProgramOptions,
@@ -48,7 +48,7 @@ async function awaitVerdict(
   const { child, ended, closed } = tree;
   const printed = new OutputBeginning([child.stdout, child.stderr], MAX_SHOWN_VERDICT);
   child.stdin.end(output);
-  const end = await within(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEndText(ended, over));
+  const end = await withTimeout(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEndText(ended, over));
   signal.throwIfAborted();
   if (end === 'ended with 0') return undefined;
   await tree.end();

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import { ProcessTree } from '../../../processes/process-tree.ts';
 import { environmentWithoutKeys } from '../../../processes/program-environment.ts';
-import { resultBeforeAbort, within } from '../../../utils/abort-signals.ts';
+import { resultBeforeAbort, withTimeout } from '../../../utils/abort-signals.ts';
 import { errorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
@@ -92,7 +92,7 @@ async function awaitProgramEnd<T>(
 ): Promise<T | undefined> {
   for (;;) {
     const { length } = output.text;
-    const end = await within(CASE_PROGRAM_LIMIT_MS, signal, over => resultBeforeAbort(programEnd, over));
+    const end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, over => resultBeforeAbort(programEnd, over));
     signal.throwIfAborted();
     if (end !== undefined || output.text.length === length) return end;
   }

@@ -20,7 +20,9 @@ export function blobRows(db: Db, collection: Collection): Blobs {
     async open(name, range = WHOLE_BLOB) {
       const at = Math.floor(range.from / BLOB_ROW_BYTES);
       const first = await readPart(db, collection, name, at);
-      return first && Readable.from(parts(db, { collection, name, at, first }, range), { objectMode: false });
+      return (
+        first && Readable.from(readParts(db, { collection, name, at, first }, range), { objectMode: false })
+      );
     },
     async remove(name) {
       await sql`delete from "blobs" where "collection" = ${collection}
@@ -46,7 +48,7 @@ interface PartRead {
   readonly first: Buffer;
 }
 
-async function* parts(
+async function* readParts(
   db: Db,
   { collection, name, at, first }: PartRead,
   { from, to }: ByteRange,

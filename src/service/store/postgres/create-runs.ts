@@ -13,7 +13,7 @@ export interface RunInsert {
 }
 
 /** The id of a created run, or why it was not created. */
-export type Created = string | CreationRefused;
+export type RunCreationResult = string | CreationRefused;
 
 /** Rethrows an error unless the database refused the statement, because the single steps may then succeed. */
 export function fallBackIfRefused(error: unknown): undefined {
@@ -108,12 +108,12 @@ interface CreatedRow {
 }
 
 /** Creates runs, and returns undefined for those that can't be created together with the others of their user. */
-export async function createTogether(
+export async function createAllAtOnce(
   db: Db,
   uses: CollectedUses,
   items: readonly RunInsert[],
   statement: string,
-): Promise<readonly (Created | undefined)[]> {
+): Promise<readonly (RunCreationResult | undefined)[]> {
   const [{ limits, now }] = items as readonly [RunInsert, ...RunInsert[]];
   const runs = withoutRepeatedKeys(items).map(item => item.run);
   const parameters = [

@@ -48,7 +48,7 @@ with input as (
 select id from ended`;
 
 /** Ends runs of one worker, and returns the ids of those that had not ended before. */
-export async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySet<string>> {
+export async function endAllAtOnce(db: Db, items: readonly Ending[]): Promise<ReadonlySet<string>> {
   const [{ worker }] = items as readonly [Ending, ...Ending[]];
   const outcomes = items.map(({ outcome }) => outcome);
   const parameters = [

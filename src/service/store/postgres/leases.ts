@@ -6,7 +6,7 @@ import type { Workers } from '../store.ts';
 import type { Db } from '../writer.ts';
 
 /** Time for which a worker counts as alive after the last renewal. */
-const LEASE = sql`interval '15 seconds'`;
+const LEASE_DURATION = sql`interval '15 seconds'`;
 const RENEW_EVERY_MS = 4000;
 /** Time after which a renewal counts as failed, and pause before the next: several must fit into a lease. */
 const RENEW_WITHIN_MS = 4000;
@@ -64,11 +64,11 @@ export function leases(db: Db): Workers {
 async function renew(db: Db, name: string, { wasAway = false } = {}): Promise<void> {
   await sql`
     insert into "workers" ("id", "aliveSince", "expiresAt")
-    values (${name}, clock_timestamp(), clock_timestamp() + ${LEASE})
+    values (${name}, clock_timestamp(), clock_timestamp() + ${LEASE_DURATION})
     on conflict ("id") do update set
       "aliveSince" = case when ${wasAway}::boolean or "workers"."expiresAt" < clock_timestamp()
         then clock_timestamp() else "workers"."aliveSince" end,
-      "expiresAt" = clock_timestamp() + ${LEASE}`.execute(db);
+      "expiresAt" = clock_timestamp() + ${LEASE_DURATION}`.execute(db);
 }
 
 /** Returns true if a worker is known to be dead. Deletes its lease then, so that it must take a new one. */
@@ -78,8 +78,8 @@ async function isDead(db: Db, worker: string, judge: string): Promise<boolean> {
       exists (select from "workers" where "id" = ${worker} and "expiresAt" > clock_timestamp()) as "alive",
       exists (
         select from "workers" where "id" = ${judge}
-          and "expiresAt" > clock_timestamp() and "aliveSince" < clock_timestamp() - ${LEASE}
-      ) and pg_postmaster_start_time() < clock_timestamp() - ${LEASE} as "trusted"`.execute(db);
+          and "expiresAt" > clock_timestamp() and "aliveSince" < clock_timestamp() - ${LEASE_DURATION}
+      ) and pg_postmaster_start_time() < clock_timestamp() - ${LEASE_DURATION} as "trusted"`.execute(db);
   if (rows[0]?.alive || !rows[0]?.trusted) return false;
   await sql`delete from "workers" where "id" = ${worker} and "expiresAt" < clock_timestamp()`.execute(db);
   return true;

@@ -12,12 +12,12 @@ import { type CollectedUses, collectedUses } from './collected-uses.ts';
 import {
   CREATE,
   CREATE_UNLESS_LOCKED,
-  type Created,
-  createTogether,
+  createAllAtOnce,
   fallBackIfRefused,
+  type RunCreationResult,
   type RunInsert,
 } from './create-runs.ts';
-import { type Ending, endTogether } from './end-runs.ts';
+import { type Ending, endAllAtOnce } from './end-runs.ts';
 import { WriteBatches } from './write-batches.ts';
 
 /** Maximum number of creations or endings in one statement. */
@@ -29,12 +29,15 @@ const MAX_BATCH = 64;
  */
 export function runWrites(db: Db, writer: Writer): RunWrites {
   const uses = collectedUses(db);
-  const shared = new WriteBatches<RunInsert, Created | undefined>(
-    items => createTogether(db, uses, items, CREATE_UNLESS_LOCKED),
+  const shared = new WriteBatches<RunInsert, RunCreationResult | undefined>(
+    items => createAllAtOnce(db, uses, items, CREATE_UNLESS_LOCKED),
     MAX_BATCH,
   );
-  const own = new WriteBatches<RunInsert, Created>(items => createAll(db, writer, uses, items), MAX_BATCH);
-  const endings = new WriteBatches<Ending, boolean>(items => endAll(db, writer, items), MAX_BATCH);
+  const own = new WriteBatches<RunInsert, RunCreationResult>(
+    items => createOfUser(db, writer, uses, items),
+    MAX_BATCH,
+  );
+  const endings = new WriteBatches<Ending, boolean>(items => endEach(db, writer, items), MAX_BATCH);
   return {
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
       const creation = { run, limits, now };
@@ -57,14 +60,14 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
 }
 
 /** Creates runs of one user, one by one if they can't be created together. */
-async function createAll(
+async function createOfUser(
   db: Db,
   writer: Writer,
   uses: CollectedUses,
   items: readonly RunInsert[],
-): Promise<readonly Created[]> {
-  const together = await createTogether(db, uses, items, CREATE);
-  const results: Created[] = [];
+): Promise<readonly RunCreationResult[]> {
+  const together = await createAllAtOnce(db, uses, items, CREATE);
+  const results: RunCreationResult[] = [];
   for (const [index, item] of items.entries()) {
     results.push(together[index] ?? (await createAlone(writer, item)));
   }
@@ -85,8 +88,8 @@ async function createAlone(
 }
 
 /** Ends runs, one by one if they can't be ended together. Returns for each if it had not ended before. */
-async function endAll(db: Db, writer: Writer, items: readonly Ending[]): Promise<readonly boolean[]> {
-  const ended = await endTogether(db, items).catch(fallBackIfRefused);
+async function endEach(db: Db, writer: Writer, items: readonly Ending[]): Promise<readonly boolean[]> {
+  const ended = await endAllAtOnce(db, items).catch(fallBackIfRefused);
   if (ended) return items.map(({ id }) => ended.has(id));
   const results: boolean[] = [];
   for (const { id, worker, outcome } of items) {

@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 /** The rules for runs of a dead worker. */
-export interface Abandonment {
+export interface DeadWorkerRules {
   /** Number of worker deaths after which a run fails. */
   readonly maxDeaths: number;
   /** Returns the error message of the failed run. */
@@ -39,7 +39,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       return (await workers.where('worker', 'is not', null).execute()).flatMap(row => row.worker ?? []);
     },
     /** Counts a death for each running run of a dead worker, then queues its runs again or fails them. */
-    settleDeadWorker: (deadWorker: string, abandonment: Abandonment) =>
+    settleDeadWorker: (deadWorker: string, abandonment: DeadWorkerRules) =>
       writer.write(trx => settleDeadWorker(trx, deadWorker, abandonment)),
     /**
      * Claims as many queued runs as the worker has capacity for, each user's oldest first, and marks them as running.
@@ -129,7 +129,7 @@ async function claimOldest(
 async function settleDeadWorker(
   trx: Db,
   worker: string,
-  { maxDeaths, reason, programReason = reason }: Abandonment,
+  { maxDeaths, reason, programReason = reason }: DeadWorkerRules,
 ): Promise<void> {
   await trx
     .updateTable('runs')

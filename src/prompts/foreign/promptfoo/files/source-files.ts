@@ -6,7 +6,7 @@ import {
   excessText,
   inspectNamedFile,
   isBelow,
-  NamedFiles,
+  NamedFileCount,
   namesOtherComputer,
 } from '../../../../files/named-file.ts';
 import { encodingFault, isUtf16 } from '../../../../files/read-text.ts';
@@ -33,7 +33,7 @@ export class SourceFiles {
   readonly #options: Pick<ConvertOptions, 'directory' | 'allowOutside'>;
   readonly #file: string;
   readonly #budget: ConversionBudget;
-  readonly #counted = new NamedFiles();
+  readonly #counted = new NamedFileCount();
   /** Contents by form and real path: many values may name one file. */
   readonly #contents = new Map<string, string>();
 
