@@ -47,7 +47,7 @@ async function somethingElse(): Promise<void> {
   expect(await service.stop()).toBe(0);
 }
 
-describe('a run on this machine belongs to its command, which is', () => {
+describe('a run on this machine belongs to its command:', () => {
   const stopped = [
     { by: 'Ctrl-C', code: 130, stop: () => signalled('SIGINT') },
     { by: 'SIGTERM', code: 143, stop: () => signalled('SIGTERM') },
@@ -56,7 +56,7 @@ describe('a run on this machine belongs to its command, which is', () => {
   ];
 
   it.runIf(isPosix).each(stopped)(
-    'stopped by $by: it has failed, says so, and the advised command runs it again',
+    'if that is stopped by $by, the run has failed, and the advised command runs it again',
     async ({ by, code, stop }) => {
       const outcome = await stop();
       expect(outcome.code).toBe(code);
@@ -77,18 +77,21 @@ describe('a run on this machine belongs to its command, which is', () => {
     },
   );
 
-  it.each(['a command', 'a service'])('killed: %s that reads it next finds it failed', async reader => {
-    const running = await askedFor();
-    running.child.kill('SIGKILL');
-    await running.ended;
-    if (reader === 'a service') await somethingElse();
-    const listed = await command('runs', 'list', '--status', 'failed', '--json');
-    const [row] = JSON.parse(listed.stdout) as { runId: string; outputs: Run['outputs'] }[];
-    expect(row?.outputs[0]?.data).toContain(`promptrun runs rerun ${row?.runId}`);
-    expect(row?.outputs[0]?.data).toContain('killed');
-    await somethingElse();
-    expect(requestCount()).toBe(1);
-  });
+  it.each(['a command', 'a service'])(
+    'if that is killed, %s that reads the run next finds it failed',
+    async reader => {
+      const running = await askedFor();
+      running.child.kill('SIGKILL');
+      await running.ended;
+      if (reader === 'a service') await somethingElse();
+      const listed = await command('runs', 'list', '--status', 'failed', '--json');
+      const [row] = JSON.parse(listed.stdout) as { runId: string; outputs: Run['outputs'] }[];
+      expect(row?.outputs[0]?.data).toContain(`promptrun runs rerun ${row?.runId}`);
+      expect(row?.outputs[0]?.data).toContain('killed');
+      await somethingElse();
+      expect(requestCount()).toBe(1);
+    },
+  );
 });
 
 it.runIf(isPosix)(

@@ -78,7 +78,7 @@ describe('a provider that refuses', () => {
     },
   );
 
-  it('lets what runs end, and keeps what is done', async () => {
+  it('lets running requests end, and keeps what is done', async () => {
     model.provider.reset(response => void model.open.push(response), BAD_KEY);
     const running = model.start([...BATCH.slice(0, -1), '2']);
     const journal = path.join(model.home, 'r.jsonl.journal');

@@ -69,7 +69,7 @@ describe('the bodies of requests, over all connections', () => {
     expect(await long).toMatchObject({ http: 200, data: { runStatus: 'succeeded' } });
   });
 
-  describe('and answers that their callers are slow to take', () => {
+  describe('and slowly read answers', () => {
     /** Creates a run whose answer has eight times the bytes of its request, 8 MB. */
     const repeat = async (key = service.key) => {
       const inputs = { textInputs: { text: 'a'.repeat(1e6) } };
@@ -125,7 +125,7 @@ describe('the bodies of requests, over all connections', () => {
       return await service.post<Run>('/runs', body, { key });
     }
 
-    it('count those from their first bytes until they are on disk', async () => {
+    it('count the pictures too, from their first bytes until they are on disk', async () => {
       const rest = new AbortController();
       service = await serving(1200, once(rest.signal, 'abort'));
       const other = await createKeyIn(service.dataDir, { user: 'ada' });
@@ -137,14 +137,14 @@ describe('the bodies of requests, over all connections', () => {
       expect(await create(1900)).toBe(200);
     });
 
-    it('are refused for good if one alone exceeds the room', async () => {
+    it('are refused for good if one picture exceeds the room', async () => {
       service = await serving(2500);
       expect(await describePicture()).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
       expect(await service.data('/runs')).toMatchObject({ rows: [] });
       expect(await create(1900)).toBe(200);
     });
 
-    it('are retried later if two at once are too many', async () => {
+    it('can be retried later if two pictures at once exceed the room', async () => {
       const rest = new AbortController();
       service = await serving(1200, once(rest.signal, 'abort'));
       const first = describePicture();

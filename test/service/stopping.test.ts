@@ -117,7 +117,7 @@ describe('a service that is asked to stop', () => {
     }
   });
 
-  test('takes no new requests', async () => {
+  test('refuses new requests', async () => {
     const clock = new HandClock();
     const service = await TestService.start({ clock, graceMs: GRACE });
     const creation = service.post('/runs', await slowRun(service, '5'));

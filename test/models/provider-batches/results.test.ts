@@ -71,7 +71,7 @@ it('a key that has expired says nothing of the results', async () => {
   expect(await findFault('openai', COMPLETED, refused)).toBe(401);
 });
 
-describe("Anthropic's batch is found by its results", () => {
+describe("the search for Anthropic's batch by its results", () => {
   const ended = { processing_status: 'ended', request_counts: { succeeded: 1 } };
   const lost = { id: 'lost', ...ended };
   const ours = { id: 'ours', ...ended };
@@ -100,19 +100,19 @@ describe("Anthropic's batch is found by its results", () => {
     );
   }
 
-  it('behind another of its size whose results are not there', async () => {
+  it('passes over another of its size whose results are gone', async () => {
     expect(await found([lost, ours])).toEqual({ id: 'ours' });
   });
 
   it.each([
     ['is ours if none has our results and it may be as young', '2026-06-02T00:00:00Z', { id: 'lost' }],
     ['is not ours if it is older', '2026-05-30T00:00:00Z', undefined],
-  ])('and one whose results have expired %s', async (_, created_at, id) => {
+  ])('decides that one whose results have expired %s', async (_, created_at, id) => {
     const gone = { ...lost, archived_at: '2026-07-01T00:00:00Z', created_at };
     expect(await found([gone, ours], { key: 'another', gone })).toEqual(id);
   });
 
-  it('and is not missing as long as one has no results that may be ours', async () => {
+  it('settles nothing while a batch that may be ours has no results', async () => {
     const fault: unknown = await found([lost]).catch((error: unknown) => error);
     expect(statusIn(fault)).toBe(404);
   });

@@ -103,7 +103,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     });
   });
 
-  test('a queued run is carried out by whichever is free, and the caller gets the end at once', async () => {
+  test('carry out a queued run on whichever is free, and its caller gets the end at once', async () => {
     const database = await makeDatabase(cluster.url, 'queue');
     const busy = await start(database, { parallel: 1 });
     const { key } = busy;
@@ -167,7 +167,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('grant a key together what one of them would', async () => {
+  test('grant a key as much together as one of them would', async () => {
     const database = await makeDatabase(cluster.url, 'granted');
     const perSecond = 4;
     const both = [
@@ -194,7 +194,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await Promise.all(both.map(service => service.close()));
   });
 
-  test('one that is killed has its runs carried out by another, once, and paid for once', async () => {
+  test('carry out the runs of one that is killed, each once, and paid for once', async () => {
     const database = await makeDatabase(cluster.url, 'killed');
     const dataDir = temporaryDataDir();
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -231,7 +231,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await heir.close();
   });
 
-  test("can't start without it, and the error names the host, not the password", async () => {
+  test("can't start without the database, and the error names the host, not the password", async () => {
     const dataDir = temporaryDataDir();
     const at = (database: string) => startService({ dataDir, env: {}, database });
     const refused = at('postgres://ann:sekret@127.0.0.1:1/team');

@@ -65,7 +65,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     await expect.poll(async () => (await late())?.runStatus).toBe('succeeded');
   });
 
-  test('and a newer one brought to its form is worked on, unless it says that this version is too old', async () => {
+  test('is used by this version too after a newer one has migrated it, unless it says that this version is too old', async () => {
     const database = await makeDatabase(cluster.url, 'newer');
     client = new pg.Client(database);
     await client.connect();

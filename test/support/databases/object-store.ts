@@ -114,47 +114,29 @@ export class TestObjectStore {
     const { pathname, searchParams: query } = new URL(target, 'http://store');
     const [, bucket = '', ...path] = decodeURIComponent(pathname).split('/');
     const key = path.join('/');
-    const refuse = (status: number, code: string, message: string): void => {
-      response.writeHead(status, { 'content-type': 'application/xml' });
-      response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`);
-    };
-    const authorization = String(headers.authorization);
-    const [, signature] = /Signature=([0-9a-f]{64})$/.exec(authorization) ?? [];
-    if (!authorization.includes(`Credential=${KEY.accessKeyId}/`)) {
-      const id = /Credential=([^/]*)/.exec(authorization)?.[1];
-      return refuse(403, 'InvalidAccessKeyId', `The AWS access key Id ${id} does not exist in our records.`);
-    }
-    if (!authorization.includes(`/${REGION}/s3/aws4_request`)) {
-      const message = `The authorization header is malformed; the region is wrong; expecting '${REGION}'`;
-      return refuse(400, 'AuthorizationHeaderMalformed', message);
-    }
-    if (signature !== signRequest({ method, target, headers }, KEY.secretAccessKey)) {
-      return refuse(403, 'SignatureDoesNotMatch', 'The request signature does not match');
-    }
-    if (headers['x-amz-content-sha256'] !== hash(body)) {
-      return refuse(400, 'XAmzContentSHA256Mismatch', 'The body is not the one that was signed');
-    }
-    if (bucket !== BUCKET) return refuse(404, 'NoSuchBucket', 'The specified bucket does not exist');
+    const denial = accessDenial({ method, target, headers }, bucket, body);
+    if (denial) return refuse(response, denial);
     this.asked.push(`${method} ${key || target.replace(/^[^?]*/, '')}`);
     const checksum = headers['x-amz-checksum-sha256'] as string | undefined;
-    const isRight = checksum === undefined || checksum === createHash('sha256').update(body).digest('base64');
-    if (!isRight) return refuse(400, 'BadDigest', 'The SHA256 you specified did not match');
-    const object: StoredObject = {
-      bytes: body,
-      type: headers['content-type'],
-      checksum,
-      writtenAt: new Date(),
-    };
+    if (checksum !== undefined && checksum !== createHash('sha256').update(body).digest('base64')) {
+      return refuse(response, [400, 'BadDigest', 'The SHA256 you specified did not match']);
+    }
     if (key === '') return void response.end(this.#page(query));
+    const type = headers['content-type'];
+    const object: StoredObject = { bytes: body, type, checksum, writtenAt: new Date() };
     if (query.has('uploads') || query.has('uploadId')) {
       return this.#upload(method, key, query, object, response);
     }
+    if (method === 'GET') return this.#get(key, headers.range, response);
     if (method === 'PUT') this.objects.set(key, object);
     if (method === 'DELETE') this.objects.delete(key);
-    if (method !== 'GET') return void response.writeHead(method === 'PUT' ? 200 : 204).end();
+    response.writeHead(method === 'PUT' ? 200 : 204).end();
+  }
+
+  #get(key: string, range: string | undefined, response: ServerResponse): void {
     const found = this.objects.get(key);
-    if (!found) return refuse(404, 'NoSuchKey', 'The specified key does not exist.');
-    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
+    if (!found) return refuse(response, [404, 'NoSuchKey', 'The specified key does not exist.']);
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
     const bytes = from === undefined ? found.bytes : found.bytes.subarray(Number(from), Number(to) + 1);
     response.writeHead(from === undefined ? 200 : 206, { 'content-length': bytes.length }).end(bytes);
   }
@@ -214,4 +196,33 @@ export class TestObjectStore {
     this.#uploads.delete(id);
     response.end('<CompleteMultipartUploadResult/>');
   }
+}
+
+type Refusal = readonly [status: number, code: string, message: string];
+
+/** Returns why a request may not be carried out, in the order in which S3 looks; undefined if it may. */
+function accessDenial(request: SignedRequest, bucket: string, body: Buffer): Refusal | undefined {
+  const authorization = String(request.headers['authorization']);
+  const [, signature] = /Signature=([0-9a-f]{64})$/.exec(authorization) ?? [];
+  if (!authorization.includes(`Credential=${KEY.accessKeyId}/`)) {
+    const id = /Credential=([^/]*)/.exec(authorization)?.[1];
+    return [403, 'InvalidAccessKeyId', `The AWS access key Id ${id} does not exist in our records.`];
+  }
+  if (!authorization.includes(`/${REGION}/s3/aws4_request`)) {
+    const message = `The authorization header is malformed; the region is wrong; expecting '${REGION}'`;
+    return [400, 'AuthorizationHeaderMalformed', message];
+  }
+  if (signature !== signRequest(request, KEY.secretAccessKey)) {
+    return [403, 'SignatureDoesNotMatch', 'The request signature does not match'];
+  }
+  if (request.headers['x-amz-content-sha256'] !== hash(body)) {
+    return [400, 'XAmzContentSHA256Mismatch', 'The body is not the one that was signed'];
+  }
+  if (bucket !== BUCKET) return [404, 'NoSuchBucket', 'The specified bucket does not exist'];
+  return undefined;
+}
+
+function refuse(response: ServerResponse, [status, code, message]: Refusal): void {
+  response.writeHead(status, { 'content-type': 'application/xml' });
+  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`);
 }
