@@ -144,6 +144,7 @@ export function entryName(entry: TestEntry): string {
   return model === undefined ? entry.testCase.name : `${entry.testCase.name} [${model}]`;
 }
 
+/** Counts the results of each status. */
 export function statusTotals(results: readonly EntryResult[]) {
   const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
   return {
@@ -158,8 +159,8 @@ export function statusTotals(results: readonly EntryResult[]) {
 /** Returns the totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
 export function totalsText(results: readonly EntryResult[]): string {
   const notDone = results.filter(isUndoneByCap).length;
-  const { undecided, unchecked, faults: all } = statusTotals(results);
-  const faults = all - notDone;
+  const { undecided, unchecked, faults: allFaults } = statusTotals(results);
+  const faults = allFaults - notDone;
   return [
     countsNowAndBefore(results, 'passed'),
     countsNowAndBefore(results, 'failed'),
@@ -171,9 +172,12 @@ export function totalsText(results: readonly EntryResult[]): string {
 }
 
 function countsNowAndBefore(results: readonly EntryResult[], status: EntryStatus): string {
-  const own = results.filter(result => result.status === status);
-  const before = own.filter(({ repetitions }) => repetitions.every(({ isEarlier }) => isEarlier)).length;
-  return before === 0 ? `${own.length} ${status}` : `${own.length - before} ${status} now, ${before} before`;
+  const withStatus = results.filter(result => result.status === status);
+  const before = withStatus.filter(({ repetitions }) =>
+    repetitions.every(({ isEarlier }) => isEarlier),
+  ).length;
+  if (before === 0) return `${withStatus.length} ${status}`;
+  return `${withStatus.length - before} ${status} now, ${before} before`;
 }
 
 /** Returns true if a repetition was not run because of a cap. */

@@ -218,9 +218,9 @@ async function updateFiles(
   for (const [file, name] of names) {
     const resultsOfFile = results.filter(({ entry }) => entry.file.file === file);
     try {
-      const { results: newResults, written } = await updateTestFile(file, resultsOfFile);
+      const { results: newResults, writtenCount } = await updateTestFile(file, resultsOfFile);
       updatedResults.push(...newResults);
-      if (written > 0) ctx.io.note(`note: ${name}: ${pluralize(written, 'expectation')} updated`);
+      if (writtenCount > 0) ctx.io.note(`note: ${name}: ${pluralize(writtenCount, 'expectation')} updated`);
     } catch (error) {
       updatedResults.push(...resultsOfFile);
       faults.push(updateFault(name, error));

@@ -21,25 +21,27 @@ export interface TestSummary {
 /** The name in reports of the prompt's own model, if it is tested next to others. */
 export const OWN_MODEL = "the prompt's own model";
 
+/** Computes the pass rates of a test, over all cases and for each model. */
 export function summarize(
   results: readonly EntryResult[],
   { sure, maxRepeat }: RepeatOptions,
   baseline: BaselineComparison | undefined,
 ): TestSummary {
   const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];
-  const ofModel = (model: string | undefined) => results.filter(({ entry }) => modelLabel(entry) === model);
+  const rateByModel = models.map(model => {
+    const resultsOfModel = results.filter(({ entry }) => modelLabel(entry) === model);
+    return [model ?? OWN_MODEL, summarizeResults(resultsOfModel)] as const;
+  });
   return {
-    all: rateOfAll(results),
-    models: new Map(
-      models.length < 2 ? [] : models.map(model => [model ?? OWN_MODEL, rateOfAll(ofModel(model))] as const),
-    ),
+    all: summarizeResults(results),
+    models: new Map(models.length < 2 ? [] : rateByModel),
     isRepeated: results.some(({ caseRuns }) => (caseRuns?.runs ?? 0) > 1),
     sureMaxRepeat: sure ? maxRepeat : undefined,
     baseline,
   };
 }
 
-function rateOfAll(results: readonly EntryResult[]): RateSummary | undefined {
+function summarizeResults(results: readonly EntryResult[]): RateSummary | undefined {
   return summarizeRates(results.flatMap(({ caseRuns }) => caseRuns ?? []));
 }
 
@@ -47,15 +49,15 @@ function rateOfAll(results: readonly EntryResult[]): RateSummary | undefined {
 export function summaryLines({ all, models, baseline }: TestSummary): string[] {
   const lines = [
     all && rateLine(all),
-    ...[...models].map(([name, own]) => own && `${name}: ${rateLine(own)}`),
+    ...[...models].map(([name, rate]) => rate && `${name}: ${rateLine(rate)}`),
     ...(baseline ? baselineLines(baseline) : []),
   ];
   return lines.filter(line => line !== undefined);
 }
 
 function rateLine({ rate, interval, passK }: RateSummary): string {
-  const [most = 1, chance = rate] = [...passK].at(-1) ?? [];
-  const tries = most === 1 ? '' : `; all of ${most} tries pass: ${percentText(Number(chance.toFixed(3)))}`;
-  const text = percentText(Number(rate.toFixed(3)));
-  return `${text} passed; the true rate is probably between ${intervalText(interval).replace('–', ' and ')}${tries}`;
+  const [maxTries = 1, chance = rate] = [...passK].at(-1) ?? [];
+  const chanceText = percentText(Number(chance.toFixed(3)));
+  const tries = maxTries === 1 ? '' : `; all of ${maxTries} tries pass: ${chanceText}`;
+  return `${percentText(Number(rate.toFixed(3)))} passed; the true rate is probably between ${intervalText(interval).replace('–', ' and ')}${tries}`;
 }

@@ -45,25 +45,19 @@ export function providerEngine(
       if (key === undefined && provider.needsKey) {
         const variables = provider.keyVariables.join(' or ');
         const message = `no key for ${provider.name}: set ${variables}`;
-        const plain = `the service has no key for ${provider.name}`;
-        return { ...failedWith(message, plain), isRefused: true, fault: 'unauthorised' };
+        const publicMessage = `the service has no key for ${provider.name}`;
+        return { ...failedWith(message, publicMessage), isRefused: true, fault: 'unauthorised' };
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
-      const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS);
-      return await new ProviderRun(
-        job,
-        { provider, key, env, privateRules, traceparent: job.traceparent },
-        limitMs,
-      ).ask(optionRefusals);
+      const defaultTimeoutMs = isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS;
+      const access = { provider, key, env, privateRules, traceparent: job.traceparent };
+      return await new ProviderRun(job, access, timeoutMs ?? defaultTimeoutMs).ask(optionRefusals);
     },
     async read(job, body) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
-      return await new ProviderRun(
-        job,
-        { provider, key: readProviderKey(provider, env), env, privateRules },
-        PROVIDER_TIMEOUT_MS,
-      ).read(body);
+      const access = { provider, key: readProviderKey(provider, env), env, privateRules };
+      return await new ProviderRun(job, access, PROVIDER_TIMEOUT_MS).read(body);
     },
   };
 }
@@ -89,30 +83,30 @@ function entryKey({ model, id = model, provider }: ModelEntry): string {
 class ProviderRun {
   readonly #job: EngineJob;
   readonly #access: ProviderAccess;
-  readonly #limitMs: number;
-  readonly #limit: AbortSignal;
+  readonly #timeoutMs: number;
+  readonly #timeout: AbortSignal;
   readonly #signal: AbortSignal;
   #warnings: string[] = [];
   #answer: ModelAnswer | undefined;
 
-  constructor(job: EngineJob, access: ProviderAccess, limitMs: number) {
+  constructor(job: EngineJob, access: ProviderAccess, timeoutMs: number) {
     this.#job = job;
     this.#access = access;
-    this.#limitMs = limitMs;
-    this.#limit = AbortSignal.timeout(limitMs);
-    this.#signal = AbortSignal.any([job.signal, this.#limit]);
+    this.#timeoutMs = timeoutMs;
+    this.#timeout = AbortSignal.timeout(timeoutMs);
+    this.#signal = AbortSignal.any([job.signal, this.#timeout]);
   }
 
-  ask(refused: RefusedOptions): Promise<EngineResult> {
+  ask(optionRefusals: RefusedOptions): Promise<EngineResult> {
     return this.#toResult(async () => {
-      const { request, response } = await this.#send(refused);
+      const { request, response } = await this.#send(optionRefusals);
       const expectsPicture = this.#job.model.modality === 'image';
       const { answerFormat, hasJsonTool, keepsCalls } = request;
       const answer = new ModelAnswer(answerFormat, { hasJsonTool, keepsCalls, expectsPicture });
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
-      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#waiting());
+      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#retrySettings());
       if (request.refusableOptions.has('n')) {
         this.#warnAboutMissing(expectsPicture ? answer.pictures.length : answer.texts.length);
       }
@@ -143,13 +137,13 @@ class ProviderRun {
       const options = error instanceof ProviderFault ? refusedOptions(error, request.refusableOptions) : [];
       if (options.length === 0) throw error;
       optionRefusals.add(model, options);
-      const next = await this.#build(optionRefusals.refusedBy(model));
-      return { request: next, response: await this.#sendWhileBusy(next) };
+      const reducedRequest = await this.#build(optionRefusals.refusedBy(model));
+      return { request: reducedRequest, response: await this.#sendWhileBusy(reducedRequest) };
     }
   }
 
-  async #build(refused?: ReadonlySet<OptionName>): Promise<BuiltRequest> {
-    const request = await buildRequest(this.#job, this.#access, refused);
+  async #build(refusedOptionNames?: ReadonlySet<OptionName>): Promise<BuiltRequest> {
+    const request = await buildRequest(this.#job, this.#access, refusedOptionNames);
     this.#warnings = [...request.warnings];
     return request;
   }
@@ -163,10 +157,10 @@ class ProviderRun {
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
-    return retryWhileBusy(this.#waiting(), () => sendToProvider(request, this.#access, this.#signal));
+    return retryWhileBusy(this.#retrySettings(), () => sendToProvider(request, this.#access, this.#signal));
   }
 
-  #waiting(): Pick<EngineJob, 'sleep' | 'signal'> {
+  #retrySettings(): Pick<EngineJob, 'sleep' | 'signal'> {
     return { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal };
   }
 
@@ -199,8 +193,8 @@ class ProviderRun {
 
   /** Returns the result after a fault: the text that had arrived, then the error. */
   async #failedResult(error: unknown): Promise<EngineResult> {
-    const { message, publicMessage, isRefused, isUnanswered, fault } = this.#limit.aborted
-      ? tookTooLong(this.#access.provider, this.#limitMs)
+    const { message, publicMessage, isRefused, isUnanswered, fault } = this.#timeout.aborted
+      ? tookTooLong(this.#access.provider, this.#timeoutMs)
       : await explainFault(error, this.#job, this.#access);
     const texts = this.#texts();
     const { outputs, ...failed } = failedWith(message, publicMessage);

@@ -17,22 +17,32 @@ export interface NewValue {
   readonly value: unknown;
 }
 
-/** Returns the source with one expectation changed; undefined if the answer can't be written there. */
-export function changeAt(
+/**
+ * Returns the source with one expectation changed; undefined if the answer can't be written there.
+ *
+ * @param offset the offset of the expectation's key
+ */
+export function changeExpectation(
   source: string,
-  at: number,
-  text: string,
+  offset: number,
+  answer: string,
 ): { readonly source: string; readonly expected: NewValue } | undefined {
   const document = parseDocument(source);
-  const expectation = expectationAt(document, at);
+  const expectation = expectationAt(document, offset);
   if (expectation === undefined) return undefined;
   const { kind, place } = expectation;
-  const json = parseAnswerJson(text);
-  if (kind === 'json' && 'fault' in json) return undefined;
-  const value =
-    'value' in json && kind === 'json' ? onlyExpected(nodeData(document, place.node), json.value) : text;
-  const changed = valueChanges(document, place, value).reduceRight(withChange, source);
-  return readsBackAs(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
+  const expected = kind === 'json' ? newJson(nodeData(document, place.node), answer) : { value: answer };
+  if (expected === undefined) return undefined;
+  const { value } = expected;
+  const changedSource = valueChanges(document, place, value).reduceRight(withChange, source);
+  if (!readsBackAs(changedSource, source, offset, value)) return undefined;
+  return { source: changedSource, expected: { kind, value } };
+}
+
+/** Returns the expected fields with the values that an answer has; undefined if it is not JSON. */
+function newJson(expected: unknown, answer: string): { readonly value: unknown } | undefined {
+  const json = parseAnswerJson(answer);
+  return 'fault' in json ? undefined : { value: onlyExpected(expected, json.value) };
 }
 
 interface ValuePlace {
@@ -46,12 +56,12 @@ interface ValuePlace {
 /** Returns the expected value at a place, if it can be updated. */
 function expectationAt(
   document: Document,
-  at: number,
+  offset: number,
 ): { readonly kind: NewValue['kind']; readonly pair: Pair; readonly place: ValuePlace } | undefined {
   let expectation: ReturnType<typeof expectationAt>;
   visit(document, {
     Map(_, map) {
-      const pair = map.items.find(({ key }) => nodeStart(key) === at);
+      const pair = map.items.find(({ key }) => nodeStart(key) === offset);
       if (pair === undefined) return undefined;
       const kind = isScalar(pair.key) ? pair.key.value : undefined;
       if (kind === 'equals' || kind === 'json') {
@@ -76,13 +86,13 @@ function nodeData(document: Document, node: Node | null): unknown {
 }
 
 /** Returns true if the changed source has the value at that place and is unchanged everywhere else. */
-function readsBackAs(changed: string, source: string, at: number, value: unknown): boolean {
-  const now = parseDocument(changed);
-  const then = parseDocument(source);
-  const former = expectationAt(then, at)?.pair;
-  if (now.errors.length > 0 || former === undefined) return false;
-  former.value = then.createNode(value);
-  return isSameJson(now.toJS(), then.toJS());
+function readsBackAs(changedSource: string, source: string, offset: number, value: unknown): boolean {
+  const changedDocument = parseDocument(changedSource);
+  const expectedDocument = parseDocument(source);
+  const pair = expectationAt(expectedDocument, offset)?.pair;
+  if (changedDocument.errors.length > 0 || pair === undefined) return false;
+  pair.value = expectedDocument.createNode(value);
+  return isSameJson(changedDocument.toJS(), expectedDocument.toJS());
 }
 
 function isSameJson(one: unknown, other: unknown): boolean {
@@ -118,8 +128,8 @@ function withChange(source: string, change: ValueChange): string {
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
   // Text after a block scalar belongs to the file.
-  const former = source.slice(start, end);
-  const rest = former.slice(former.trimEnd().length);
+  const oldText = source.slice(start, end);
+  const rest = oldText.slice(oldText.trimEnd().length);
   const gap = start === end && !/\s/u.test(source[start - 1] ?? '') ? ' ' : '';
   return source.slice(0, start) + gap + yamlText(source, change) + rest + source.slice(end);
 }

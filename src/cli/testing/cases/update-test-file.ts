@@ -13,14 +13,14 @@ import { detectShell, shellWord } from '../../terminal/command-line.ts';
 import { type EntryResult, entryResult, type Repetition } from '../entry-result.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
 import { KINDS } from '../expectations/expectation-kinds.ts';
-import { changeAt, type NewValue } from './edit-expectation.ts';
+import { changeExpectation, type NewValue } from './edit-expectation.ts';
 
 /** The result of updating a file. */
-interface Updated {
+interface UpdateResult {
   /** The results, checked against the updated file. */
   readonly results: EntryResult[];
-  /** Number of expectations that were written. */
-  readonly written: number;
+  /** The number of expectations that were written. */
+  readonly writtenCount: number;
 }
 
 /**
@@ -62,20 +62,20 @@ export function updateFault(name: string, cause: unknown, platform = process.pla
  * Changes nothing else in the file. For a case with several models or repetitions, writes the first answer that did not
  * match and checks the others against it.
  */
-export async function updateTestFile(file: string, results: readonly EntryResult[]): Promise<Updated> {
+export async function updateTestFile(file: string, results: readonly EntryResult[]): Promise<UpdateResult> {
   const sourceBefore = await readFile(file, 'utf8');
   let source = sourceBefore;
   const newValues = new Map<number, NewValue>();
   // Starts at the end, so that a change does not move the places before it.
   for (const { at, text } of failedAnswers(results)) {
-    const change = changeAt(source, at, text);
+    const change = changeExpectation(source, at, text);
     if (change === undefined) continue;
     source = change.source;
     newValues.set(at, change.expected);
   }
   if (source !== sourceBefore) await replaceFile(fileIn(file), source);
   const checkedResults = await Promise.all(results.map(result => checkAgain(result, newValues)));
-  return { results: checkedResults, written: newValues.size };
+  return { results: checkedResults, writtenCount: newValues.size };
 }
 
 /** An answer that did not meet the expectation at a place. */
@@ -112,9 +112,10 @@ async function checkAgain(
   const checkRepetition = async (repetition: Repetition): Promise<Repetition> => {
     const mismatches: UnmetExpectation[] = [];
     for (const mismatch of repetition.mismatches) {
-      const now = newValues.get(mismatch.at);
+      const newValue = newValues.get(mismatch.at);
       const answer = comparedAnswer(mismatch);
-      const unmet = now === undefined || answer === undefined ? mismatch : await unmetBy(answer, now);
+      const isWritten = newValue !== undefined && answer !== undefined;
+      const unmet = isWritten ? await compareWithNewValue(answer, newValue) : mismatch;
       if (unmet !== undefined) mismatches.push({ ...unmet, line: mismatch.line, at: mismatch.at });
     }
     return { ...repetition, mismatches };
@@ -122,7 +123,7 @@ async function checkAgain(
   return entryResult(entry, await Promise.all(repetitions.map(checkRepetition)));
 }
 
-function unmetBy(text: string, { kind, value }: NewValue): Promise<Unmet | undefined> {
+function compareWithNewValue(text: string, { kind, value }: NewValue): Promise<Unmet | undefined> {
   const { unmet } = kind === 'json' ? KINDS.json.create(value) : KINDS.equals.create({ text: String(value) });
   // `equals` and `json` need only the text.
   return unmet({ text } as CheckedAnswer);

@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../files/formats/yaml.ts';
+import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
@@ -79,13 +79,13 @@ export const KINDS = {
   }),
   seconds: amountKind('the maximum time of the run, in seconds', async (maxSeconds, { seconds }) => {
     if (seconds === null) return `the time is unknown, so it may be more than ${maxSeconds} s`;
-    const taken = Math.max(seconds, 0.001); // known to the millisecond, and no run takes none
-    return taken <= maxSeconds
+    const duration = Math.max(seconds, 0.001); // known to the millisecond, and no run takes none
+    return duration <= maxSeconds
       ? undefined
-      : `took ${Number(taken.toPrecision(3))} s, more than ${maxSeconds} s`;
+      : `took ${Number(duration.toPrecision(3))} s, more than ${maxSeconds} s`;
   }),
-  tokens: amountKind('the maximum number of service tokens of the run', async (most, { tokens }) =>
-    tokens <= most ? undefined : `took ${tokens} tokens, more than ${most}`,
+  tokens: amountKind('the maximum number of service tokens of the run', async (maxTokens, { tokens }) =>
+    tokens <= maxTokens ? undefined : `took ${tokens} tokens, more than ${maxTokens}`,
   ),
   cost: amountKind('the maximum cost of the run, in US dollars', async (maxCost, answer) => {
     const dollars = await answer.dollars();
@@ -124,14 +124,14 @@ export const KINDS = {
 
 function amountKind(
   description: string,
-  excess: (most: number, answer: CheckedAnswer) => Promise<string | undefined>,
+  explainExcess: (maximum: number, answer: CheckedAnswer) => Promise<string | undefined>,
 ): ExpectationKind<number> {
   return expectationKind({
     schema: { type: 'number', minimum: 0, description },
     read: (value, { key }) => numberIn(value, key, 'a number of 0 or more'),
     text: String,
-    unmet: async (most, answer) => {
-      const message = await excess(most, answer);
+    unmet: async (maximum, answer) => {
+      const message = await explainExcess(maximum, answer);
       return message === undefined ? undefined : { message };
     },
   });
@@ -170,32 +170,40 @@ function formatDecimal(dollars: number): string {
   return dollars.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 });
 }
 
+/** Reads a map with one or more kinds of expectations, and with modifiers of all of them. */
 async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const names = Object.keys(KINDS);
   const { isAsPromptfoo } = ctx;
-  const modifiers = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG_KEY] : [])];
-  const entries = readMapFields(value, 'an expectation', [...names, ...modifiers]);
-  const fields = [...entries].filter(([key]) => !modifiers.includes(key));
-  if (fields.length === 0) {
+  const modifierKeys = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG_KEY] : [])];
+  const entries = readMapFields(value, 'an expectation', [...names, ...modifierKeys]);
+  const kindEntries = [...entries].filter(([key]) => !modifierKeys.includes(key));
+  if (kindEntries.length === 0) {
     const hints = entries.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
     throw faultIn(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
   }
-  const [thresholdEntry, transform, named] = MODIFIERS.map(key => entries.get(key));
-  if (thresholdEntry && !entries.has('javascript') && !entries.has('rubric')) {
-    throw faultIn(thresholdEntry, 'threshold needs an expectation with a score: javascript or rubric');
-  }
-  const config = entries.get(CONFIG_KEY)?.value.json();
-  const judge = named ? judgeIn(named.value, ctx) : ctx.judge;
-  const threshold = thresholdEntry && numberIn(thresholdEntry.value, 'threshold', 'a number of 0 or more');
-  const script = transform && (await readScript(transform.value, 'transform', ctx, ctx));
+  const { judge, threshold, config, script } = await readModifiers(entries, ctx);
   const inner = (part: YamlValue): Promise<Expectation[]> => readExpectation(part, { ...ctx, judge });
-  return mapInOrder(fields, async ([key, entry]) => {
+  return mapInOrder(kindEntries, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
     const reading = { ctx, key, inner, threshold, config, judge, isAsPromptfoo };
     const parts = await KINDS[name].read(entry.value, reading);
     const expectation = createExpectation(name, parts, { line: entry.line, at: entry.offset });
     return script ? onTransformed(expectation, script) : expectation;
   });
+}
+
+/** Reads the keys that change the checks of the expectations next to them. */
+async function readModifiers(entries: YamlEntries, ctx: ExpectationsContext) {
+  const [thresholdEntry, transform, judge] = MODIFIERS.map(key => entries.get(key));
+  if (thresholdEntry && !entries.has('javascript') && !entries.has('rubric')) {
+    throw faultIn(thresholdEntry, 'threshold needs an expectation with a score: javascript or rubric');
+  }
+  return {
+    judge: judge ? judgeIn(judge.value, ctx) : ctx.judge,
+    threshold: thresholdEntry && numberIn(thresholdEntry.value, 'threshold', 'a number of 0 or more'),
+    config: entries.get(CONFIG_KEY)?.value.json(),
+    script: transform && (await readScript(transform.value, 'transform', ctx, ctx)),
+  };
 }
 
 /** Reads a judge: a model, which has its own config in a configuration of promptfoo. */

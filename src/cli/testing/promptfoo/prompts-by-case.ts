@@ -89,20 +89,21 @@ async function promptsOfTexts(
   name: string,
 ): Promise<CasePrompt[]> {
   const { promptOfText } = await import('../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts');
-  const promptFile = await promptFileMaker(text => promptOfText(text, promptSource, name));
+  const makePromptFile = await createPromptFileMaker(text => promptOfText(text, promptSource, name));
   const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, promptOfCase] of texts.entries()) {
     if (promptOfCase === undefined) continue;
     const key = JSON.stringify(promptOfCase);
     const last = prompts.at(-1);
     if (last?.key === key) last.only.add(index);
-    else prompts.push({ key, only: new Set([index]), line: promptSource.line, ...promptFile(promptOfCase) });
+    else
+      prompts.push({ key, only: new Set([index]), line: promptSource.line, ...makePromptFile(promptOfCase) });
   }
   return prompts;
 }
 
 /** Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is never sent. */
-async function promptFileMaker(promptFile: (text: string) => string) {
+async function createPromptFileMaker(promptFile: (text: string) => string) {
   const { InvalidPromptFile } = await import('../../../prompts/findings.ts');
   const standIn = promptFile('-');
   return ({ text, fault }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'prompt' | 'fault'> => {

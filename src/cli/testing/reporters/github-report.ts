@@ -18,19 +18,19 @@ export function githubReport(results: readonly ReportedResult[], summary: TestSu
   const token = randomUUID();
   const annotations = results
     .filter(({ status }) => status !== 'passed' && status !== 'unchecked')
-    .map(annotation);
-  return `::stop-commands::${token}\n${linesReport(results, summary)}::${token}::\n${baselineAnnotation(summary)}${annotations.join('')}`;
+    .map(renderAnnotation);
+  return `::stop-commands::${token}\n${linesReport(results, summary)}::${token}::\n${renderBaseline(summary)}${annotations.join('')}`;
 }
 
 /** Returns the annotation with a comparison's verdict, which GitHub shows above the files. */
-function baselineAnnotation({ baseline }: TestSummary): string {
+function renderBaseline({ baseline }: TestSummary): string {
   if (baseline === undefined) return '';
   const kind = baseline.rates?.verdict === 'worse' ? 'error' : 'notice';
   const [line = ''] = baselineLines(baseline);
   return `::${kind} title=Baseline::${escapedData(line)}\n`;
 }
 
-function annotation({ entry, repetitions, messages }: ReportedResult): string {
+function renderAnnotation({ entry, repetitions, messages }: ReportedResult): string {
   const line = repetitions.flatMap(({ mismatches }) => mismatches)[0]?.line ?? entry.testCase.line;
   const properties = Object.entries({ file: entry.file.name, line: String(line), title: entryName(entry) })
     .map(([key, value]) => `${key}=${escapedProperty(value)}`)

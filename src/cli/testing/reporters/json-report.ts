@@ -16,7 +16,7 @@ export function jsonReport(
     ...statusTotals(results),
     summary: rateData(all),
     ...(models.size > 0 && {
-      models: Object.fromEntries([...models].map(([name, own]) => [name, rateData(own)])),
+      models: Object.fromEntries([...models].map(([name, rate]) => [name, rateData(rate)])),
     }),
     sure: sureMaxRepeat === undefined ? null : { maxRepeat: sureMaxRepeat },
     ...(baseline && { baseline: baselineData(baseline) }),
@@ -29,7 +29,7 @@ export function jsonReport(
       status,
       seconds: repetitions.some(repetition => repetition.seconds === null) ? null : seconds,
       pass: passRuleData(entry.testCase.pass, repetitions.length),
-      ...countedData(caseRuns),
+      ...caseRunsData(caseRuns),
       repetitions: repetitions.map(repetitionData),
     })),
   };
@@ -48,7 +48,7 @@ function rateData(summary: RateSummary | undefined): object {
   return { rate, interval, passK: Object.fromEntries(passK) };
 }
 
-function countedData(caseRuns: CaseRuns | undefined): object {
+function caseRunsData(caseRuns: CaseRuns | undefined): object {
   if (caseRuns === undefined) return { passed: null, runs: null, rate: null, interval: null, flaky: false };
   const { passed, runs } = caseRuns;
   return {

@@ -28,9 +28,9 @@ export function junitReport(
     ([name, value]) => html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`,
   );
   const suites = files.map((file, index) => {
-    const own = results.filter(({ entry }) => entry.file.name === file);
-    return html`  <testsuite name="${escapeXml(file)}" ${countAttributes(own)}>
-${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${own.map(testCase)}  </testsuite>
+    const resultsOfFile = results.filter(({ entry }) => entry.file.name === file);
+    return html`  <testsuite name="${escapeXml(file)}" ${countAttributes(resultsOfFile)}>
+${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${resultsOfFile.map(renderTestCase)}  </testsuite>
 `;
   });
   const { text } = html`<?xml version="1.0" encoding="UTF-8"?>
@@ -62,7 +62,7 @@ function countAttributes(results: readonly ReportedResult[]): Html {
   return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="${unchecked}" time="${seconds.toFixed(3)}"`;
 }
 
-function testCase(result: ReportedResult): Html {
+function renderTestCase(result: ReportedResult): Html {
   const { entry, status, seconds, messages } = result;
   const file = escapeXml(entry.file.name);
   const attributes = html`classname="${file}" name="${escapeXml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;

@@ -11,7 +11,7 @@ import type { TestSummary } from '../test-summary.ts';
 export function summaryRanges({ all, models, baseline }: TestSummary): GridRange[] {
   return [
     ...(all ? [summaryRange('all cases', all)] : []),
-    ...[...models].flatMap(([name, own]) => (own ? [summaryRange(name, own)] : [])),
+    ...[...models].flatMap(([name, rate]) => (rate ? [summaryRange(name, rate)] : [])),
     ...(baseline?.rates ? [differenceRange(baseline.rates)] : []),
   ];
 }
@@ -43,8 +43,8 @@ export function caseRanges(
   return [...(isRepeated ? [rate] : []), ...changeRanges(caseRuns, change, isRepeated)];
 }
 
-function passedTone(counted: CaseRuns): GridRange['tone'] {
-  return isFlaky(counted) ? 'changed' : 'good';
+function passedTone(caseRuns: CaseRuns): GridRange['tone'] {
+  return isFlaky(caseRuns) ? 'changed' : 'good';
 }
 
 function changeRanges(runsNow: CaseRuns, change: CaseChange | undefined, isRepeated: boolean): GridRange[] {

@@ -69,7 +69,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
         material,
       ),
     })),
-    rows: [...byCase].map(([testCase, own]) => caseGridRow(testCase, own, models, material)),
+    rows: [...byCase].map(([testCase, caseResults]) => caseGridRow(testCase, caseResults, models, material)),
   };
 }
 

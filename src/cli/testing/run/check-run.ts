@@ -26,35 +26,40 @@ export async function checkRun(
   result: RequestResult,
   tools: CheckTools,
 ): Promise<Repetition> {
-  const { run: originalRun } = result;
-  if (originalRun === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
-  const { testCase, file } = checkedEntry.entry;
-  const isCut = file.isAsPromptfoo === true && isCutShort(originalRun);
-  if (originalRun.runStatus === 'failed' && !isCut) {
-    return { ...result, mismatches: [failedRun(originalRun, testCase)] };
-  }
-  const { run, response } = checkedEntry.entry.tested?.givesResults
-    ? providerResult(originalRun)
-    : { run: originalRun };
-  const shownResult = { ...result, run, ...(isCut && { isCut }) };
-  if (response !== undefined && (ownValue(response, 'output') ?? null) === null) {
-    return {
-      ...shownResult,
-      mismatches: [mismatchOfCase(testCase, { message: 'the provider returned no output' })],
-    };
+  const { run } = result;
+  if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
+  const { testCase, file, tested } = checkedEntry.entry;
+  const isCut = file.isAsPromptfoo === true && isCutShort(run);
+  if (run.runStatus === 'failed' && !isCut) return { ...result, mismatches: [failedRun(run, testCase)] };
+  const answeredRun: AnsweredRun = tested?.givesResults ? providerResult(run) : { run };
+  const shownResult = { ...result, run: answeredRun.run, ...(isCut && { isCut }) };
+  if (hasNoOutput(answeredRun)) {
+    const mismatch = mismatchOfCase(testCase, { message: 'the provider returned no output' });
+    return { ...shownResult, mismatches: [mismatch] };
   }
   const mismatches: UnmetExpectation[] = [];
   try {
+    const { response } = answeredRun;
     const untransformed = await checkedAnswer(ctx, checkedEntry, { ...shownResult, response }, tools);
-    const { output, result } = await transformAnswer(untransformed, checkedEntry);
-    tools.onAnswer?.(output, 'unmet' in result ? undefined : result.answer.value);
-    if ('unmet' in result) return { ...shownResult, mismatches: [mismatchOfCase(testCase, result.unmet)] };
-    await checkAnswer(testCase, result.answer, tools, mismatches);
+    const { output, transformed } = await transformAnswer(untransformed, checkedEntry);
+    tools.onAnswer?.(output, 'unmet' in transformed ? undefined : transformed.answer.value);
+    if ('unmet' in transformed) mismatches.push(mismatchOfCase(testCase, transformed.unmet));
+    else await checkAnswer(testCase, transformed.answer, tools, mismatches);
     return { ...shownResult, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
     return { ...shownResult, mismatches, fault: faultOfCase(toFailure(error)), ...(isLeft && { isLeft }) };
   }
+}
+
+/** A run with text outputs, and the whole result of a provider that returns more than an output. */
+interface AnsweredRun {
+  readonly run: Run;
+  readonly response?: JsonValue;
+}
+
+function hasNoOutput({ response }: AnsweredRun): boolean {
+  return response !== undefined && (ownValue(response, 'output') ?? null) === null;
 }
 
 /** Adds the expectations that an answer does not meet to `mismatches`, which keeps those found before an error. */
@@ -100,19 +105,19 @@ async function transformAnswer(
   checkedEntry: CheckedEntry,
 ): Promise<{
   readonly output: CheckedAnswer['value'];
-  readonly result: Awaited<ReturnType<typeof transformedOutput>>;
+  readonly transformed: Awaited<ReturnType<typeof transformedOutput>>;
 }> {
   const { tested, testCase } = checkedEntry.entry;
   let output = answer.value;
-  let result: Awaited<ReturnType<typeof transformedOutput>> = { answer };
+  let transformed: Awaited<ReturnType<typeof transformedOutput>> = { answer };
   for (const script of [tested?.transform, testCase.transform]) {
-    if (script === undefined || 'unmet' in result) continue;
-    result = await transformedOutput(result.answer, script);
+    if (script === undefined || 'unmet' in transformed) continue;
+    transformed = await transformedOutput(transformed.answer, script);
     // In promptfoo, taking the output out of an address's response is part of the provider.
     const isPartOfProvider = script === tested?.transform && isAddress(checkedEntry);
-    if (isPartOfProvider && 'answer' in result) output = result.answer.value;
+    if (isPartOfProvider && 'answer' in transformed) output = transformed.answer.value;
   }
-  return { output, result };
+  return { output, transformed };
 }
 
 /** Returns a mismatch of a whole case, before its expectations were checked. */

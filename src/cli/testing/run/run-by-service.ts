@@ -31,34 +31,24 @@ export async function runEntriesByService(
 ): Promise<EntryResult[]> {
   const results: EntryResult[] = [];
   const stop = new StopControl();
-  for (const [connection, ownEntries] of byService(tests.entries)) {
-    const runResult = await withResumeJournal(
-      ctx,
-      { kind: 'tests', names: tests.paths.toSorted() },
-      connection,
-      journal => {
-        const concurrency = concurrencyFor(connection, options.concurrency);
-        const { judge, budget, onChecked } = tests;
-        return runEntries(ctx, connection, ownEntries, {
-          ...options,
-          concurrency,
-          budget,
-          journal,
-          judge,
-          stop,
-          onChecked,
-        });
-      },
+  const { judge, budget, onChecked } = tests;
+  const journalSubject = { kind: 'tests', names: tests.paths.toSorted() } as const;
+  for (const [connection, entries] of byService(tests.entries)) {
+    const concurrency = concurrencyFor(connection, options.concurrency);
+    const runOptions = { ...options, concurrency, budget, judge, stop, onChecked };
+    const serviceResults = await withResumeJournal(ctx, journalSubject, connection, journal =>
+      runEntries(ctx, connection, entries, { ...runOptions, journal }),
     );
-    results.push(...runResult);
+    results.push(...serviceResults);
     if (!options.outputs.some(({ reporter }) => reporter === 'html')) continue;
-    const runs = runResult.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
+    const runs = serviceResults.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
     const content = await fetchRunMedia(connection, runs, { forPage: true, signal: ctx.signal });
     for (const [url, medium] of content) tests.media.set(url, medium);
   }
   return results;
 }
 
+/** Groups entries by the service that runs them. */
 export function byService(entries: readonly PreparedEntry[]): (readonly [Connection, PreparedEntry[]])[] {
   const connections = new Map(entries.map(({ connection }) => [connection.service, connection]));
   return [...connections].map(([service, connection]) => [
