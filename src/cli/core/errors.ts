@@ -124,13 +124,13 @@ export class TimeIsUp extends CliError {
   /** @param waitMs the wait that would last longer than the time left */
   constructor(waitMs?: number) {
     const wait = waitInWords(Math.ceil((waitMs ?? 0) / 1000));
-    const why =
+    const reason =
       waitMs === undefined
         ? 'the time of --timeout ran out'
         : `the next attempt is due in ${wait}, after the time of --timeout`;
     // No command waits longer than that.
     const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
-    super(`gave up: ${why}`, {
+    super(`gave up: ${reason}`, {
       status: 'WAIT_TIMEOUT',
       exitCode: EXIT.waitTimeout,
       hints: [isTooLong ? `Try again in ${wait}.` : 'Allow more time with --timeout.'],

@@ -194,8 +194,8 @@ const MAX_DETAIL_LENGTH = 1000;
 function detailsIn({ data }: ServiceError): string[] {
   if (data === null || data === undefined) return [];
   const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
-  const shown = lines.length <= MAX_DETAILS ? lines : [...lines.slice(0, MAX_DETAILS - 1), '…'];
-  return shown.map(line =>
+  const shownLines = lines.length <= MAX_DETAILS ? lines : [...lines.slice(0, MAX_DETAILS - 1), '…'];
+  return shownLines.map(line =>
     line.length <= MAX_DETAIL_LENGTH ? line : `${line.slice(0, MAX_DETAIL_LENGTH)}…`,
   );
 }

@@ -11,10 +11,10 @@ export function expandWildcards(names: readonly string[], cwd: string): string[]
     const [folder, pattern] = [name.slice(0, patternStart), name.slice(patternStart)];
     if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
     // macOS may list `é` as two characters, and it is typed as one.
-    const found = namesIn(path.resolve(cwd, folder)).filter(file =>
+    const matchingFiles = namesIn(path.resolve(cwd, folder)).filter(file =>
       matchesPattern(file.normalize('NFC'), pattern.normalize('NFC')),
     );
-    return found.length === 0 ? [name] : found.sort().map(file => folder + file);
+    return matchingFiles.length === 0 ? [name] : matchingFiles.sort().map(file => folder + file);
   });
 }
 
@@ -34,9 +34,9 @@ function matchesPattern(name: string, pattern: string): boolean {
   if (!name.startsWith(prefix)) return false;
   let at = prefix.length;
   for (const part of innerParts) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+    const partStart = name.indexOf(part, at);
+    if (partStart < 0) return false;
+    at = partStart + part.length;
   }
   return name.length - at >= suffix.length && name.endsWith(suffix);
 }

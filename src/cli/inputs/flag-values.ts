@@ -7,15 +7,15 @@ import { withLocalStore } from '../targets/embedded-store.ts';
 
 /** Splits at the first `=`; everything after it is the value. */
 export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {
-  const at = text.indexOf('=');
-  if (at < 1) {
+  const separatorIndex = text.indexOf('=');
+  if (separatorIndex < 1) {
     const isFile = flag === '--input' && text.startsWith('@');
     throw usageError(
       `${flag} needs key=value, not ${JSON.stringify(text)}`,
       isFile ? 'To read all inputs from a file: --inputs <file>' : `For example: ${flag} name=Ada`,
     );
   }
-  return { key: text.slice(0, at), value: text.slice(at + 1) };
+  return { key: text.slice(0, separatorIndex), value: text.slice(separatorIndex + 1) };
 }
 
 export type ValueSource =
@@ -112,9 +112,9 @@ export function acceptedOptions(models: readonly Model[]): Map<string, Set<strin
 
 function unknownOption(key: string, keys: readonly string[], uncheckedHints: readonly string[]): CliError {
   const accepted = keys.toSorted();
-  const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
+  const acceptedText = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
   const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
-  return optionRefusal(message, [listed, ...uncheckedHints], accepted);
+  return optionRefusal(message, [acceptedText, ...uncheckedHints], accepted);
 }
 
 function unknownValue(

@@ -36,9 +36,9 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
   }
   if (namesOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
-  const whole = path.resolve(cwd, file);
-  onNamed?.(whole);
-  const fault = namedFileFault(whole, allowOutside ? undefined : cwd, namedFiles);
+  const absolutePath = path.resolve(cwd, file);
+  onNamed?.(absolutePath);
+  const fault = namedFileFault(absolutePath, allowOutside ? undefined : cwd, namedFiles);
   if (fault === 'outside') {
     throw new CaseFault(`${file} lies outside the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',

@@ -25,10 +25,10 @@ export async function pickRun(
   { ask = false, option }: { readonly ask?: boolean; readonly option: readonly string[] },
 ): Promise<PickedRun> {
   const prompt = await pickPrompt(ctx, connection);
-  const named = await pickTarget(ctx, connection, prompt, { asksVersion: ask });
+  const pickedTarget = await pickTarget(ctx, connection, prompt, { asksVersion: ask });
   const isAsked = ask && option.length === 0 && prompt.file === undefined;
   const options = isAsked ? await pickOptions(ctx, connection, prompt) : option;
-  return { ...named, options };
+  return { ...pickedTarget, options };
 }
 
 async function pickTarget(

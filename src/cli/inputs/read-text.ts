@@ -21,12 +21,12 @@ export async function readTextFile(
   if (file === '') {
     throw usageError(`${flag} names no file after the @`, 'Write @@ for a value that starts with @.');
   }
-  const place = path.resolve(cwd, file);
+  const absolutePath = path.resolve(cwd, file);
   try {
-    if (Number.isFinite(maxBytes) && (await stat(place)).size > maxBytes) {
+    if (Number.isFinite(maxBytes) && (await stat(absolutePath)).size > maxBytes) {
       throw usageError(`${flag}: ${file} is larger than ${maxBytes / 1024 / 1024} MiB`);
     }
-    return decodeUtf8(await buffer(openReadable(place)), `${flag}: ${file}`);
+    return decodeUtf8(await buffer(openReadable(absolutePath)), `${flag}: ${file}`);
   } catch (error) {
     throw fileFault(error, file, flag);
   }

@@ -128,9 +128,9 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint
   let remainder = Buffer.alloc(0);
   for await (const chunk of chunks) {
     const bytes = remainder.length === 0 ? chunk : Buffer.concat([remainder, chunk]);
-    const whole = bytes.length - (bytes.length % 3);
-    if (whole > 0) yield base64Text(bytes.subarray(0, whole));
-    remainder = Buffer.from(bytes.subarray(whole));
+    const wholeLength = bytes.length - (bytes.length % 3);
+    if (wholeLength > 0) yield base64Text(bytes.subarray(0, wholeLength));
+    remainder = Buffer.from(bytes.subarray(wholeLength));
   }
   if (remainder.length > 0) yield base64Text(remainder);
 }

@@ -16,9 +16,9 @@ export function notPrintedError(runs: readonly PaidRun[], reason: string): CliEr
   const { runId, connection } = first;
   const get = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
   const isOne = others.length === 0;
-  const what = isOne ? `the result of run ${runId} was` : `the results of ${runs.length} runs were`;
+  const subject = isOne ? `the result of run ${runId} was` : `the results of ${runs.length} runs were`;
   const otherRunsNote = `The other runs: ${others.map(run => run.runId).join(' ')}`;
-  return new CliError(`${what} not printed: ${reason}`, {
+  return new CliError(`${subject} not printed: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: isOne ? [`Get it with: ${get}`] : [`Get the first one with: ${get}`, otherRunsNote],

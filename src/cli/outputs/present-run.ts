@@ -149,8 +149,8 @@ export async function outputPlan(
 ): Promise<(facts: RunFacts) => PresentOptions> {
   const bytes = flags.save === '-';
   if (bytes) checkBytesWanted(ctx, flag);
-  const chosen = flags.save === true ? await defaultDirectory(ctx) : flags.save;
-  const directory = bytes ? undefined : chosen;
+  const directoryName = flags.save === true ? await defaultDirectory(ctx) : flags.save;
+  const directory = bytes ? undefined : directoryName;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./saving/check-writable.ts');
     checkDirectory(ctx.cwd, directory, flag);

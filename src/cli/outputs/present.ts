@@ -79,10 +79,11 @@ export function presentFacts(
   facts: object,
   lines: readonly (readonly [label: string, text: string | undefined])[],
 ): Promise<void> {
-  const shown = lines.filter(([, text]) => text !== undefined);
-  const width = Math.max(...shown.map(([label]) => label.length)) + 2;
+  const shownLines = lines.filter(([, text]) => text !== undefined);
+  const width = Math.max(...shownLines.map(([label]) => label.length)) + 2;
   return present(ctx, facts, {
-    terminal: () => shown.map(([label, text = '']) => `${label.padEnd(width)}${oneLine(text)}\n`).join(''),
+    terminal: () =>
+      shownLines.map(([label, text = '']) => `${label.padEnd(width)}${oneLine(text)}\n`).join(''),
     plain: () => plainRows(Object.entries(facts).map(([key, value]) => [key, textOrNothing(value)])),
   });
 }

@@ -90,7 +90,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
 async function printText({ io }: Context, text: string, printedText: string): Promise<void> {
   const isSame = text.startsWith(printedText);
   if (!isSame && !printedText.endsWith('\n')) await io.out('\n');
-  const rest = isSame ? text.slice(printedText.length) : text;
-  const shown = io.stdout.isTerminal ? escapeControls(rest) : rest;
-  await io.out(text.endsWith('\n') ? shown : `${shown}\n`);
+  const remainingText = isSame ? text.slice(printedText.length) : text;
+  const shownText = io.stdout.isTerminal ? escapeControls(remainingText) : remainingText;
+  await io.out(text.endsWith('\n') ? shownText : `${shownText}\n`);
 }

@@ -66,10 +66,10 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
         (await check?.(resolveTypedPath(text, pathContext))) ?? (true as const),
       complete: (text: string) => completePath(text, pathContext),
     };
-    const typed = await this.#ask(signal, streams =>
+    const typedPath = await this.#ask(signal, streams =>
       textQuestion({ ...config, signal: streams.signal }, streams),
     );
-    return resolveTypedPath(typed, pathContext);
+    return resolveTypedPath(typedPath, pathContext);
   }
 
   number(
@@ -114,8 +114,8 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
   search<T>({ find, ...question }: SearchQuestion<T>, signal: AbortSignal): Promise<T> {
     const config = this.#config(question, ['type', 'to search']);
     const source = async (words: string | undefined, changed: { signal: AbortSignal }) => {
-      const found = await find(words ?? '', AbortSignal.any([signal, changed.signal]));
-      return found.map(choice => this.#drawnChoice(choice));
+      const foundChoices = await find(words ?? '', AbortSignal.any([signal, changed.signal]));
+      return foundChoices.map(choice => this.#drawnChoice(choice));
     };
     return this.#ask(signal, streams => search({ ...config, source }, streams));
   }

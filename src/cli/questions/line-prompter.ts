@@ -83,10 +83,10 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     for (;;) {
       this.#list(choices);
       const hint = choices.length === 0 ? '' : ' (a number, or other words)';
-      const typed = await this.#ask({ ...question, hint }, signal, line => ({ answer: line }));
-      const chosen = /^\d+$/u.test(typed) ? findChoice(choices, typed) : undefined;
-      if (chosen !== undefined && 'answer' in chosen) return chosen.answer;
-      choices = await find(typed, signal);
+      const typedWords = await this.#ask({ ...question, hint }, signal, line => ({ answer: line }));
+      const choice = /^\d+$/u.test(typedWords) ? findChoice(choices, typedWords) : undefined;
+      if (choice !== undefined && 'answer' in choice) return choice.answer;
+      choices = await find(typedWords, signal);
       if (choices.length === 0) this.#io.err('Nothing found.\n');
     }
   }
@@ -116,8 +116,12 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
   ): Promise<T> {
     const about = description ? `. ${fitOnLine(description, MAX_DESCRIPTION_WIDTH)}` : '';
     for (;;) {
-      const typed = await readLine(`${oneLine(message)}${about}${hint}: `, { io: this.#io, signal, hidden });
-      const validated = await validate(typed);
+      const typedLine = await readLine(`${oneLine(message)}${about}${hint}: `, {
+        io: this.#io,
+        signal,
+        hidden,
+      });
+      const validated = await validate(typedLine);
       if ('answer' in validated) return validated.answer;
       this.#io.err(`${oneLine(validated.problem)}\n`);
     }
@@ -151,11 +155,11 @@ export function numberedList<T>(choices: readonly Choice<T>[], columns: number):
 
 /** Finds a choice by its number, its name, or words that match no other. */
 export function findChoice<T>(choices: readonly Choice<T>[], typed: string): Validated<T> {
-  const numbered = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
-  const named = choices.find(({ name }) => name === typed);
+  const choiceByNumber = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
+  const choiceByName = choices.find(({ name }) => name === typed);
   const [first, ...others] = typed === '' ? [] : matchingChoices(choices, typed);
-  const chosen = named ?? numbered ?? (others.length === 0 ? first : undefined);
-  if (chosen !== undefined) return { answer: chosen.value };
+  const choice = choiceByName ?? choiceByNumber ?? (others.length === 0 ? first : undefined);
+  if (choice !== undefined) return { answer: choice.value };
   return {
     problem: first === undefined ? `Choose from 1 to ${choices.length}.` : 'More than one choice matches.',
   };
@@ -166,8 +170,8 @@ export function findChoices<T>(question: SeveralQuestion<T>, typed: string): Val
   const parts = typed === '' ? [] : typed.split(',').map(part => findChoice(question.choices, part.trim()));
   const wrong = parts.find(part => 'problem' in part);
   if (wrong !== undefined) return wrong;
-  const chosen = parts.flatMap(part => ('answer' in part ? [part.answer] : []));
-  const answers = new Set(typed === '' ? question.defaults : chosen);
+  const chosenAnswers = parts.flatMap(part => ('answer' in part ? [part.answer] : []));
+  const answers = new Set(typed === '' ? question.defaults : chosenAnswers);
   const problem = choiceCountProblem(answers.size, question);
   return problem === undefined ? { answer: [...answers] } : { problem };
 }

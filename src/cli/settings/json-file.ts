@@ -106,11 +106,11 @@ function explainFileError<T>(file: string, action: 'read' | 'written' | 'made', 
 }
 
 function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: unknown): Error {
-  const what = process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
+  const whatToCheck = process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
   const elsewhere = 'or choose another place with PROMPTRUN_CONFIG_DIR.';
   const otherwise = configError(
     `${file} can't be ${action}: ${errorMessage(cause)}`,
-    `Check ${what}, ${elsewhere}`,
+    `Check ${whatToCheck}, ${elsewhere}`,
   );
   return unwritableError(cause, otherwise, `Free some disk space, ${elsewhere}`);
 }
@@ -135,8 +135,8 @@ async function loadConf() {
 /** Reads a cache file; empty if it is missing or damaged, because a cache is simply filled again. */
 export function readCacheFile(file: string): UncheckedObject {
   try {
-    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return isJsonObject(stored) ? stored : {};
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return isJsonObject(content) ? content : {};
   } catch {
     return {};
   }

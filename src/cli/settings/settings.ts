@@ -57,10 +57,10 @@ export class Settings {
 
   /** Returns the value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
   get<K extends SettingKey>(key: K): SettingValues[K] | undefined {
-    const stored = this.#read().settings[key];
-    if (stored === undefined) return undefined;
+    const storedValue = this.#read().settings[key];
+    if (storedValue === undefined) return undefined;
     const { parse, form } = SETTINGS[key];
-    const value = parse(typeof stored === 'string' ? stored : JSON.stringify(stored));
+    const value = parse(typeof storedValue === 'string' ? storedValue : JSON.stringify(storedValue));
     if (value !== undefined) return value;
     throw configError(`${this.file}: the setting ${key} must be ${form}`, `promptrun config unset ${key}`);
   }

@@ -49,11 +49,11 @@ export function findPromptFile(
 
 function fileOrRevision(ctx: Context, target: string): NamedPromptFile | undefined {
   const name = aliasOrName(ctx, target);
-  const at = name.lastIndexOf(REVISION_MARK);
-  const file = at < 0 ? name : name.slice(0, at);
+  const markIndex = name.lastIndexOf(REVISION_MARK);
+  const file = markIndex < 0 ? name : name.slice(0, markIndex);
   if (!FILE_CHARACTERS.test(file)) return undefined;
   const absolute = path.resolve(ctx.cwd, file);
-  if (at >= 0) return { name, path: absolute, revision: name.slice(at + REVISION_MARK.length) };
+  if (markIndex >= 0) return { name, path: absolute, revision: name.slice(markIndex + REVISION_MARK.length) };
   return isRegularFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
 }
 

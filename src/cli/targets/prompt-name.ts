@@ -159,8 +159,8 @@ export async function readNamed(
   name: string,
   versionId?: string,
 ): Promise<PromptVersion> {
-  const named = await resolvePrompt(ctx, connection, name);
-  const prompt = versionId === undefined ? named : { ...named, promptVersionId: versionId };
+  const namedPrompt = await resolvePrompt(ctx, connection, name);
+  const prompt = versionId === undefined ? namedPrompt : { ...namedPrompt, promptVersionId: versionId };
   return askOfPrompt(connection, prompt, ctx.signal, found => readPrompt(connection, found, ctx.signal));
 }
 

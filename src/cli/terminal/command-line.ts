@@ -137,8 +137,8 @@ export type ServiceFlags = Partial<Pick<GlobalOptions, 'profile' | 'baseUrl' | '
 /** Returns a function that builds command lines for the service of these flags. */
 export function adviseWith(flags: ServiceFlags, env: Env): Advise {
   const shell = detectShell(env);
-  const chosen = serviceWords(flags);
-  return (...words) => ['promptrun', ...words, ...chosen].map(word => shellWord(word, shell)).join(' ');
+  const serviceFlags = serviceWords(flags);
+  return (...words) => ['promptrun', ...words, ...serviceFlags].map(word => shellWord(word, shell)).join(' ');
 }
 
 export function serviceWords({ profile, baseUrl, insecureHttp }: ServiceFlags): string[] {

@@ -26,10 +26,10 @@ export function linkedFile(ctx: TerminalContext, file: string): string {
 /** @param href must not contain anything that could end the escape sequence */
 function hyperlink(ctx: TerminalContext, text: string, href?: string): string {
   if (!ctx.io.stdout.isTerminal) return text;
-  const shown = escapeControls(text);
+  const shownText = escapeControls(text);
   return href === undefined || !hasHyperlinks(ctx.env)
-    ? shown
-    : `\u001B]8;;${href}\u0007${shown}\u001B]8;;\u0007`;
+    ? shownText
+    : `\u001B]8;;${href}\u0007${shownText}\u001B]8;;\u0007`;
 }
 
 const TERMINALS = new Set([

@@ -47,8 +47,8 @@ async function printEnvelope(
 }
 
 function printBody(ctx: Context, text: string): Promise<boolean> {
-  const whole = text.endsWith('\n') ? text : `${text}\n`;
-  return ctx.io.out(ctx.io.stdout.isTerminal ? escapeControls(whole) : whole);
+  const printedText = text.endsWith('\n') ? text : `${text}\n`;
+  return ctx.io.out(ctx.io.stdout.isTerminal ? escapeControls(printedText) : printedText);
 }
 
 function responseHead({ httpStatus, headers }: RawAnswer): string {

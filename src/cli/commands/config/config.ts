@@ -39,8 +39,8 @@ export async function configUnset(ctx: Context, name: string): Promise<void> {
 /** Lists every setting with its value; never a key. */
 export async function configList(ctx: Context): Promise<void> {
   const rows = SETTING_KEYS.map(key => {
-    const set = ctx.settings.get(key);
-    return { key, value: set ?? SETTINGS[key].default ?? null, isSet: set !== undefined };
+    const setValue = ctx.settings.get(key);
+    return { key, value: setValue ?? SETTINGS[key].default ?? null, isSet: setValue !== undefined };
   });
   await presentList(ctx, rows, {
     columns: [

@@ -17,10 +17,10 @@ import { plainRows } from '../../terminal/table.ts';
 export async function doctor(ctx: Context): Promise<ExitCode> {
   const checks = [...(await checksBeyondTerminal(ctx)), checkTerminal(ctx)];
   const failedCheck = checks.find(({ ok }) => ok === false);
-  const shown = checks.map(({ name, ok, detail, hints }) => ({ name, ok, detail, hints }));
+  const reportedChecks = checks.map(({ name, ok, detail, hints }) => ({ name, ok, detail, hints }));
   await present(
     ctx,
-    { ok: failedCheck === undefined, checks: shown },
+    { ok: failedCheck === undefined, checks: reportedChecks },
     {
       terminal: () => checks.flatMap(check => checkLines(ctx, check)).join('\n'),
       plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, stateText(ok), detail])),
@@ -187,13 +187,17 @@ async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
 
 function modelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
   const [first, ...others] = faults;
-  const soon = shutdowns.map(
+  const shutdownWarnings = shutdowns.map(
     ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
   );
   if (first !== undefined) {
-    return failedCheck('models', { message: first, hints: [...others, ...soon], exitCode: EXIT.usage });
+    return failedCheck('models', {
+      message: first,
+      hints: [...others, ...shutdownWarnings],
+      exitCode: EXIT.usage,
+    });
   }
-  if (exists) return passedCheck('models', `${file} can be used`, soon);
+  if (exists) return passedCheck('models', `${file} can be used`, shutdownWarnings);
   const hint = 'promptrun models discover writes the models of your endpoints to it';
   return passedCheck('models', `no ${file} yet`, [hint]);
 }
@@ -205,17 +209,17 @@ function checkProvider({
   fault,
   models,
 }: ModelsReport['providers'][number]): DoctorCheck {
-  const place = `${name} at ${baseUrl}`;
+  const provider = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
     const hints = [`Set ${missingKey}, or remove the provider from models.yaml.`];
-    return failedCheck('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
+    return failedCheck('provider', { message: `${provider} has no key`, hints, exitCode: EXIT.unauthorised });
   }
   if (fault === undefined) {
     const foundText =
       models === undefined
         ? 'is not asked, because it has no list of models'
         : `has ${pluralize(models, 'model')}`;
-    return passedCheck('provider', `${place} ${foundText}`);
+    return passedCheck('provider', `${provider} ${foundText}`);
   }
-  return failedCheck('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
+  return failedCheck('provider', { message: `${provider}: ${fault}`, exitCode: EXIT.fault });
 }

@@ -62,10 +62,10 @@ function indentedLayout(layout: GuideLayout, indent: number): GuideLayout {
 }
 
 function indentItem(text: string, marker: string): string {
-  const rest = ' '.repeat(marker.length);
+  const indent = ' '.repeat(marker.length);
   return text
     .split('\n')
-    .map((line, index) => (line === '' ? '' : (index === 0 ? marker : rest) + line))
+    .map((line, index) => (line === '' ? '' : (index === 0 ? marker : indent) + line))
     .join('\n');
 }
 
@@ -85,8 +85,10 @@ function inlineText(token: Token, layout: GuideLayout): string {
     case 'link': {
       const { href } = token as Tokens.Link;
       const text = inline(childTokens(token), layout);
-      const place = /^https?:/u.test(href) ? href : layout.leadsTo(href);
-      return place === undefined || place === text ? text : `${text} (${paint.cyan(place)})`;
+      const destination = /^https?:/u.test(href) ? href : layout.leadsTo(href);
+      return destination === undefined || destination === text
+        ? text
+        : `${text} (${paint.cyan(destination)})`;
     }
     case 'br':
       return '\n';
@@ -127,8 +129,8 @@ async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): P
   const wrapped = cells.map(wrap);
   const isTall = wrapped.some(row => row.some(cell => cell.includes('\n')));
   const spaced = wrapped.flatMap((row, index) => (isTall && index > 0 ? [row.map(() => ''), row] : [row]));
-  const shown = titles.some(title => stringWidth(title) > 0) ? [wrap(titles), ...spaced] : spaced;
-  return (await layOutTable(shown, {})).trimEnd();
+  const tableRows = titles.some(title => stringWidth(title) > 0) ? [wrap(titles), ...spaced] : spaced;
+  return (await layOutTable(tableRows, {})).trimEnd();
 }
 
 /** Returns the width of each column; undefined if their longest words don't fit side by side. */

@@ -58,9 +58,9 @@ function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boole
 function kappaMissText(kappa: Kappa | undefined, { least }: KappaGate): string {
   if (kappa === undefined) return `Cohen's kappa is not defined, and --min-kappa requires ${least}`;
   const isValueBelow = kappa.value < least;
-  const what = isValueBelow ? "Cohen's kappa" : "the low end of the interval of Cohen's kappa";
+  const measure = isValueBelow ? "Cohen's kappa" : "the low end of the interval of Cohen's kappa";
   const value = isValueBelow ? kappa.value : kappa.interval[0];
-  return `${what} is ${value.toFixed(3)}, below --min-kappa ${least}`;
+  return `${measure} is ${value.toFixed(3)}, below --min-kappa ${least}`;
 }
 
 function kappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {

@@ -23,12 +23,12 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
   const { origin } = new URL(target.baseUrl);
   const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, { useKeychain });
-  const place = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
+  const keyPlace = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
   const isActive = ctx.settings.activeProfile === target.profile;
   await confirmAction(
     ctx,
     { ...target, keptIn, active: isActive },
-    `Logged in to ${target.baseUrl} as profile ${target.profile}; the key is in ${place}.`,
+    `Logged in to ${target.baseUrl} as profile ${target.profile}; the key is in ${keyPlace}.`,
   );
   if (!isActive) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
@@ -89,16 +89,17 @@ const FIRST_PROFILE = 'default';
  * @throws {CliError} USAGE_ERROR if no base URL is known, or the profile is ambiguous
  */
 async function loginTarget(ctx: Context): Promise<LoginTarget> {
-  const explicit = explicitAddress(ctx);
-  const named = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
-  const profile = named === undefined ? unnamedProfile(ctx, explicit) : checkedName(named, 'profile');
+  const explicitUrl = explicitAddress(ctx);
+  const profileName = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
+  const profile =
+    profileName === undefined ? unnamedProfile(ctx, explicitUrl) : checkedName(profileName, 'profile');
   if (profile === LOCAL_PROFILE) {
     throw usageError(
       'the profile local is the embedded service, which needs no key',
       'Choose another --profile, or a new one: promptrun login --profile <name> --base-url <url>',
     );
   }
-  const baseUrl = explicit ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
+  const baseUrl = explicitUrl ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
   return { profile, baseUrl: checkedBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp) };
 }
 
@@ -126,8 +127,8 @@ async function askForAddress(ctx: Context): Promise<string> {
 }
 
 function explicitAddress(ctx: Context): string | undefined {
-  const explicit = explicitBaseUrl(ctx);
-  return explicit && checkedBaseUrl(explicit.value, explicit.source, ctx.globals.insecureHttp);
+  const sourcedUrl = explicitBaseUrl(ctx);
+  return sourcedUrl && checkedBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals.insecureHttp);
 }
 
 /** Returns the active profile or, with a base URL, its profile or a new one. Never changes a profile's base URL. */
@@ -159,15 +160,15 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
     );
   }
   const prompter = await ctx.prompter();
-  const typed = await prompter.secret({ message: `API key for ${new URL(baseUrl).host}` }, ctx.signal);
-  return checkedKey(typed.trim(), 'the key typed');
+  const typedKey = await prompter.secret({ message: `API key for ${new URL(baseUrl).host}` }, ctx.signal);
+  return checkedKey(typedKey.trim(), 'the key typed');
 }
 
 /** Forgets the key of a profile, but keeps the profile. */
 export async function logout(ctx: Context): Promise<void> {
   const profile = chosenProfile(ctx)?.value ?? null;
-  const forgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
-  await confirmAction(ctx, { profile, forgotten }, logoutText(profile, forgotten));
+  const wasForgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
+  await confirmAction(ctx, { profile, forgotten: wasForgotten }, logoutText(profile, wasForgotten));
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is still set.');
 }
 

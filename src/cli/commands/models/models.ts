@@ -48,19 +48,19 @@ function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[])
 }
 
 function shownNames(names: readonly string[]): string {
-  const more = names.length > MAX_SHOWN_MODELS ? ` and ${names.length - MAX_SHOWN_MODELS} more` : '';
-  return `${names.slice(0, MAX_SHOWN_MODELS).map(oneLine).join(', ')}${more}`;
+  const moreText = names.length > MAX_SHOWN_MODELS ? ` and ${names.length - MAX_SHOWN_MODELS} more` : '';
+  return `${names.slice(0, MAX_SHOWN_MODELS).map(oneLine).join(', ')}${moreText}`;
 }
 
 function endpointLine({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
-  const place = `${oneLine(provider)} at ${oneLine(baseUrl)}`;
-  if (fault !== undefined) return `${place} could not be asked: ${oneLine(fault)}`;
+  const endpoint = `${oneLine(provider)} at ${oneLine(baseUrl)}`;
+  if (fault !== undefined) return `${endpoint} could not be asked: ${oneLine(fault)}`;
   const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${shownNames(added)}`;
   const countTexts = [
     known > 0 ? `${known} known before` : '',
     others > 0 ? `${others} that don't answer prompts` : '',
   ];
-  return [`${place}: ${news}`, ...countTexts.filter(text => text !== '')].join('; ');
+  return [`${endpoint}: ${news}`, ...countTexts.filter(text => text !== '')].join('; ');
 }
 
 const MAX_SHOWN_MODELS = 8;

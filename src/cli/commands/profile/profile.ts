@@ -31,8 +31,8 @@ function profileRows({ settings }: Context): ProfileRow[] {
   const { activeProfile } = settings;
   const rows = [...settings.profiles].map(([name, { baseUrl }]): ProfileRow => {
     const credential = settings.credentials.find(name);
-    const kept = credential?.keychain ? 'keychain' : 'file';
-    return { name, baseUrl, key: credential ? kept : null, active: name === activeProfile };
+    const keyPlace = credential?.keychain ? 'keychain' : 'file';
+    return { name, baseUrl, key: credential ? keyPlace : null, active: name === activeProfile };
   });
   if (activeProfile !== LOCAL_PROFILE) return rows;
   return [...rows, { name: LOCAL_PROFILE, baseUrl: null, key: null, active: true }];
@@ -88,6 +88,6 @@ export async function profileRemove(ctx: Context, name: string): Promise<void> {
 }
 
 function unknownProfile(name: string, profiles: readonly string[]): CliError {
-  const more = profiles.length === 0 ? ['promptrun profile add <name> --base-url <url> adds one.'] : [];
-  return usageError(...unknownName('profile', name, profiles), ...more);
+  const hints = profiles.length === 0 ? ['promptrun profile add <name> --base-url <url> adds one.'] : [];
+  return usageError(...unknownName('profile', name, profiles), ...hints);
 }

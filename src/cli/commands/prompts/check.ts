@@ -89,8 +89,8 @@ function findingLines({ io }: Context, findings: readonly Finding[]): string {
   const colours = { fault: io.paint.red, note: io.paint.yellow };
   return findings
     .map(({ file, line, column, severity, message }) => {
-      const place = `${oneLine(file)}:${line}:${column}:`;
-      return `${place} ${colours[severity](`${severity}:`)} ${oneLine(message)}\n`;
+      const position = `${oneLine(file)}:${line}:${column}:`;
+      return `${position} ${colours[severity](`${severity}:`)} ${oneLine(message)}\n`;
     })
     .join('');
 }

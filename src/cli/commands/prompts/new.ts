@@ -144,8 +144,8 @@ async function writeAll(
     const code = errorCode(error);
     if (code === undefined || error instanceof PathFault) throw error;
     const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
-    const why = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);
+    const reason = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);
     const name = files[writtenFiles.length]?.file ?? '';
-    throw unwritableError(error, usageError(`${name} can't be written: ${why}`));
+    throw unwritableError(error, usageError(`${name} can't be written: ${reason}`));
   }
 }

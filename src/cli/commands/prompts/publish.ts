@@ -107,9 +107,9 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
       try {
         const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
-        const published = await client.prompts.publish(slug, { file: source, partials }, { signal });
+        const publication = await client.prompts.publish(slug, { file: source, partials }, { signal });
         await noteIfFenceIsMissing(ctx, shownPath(ctx, file), source);
-        return published;
+        return publication;
       } catch (error) {
         throw explainPublishError(ctx, file, error);
       }

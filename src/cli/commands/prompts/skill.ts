@@ -127,8 +127,10 @@ function sharedCommand(
   words: readonly string[],
 ): string {
   const target = isFile ? prompt.split(path.sep).join('/') : prompt;
-  const chosen = serviceWords(isFile ? { profile: LOCAL_PROFILE } : globals);
-  return ['promptrun', 'run', target, ...words, ...chosen].map(word => shellWord(word, 'posix')).join(' ');
+  const serviceFlags = serviceWords(isFile ? { profile: LOCAL_PROFILE } : globals);
+  return ['promptrun', 'run', target, ...words, ...serviceFlags]
+    .map(word => shellWord(word, 'posix'))
+    .join(' ');
 }
 
 /** Returns a prompt's row in the service's list or search; undefined if it has none. */

@@ -23,14 +23,14 @@ export async function reset(
 ): Promise<void> {
   const names = Object.hasOwn(RESET_PARTS, part) ? RESET_PARTS[part] : undefined;
   if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(RESET_PARTS)));
-  const places = storedItems(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
-  if (!yes && places.length > 0 && !(await confirmsReset(ctx, places))) {
+  const storedFiles = storedItems(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
+  if (!yes && storedFiles.length > 0 && !(await confirmsReset(ctx, storedFiles))) {
     await confirmAction(ctx, { removed: [] }, 'Nothing was removed.');
     return;
   }
   if (names.includes('credentials')) await forgetKeys(ctx);
-  for (const { path } of places) await rm(path, { force: true });
-  const removedPaths = places.map(({ path }) => path);
+  for (const { path } of storedFiles) await rm(path, { force: true });
+  const removedPaths = storedFiles.map(({ path }) => path);
   await confirmAction(
     ctx,
     { removed: removedPaths },

@@ -113,7 +113,7 @@ function forPeople(body: string, { images }: RunRequest): string {
   const labels = images.flatMap(image =>
     image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],
   );
-  const whole = parseBody(body);
-  for (const image of imagesWithBytes(whole)) image.base64 = labels.shift() ?? '';
-  return JSON.stringify(whole, undefined, 2);
+  const shownBody = parseBody(body);
+  for (const image of imagesWithBytes(shownBody)) image.base64 = labels.shift() ?? '';
+  return JSON.stringify(shownBody, undefined, 2);
 }

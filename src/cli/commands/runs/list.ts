@@ -138,9 +138,9 @@ async function findVersions(
   connection: Connection,
   name: string,
 ): Promise<ReadonlySet<string>> {
-  const named = await resolvePrompt(ctx, connection, name);
+  const namedPrompt = await resolvePrompt(ctx, connection, name);
   const { signal } = ctx;
-  return askOfPrompt(connection, named, signal, async ({ promptId, promptVersionId }) => {
+  return askOfPrompt(connection, namedPrompt, signal, async ({ promptId, promptVersionId }) => {
     if (promptVersionId !== undefined) return new Set([promptVersionId]);
     const { versions } = await connection.client.versions.list(promptId, { signal });
     return new Set(versions.map(version => version.promptVersionId));

@@ -47,8 +47,8 @@ export async function askOfRun<T>(
     if (!(error instanceof NotFoundError)) throw error;
     for await (const { runId: started, baseUrl } of ctx.journal.newestFirst()) {
       if (started !== runId || baseUrl === service) continue;
-      const there = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
-      const command = adviseWith(there, ctx.env)('runs', verb, runId);
+      const otherService = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
+      const command = adviseWith(otherService, ctx.env)('runs', verb, runId);
       throw notFoundError(
         `${error.message}; it was started at another service`,
         `Ask there with: ${command}`,

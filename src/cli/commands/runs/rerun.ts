@@ -37,12 +37,13 @@ export async function runsRerun(
   const presentationFor = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   budget.checkCostCap(connection);
-  const former = name?.endsWith('.json')
+  const formerRequest = name?.endsWith('.json')
     ? await requestFromManifest(ctx, connection, name)
     : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
-  const request = await changedRequest(ctx, connection, former, flags);
+  const request = await changedRequest(ctx, connection, formerRequest, flags);
   // Read before the new run is paid for, because there is nothing to compare with if the former one is gone.
-  const comparedRun = flags.compare === true ? await formerRun(ctx, connection, former.runId) : undefined;
+  const comparedRun =
+    flags.compare === true ? await formerRun(ctx, connection, formerRequest.runId) : undefined;
   const startedAt = ctx.clock.now();
   const run = await createRerun(ctx, connection, request, budget).catch((error: unknown) => {
     throw withModelsFlag(ctx, connection, error);

@@ -89,8 +89,8 @@ function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun)
     ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
     ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, outputSummary(item)]),
   ];
-  const shown = rows.filter(([, value]) => value !== undefined && value !== '');
-  return shown
+  const shownRows = rows.filter(([, value]) => value !== undefined && value !== '');
+  return shownRows
     .map(
       ([label, value = '']) =>
         `${label.padEnd(10)}${label === 'Status' ? value : oneLine(textOrNothing(value))}\n`,

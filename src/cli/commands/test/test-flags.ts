@@ -124,11 +124,13 @@ function pairOutputs(
     reporter,
     out: files[index] === '-' ? undefined : files[index],
   }));
-  const places = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
-  const twin = outputs.find((_, index) => places.indexOf(places[index] ?? '') !== index);
-  if (twin === undefined) return outputs;
+  const absolutePaths = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
+  const duplicate = outputs.find((_, index) => absolutePaths.indexOf(absolutePaths[index] ?? '') !== index);
+  if (duplicate === undefined) return outputs;
   throw usageError(
-    twin.out === undefined ? 'two reports go to standard output' : `--out: two reports go to ${twin.out}`,
+    duplicate.out === undefined
+      ? 'two reports go to standard output'
+      : `--out: two reports go to ${duplicate.out}`,
     'Give each --reporter an --out of its own; the nth belongs to the nth.',
   );
 }

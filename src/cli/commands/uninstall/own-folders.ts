@@ -74,17 +74,17 @@ export function listOwnFolder(folder: string, { files, folders = {}, whole }: Ow
   const content = { own: [] as string[], folders: [] as string[], others: [] as string[] };
   if (!isFolder(folder)) return content;
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(compareNames)) {
-    const place = path.join(folder, entry.name);
+    const entryPath = path.join(folder, entry.name);
     const ownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
     if (entry.isFile() && files.test(entry.name)) {
-      content.own.push(place);
+      content.own.push(entryPath);
     } else if (entry.isDirectory() && (ownFolder !== undefined || whole?.test(entry.name) === true)) {
-      const inner = listOwnFolder(place, ownFolder ?? { files: /(?:)/u, whole: /(?:)/u });
+      const inner = listOwnFolder(entryPath, ownFolder ?? { files: /(?:)/u, whole: /(?:)/u });
       content.own.push(...inner.own);
       content.folders.push(...inner.folders);
       content.others.push(...inner.others);
     } else {
-      content.others.push(place);
+      content.others.push(entryPath);
     }
   }
   if (content.others.every(other => !other.startsWith(folder + path.sep))) content.folders.push(folder);

@@ -37,11 +37,11 @@ export function startupFiles(env: Env): StartupFile[] {
 export function removeOwnLines(file: string): void {
   const handle = openSync(file, 'r+');
   try {
-    const former = readFileSync(handle);
+    const formerBytes = readFileSync(handle);
     // With one byte per character, invalid UTF-8 stays unchanged.
-    const encoding = isUtf16(former) ? 'utf16le' : 'latin1';
+    const encoding = isUtf16(formerBytes) ? 'utf16le' : 'latin1';
     const [, mark = '', text = ''] =
-      /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(former.toString(encoding)) ?? [];
+      /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(formerBytes.toString(encoding)) ?? [];
     const remaining = text.split(/(?<=\n)/u).filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
     const bytes = Buffer.from(mark + remaining.join(''), encoding);
     for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at, bytes.length - at, at);

@@ -184,8 +184,8 @@ function folderItems({ env }: Context, { folder, content, holds }: ListedFolder)
   const filesByEntry = new Map<string, string[]>();
   for (const file of content.own) {
     const [entry = ''] = path.relative(folder, file).split(path.sep);
-    const place = path.join(folder, entry);
-    filesByEntry.set(place, [...(filesByEntry.get(place) ?? []), file]);
+    const entryPath = path.join(folder, entry);
+    filesByEntry.set(entryPath, [...(filesByEntry.get(entryPath) ?? []), file]);
   }
   const removeFolders = (): void => {
     for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);

@@ -73,13 +73,13 @@ async function chooseVersions(
   connection: Connection,
   { prompt, versions, isFile }: { prompt: string; versions: readonly string[]; isFile: boolean },
 ): Promise<ChosenVersions> {
-  const named = await resolvePrompt(ctx, connection, prompt);
-  const listing = askOfPrompt(connection, named, ctx.signal, async ({ promptId, promptVersionId }) => {
+  const namedPrompt = await resolvePrompt(ctx, connection, prompt);
+  const listing = askOfPrompt(connection, namedPrompt, ctx.signal, async ({ promptId, promptVersionId }) => {
     const list = await connection.client.versions.list(promptId, { signal: ctx.signal });
     return { ...list, namedId: promptVersionId };
   });
   // A file may have no published version yet.
-  const unpublished = { promptId: named.promptId, versions: [], namedId: named.promptVersionId };
+  const unpublished = { promptId: namedPrompt.promptId, versions: [], namedId: namedPrompt.promptVersionId };
   const {
     promptId,
     versions: entries,

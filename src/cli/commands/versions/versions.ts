@@ -27,13 +27,13 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
 /** Fetches the published versions of a prompt. @throws {CliError} exit 4 if nothing is published under the slug of a file */
 async function publishedVersions(ctx: Context, prompt: string): Promise<readonly PromptVersionEntry[]> {
   const connection = await connectionFor(ctx, prompt);
-  const named = await resolvePrompt(ctx, connection, prompt);
-  const listing = askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
+  const namedPrompt = await resolvePrompt(ctx, connection, prompt);
+  const listing = askOfPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
   const file = findPromptFile(ctx, prompt, 'command line');
-  const published = file === undefined ? await listing : await unlessNotFound(listing);
-  if (published !== undefined) return published.versions;
+  const versionList = file === undefined ? await listing : await unlessNotFound(listing);
+  if (versionList !== undefined) return versionList.versions;
   throw notFoundError(
     `nothing is published under the slug of ${prompt}`,
     `To publish the file: ${connection.advise('prompts', 'publish', shownPath(ctx, file?.path ?? prompt))}`,
@@ -72,8 +72,8 @@ function labelColumns(now: number): ListColumn<PromptVersionEntry>[] {
 /** Describes a move of a label, in the row of the version that it came to or left. */
 function moveText(move: unknown, formatTime: (at: string) => string): string {
   const text = (field: string): string => textOrNothing(valueAt(move, field));
-  const short = (field: string): string => text(field).slice(0, 8);
-  const arrival = text('from') === '' ? 'set' : `moved from ${short('from')}`;
+  const shortId = (field: string): string => text(field).slice(0, 8);
+  const arrival = text('from') === '' ? 'set' : `moved from ${shortId('from')}`;
   const step = text('to') === '' ? 'removed' : arrival;
   return oneLine(`${text('label')} ${step} by ${text('by')} ${formatTime(text('at'))}`);
 }
@@ -81,8 +81,8 @@ function moveText(move: unknown, formatTime: (at: string) => string): string {
 /** Shows a version of a prompt and its expected inputs. */
 export async function versionsGet(ctx: Context, promptVersionId: string): Promise<void> {
   const connection = await connectionFor(ctx, promptVersionId);
-  const named = await resolveTarget(ctx, connection, promptVersionId, { source: 'command line' });
-  const version = await connection.client.versions.get(named.promptVersionId, { signal: ctx.signal });
+  const target = await resolveTarget(ctx, connection, promptVersionId, { source: 'command line' });
+  const version = await connection.client.versions.get(target.promptVersionId, { signal: ctx.signal });
   connection.prompts.put(version);
   await presentPromptVersion(ctx, version, connection);
 }

@@ -51,10 +51,10 @@ export async function openImage(ctx: Context, source: string): Promise<ImageSour
   if (source === '-') return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
   if (isImageUrl(source)) {
     const { readImageUrl } = await import('./image-url.ts');
-    const read = readImageUrl(source);
-    return typeof read === 'string'
-      ? { kind: 'url', url: read, name: read }
-      : imageInMemory(read, 'the data URL');
+    const urlOrBytes = readImageUrl(source);
+    return typeof urlOrBytes === 'string'
+      ? { kind: 'url', url: urlOrBytes, name: urlOrBytes }
+      : imageInMemory(urlOrBytes, 'the data URL');
   }
   return imageInFile(ctx, source);
 }

@@ -86,29 +86,29 @@ export function placeImages<Image>(
   { text, images }: UnplacedInputs<Image>,
 ): PlacedInputs<Image | undefined> {
   const names = fields.images.map(({ name }) => name);
-  const places: (Image | undefined)[] = fields.images.map(() => undefined);
+  const placedImages: (Image | undefined)[] = fields.images.map(() => undefined);
   for (const { name, image } of images) {
     if (name === undefined) continue;
-    const at = names.indexOf(name);
-    if (at < 0) throw noSuchImage(name, names);
-    if (places[at] !== undefined) throw usageError(`the image ${name} is given twice`);
-    places[at] = image;
+    const index = names.indexOf(name);
+    if (index < 0) throw noSuchImage(name, names);
+    if (placedImages[index] !== undefined) throw usageError(`the image ${name} is given twice`);
+    placedImages[index] = image;
   }
   for (const { name, image } of images) {
     if (name !== undefined) continue;
-    const free = places.indexOf(undefined);
-    if (free < 0) places.push(image);
-    else places[free] = image;
+    const freeIndex = placedImages.indexOf(undefined);
+    if (freeIndex < 0) placedImages.push(image);
+    else placedImages[freeIndex] = image;
   }
-  while (places.length > 0 && places.at(-1) === undefined) places.pop();
-  return { text, images: places };
+  while (placedImages.length > 0 && placedImages.at(-1) === undefined) placedImages.pop();
+  return { text, images: placedImages };
 }
 
 function noSuchImage(name: string, names: readonly (string | undefined)[]): Error {
-  const known = names.filter(text => text !== undefined);
+  const knownNames = names.filter(text => text !== undefined);
   return usageError(
     `no image of the prompt is called ${JSON.stringify(name)}`,
-    ...(known.length === 0 ? [] : [`The prompt's images: ${known.join(', ')}`]),
+    ...(knownNames.length === 0 ? [] : [`The prompt's images: ${knownNames.join(', ')}`]),
   );
 }
 

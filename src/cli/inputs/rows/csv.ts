@@ -48,14 +48,14 @@ export async function* readCsv(
   for await (const { record: cells, raw } of records) {
     // Git and editors on Windows change line ends within cells, too.
     const record = cells.map(cell => cell.replaceAll('\r\n', '\n'));
-    const place = { row: row + 1, line: line + countLines(leadingLines(raw)) };
+    const position = { row: row + 1, line: line + countLines(leadingLines(raw)) };
     line += countLines(raw);
     recordCount += 1;
     if (header === undefined) {
       header = isBlank(raw) || SEPARATOR_LINE.test(raw) ? undefined : readCsvHeader(record, name);
     } else if (!isBlank(raw)) {
       row += 1;
-      yield { ...readRecord(header, { record, raw }, place), cells: recordCells(header, record) };
+      yield { ...readRecord(header, { record, raw }, position), cells: recordCells(header, record) };
     }
     if (findFault()?.after === recordCount) break;
   }
@@ -141,16 +141,20 @@ export async function readTable(
 }
 
 function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPosition): SourceRow {
-  const torn = record.findIndex(
+  const tornColumn = record.findIndex(
     value => value.startsWith('"') && !raw.replaceAll('\r\n', '\n').includes(csvQuoted(value)),
   );
-  if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose all of it`);
+  if (tornColumn !== -1) {
+    return faultyRow(place, `the quotes in column ${tornColumn + 1} don't enclose all of it`);
+  }
   if (record.length !== header.columns) {
     return faultyRow(place, `${pluralize(record.length, 'column')}, but the header has ${header.columns}`);
   }
   const value = (column: number): string => record[column] ?? '';
-  const stray = header.unnamed.find(column => value(column) !== '');
-  if (stray !== undefined) return faultyRow(place, `a value in column ${stray + 1}, which has no name`);
+  const strayColumn = header.unnamed.find(column => value(column) !== '');
+  if (strayColumn !== undefined) {
+    return faultyRow(place, `a value in column ${strayColumn + 1}, which has no name`);
+  }
   const id = header.id === undefined ? '' : value(header.id);
   return readableRow(place, id === '' ? undefined : id, {
     // An empty cell leaves the input out, so that the prompt's default applies.
@@ -194,10 +198,10 @@ export type CsvHeader = ReturnType<typeof readCsvHeader>;
 /** @throws {CliError} if two columns have the same name */
 function readCsvHeader(fields: readonly string[], file: string) {
   const names = fields.map(field => field.trim());
-  const twin = names.find((name, column) => name !== '' && names.indexOf(name) !== column);
-  if (twin !== undefined) {
+  const duplicateName = names.find((name, column) => name !== '' && names.indexOf(name) !== column);
+  if (duplicateName !== undefined) {
     throw usageError(
-      `${file}: the header names the column ${JSON.stringify(twin)} twice`,
+      `${file}: the header names the column ${JSON.stringify(duplicateName)} twice`,
       'Give each column its own name.',
     );
   }

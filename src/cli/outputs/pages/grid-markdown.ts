@@ -73,9 +73,10 @@ function differenceText({ kind, text }: DiffPart): string {
 
 /** Escapes text for HTML inside Markdown: an empty line would end the block of HTML, and an @ would mention a user. */
 function escapeForMarkdown(text: string): string {
-  const more = text.length - MAX_CELL_LENGTH;
-  const shown = more > 0 ? `${text.slice(0, MAX_CELL_LENGTH)}… (${more} more characters)` : text;
-  return htmlText(shown).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
+  const hiddenCount = text.length - MAX_CELL_LENGTH;
+  const shownText =
+    hiddenCount > 0 ? `${text.slice(0, MAX_CELL_LENGTH)}… (${hiddenCount} more characters)` : text;
+  return htmlText(shownText).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
 }
 
 const MAX_CELL_LENGTH = 10_000;

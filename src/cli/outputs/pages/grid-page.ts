@@ -57,9 +57,11 @@ function totals({ measures, columns }: Grid): Html | undefined {
 /** Returns a summary of the faults for the top of the page. */
 function reasonsHtml({ reasons }: Grid): Html[] {
   if (reasons.length === 0) return [];
-  const more = reasons.length - MAX_REASONS;
+  const hiddenCount = reasons.length - MAX_REASONS;
   const lines = reasons.slice(0, MAX_REASONS).map(reason => html`<li>${reason}</li>`);
-  return [html`<ul class="bad">${lines}${more > 0 ? [html`<li>… and ${more} more</li>`] : []}</ul>`];
+  return [
+    html`<ul class="bad">${lines}${hiddenCount > 0 ? [html`<li>… and ${hiddenCount} more</li>`] : []}</ul>`,
+  ];
 }
 
 const MAX_REASONS = 10;
@@ -75,8 +77,8 @@ function summaryHtml(row: GridRow): Html {
   const [first] = row.inputs;
   const hint = first === undefined ? '' : `${first[0]}: ${first[1].slice(0, 80)}`;
   const flaky = row.isFlaky ? [html` <span class="tag changed">flaky</span>`] : [];
-  const place = row.place === undefined ? [] : [html` <small>${row.place}</small>`];
-  return html`<summary><span class="${stateClass(row.state)}">${row.state}</span>${flaky} <b>${row.name}</b>${place} <small>${hint}</small></summary>`;
+  const placeHtml = row.place === undefined ? [] : [html` <small>${row.place}</small>`];
+  return html`<summary><span class="${stateClass(row.state)}">${row.state}</span>${flaky} <b>${row.name}</b>${placeHtml} <small>${hint}</small></summary>`;
 }
 
 function inputsHtml({ inputs }: GridRow): Html[] {

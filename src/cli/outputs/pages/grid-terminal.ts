@@ -65,10 +65,10 @@ interface GridWidths {
 
 function gridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths {
   const name = Math.min(MAX_NAME_WIDTH, Math.max(3, ...rows.map(row => row.name.length)));
-  const rest = terminalWidth - name - STATE_WIDTH - 4;
-  const share = Math.floor((rest + 2) / columns.length) - 2;
+  const remainingWidth = terminalWidth - name - STATE_WIDTH - 4;
+  const share = Math.floor((remainingWidth + 2) / columns.length) - 2;
   const isWide = share >= MIN_CELL_WIDTH;
-  return { name, cell: Math.max(MIN_CELL_WIDTH, isWide ? share : rest), isWide };
+  return { name, cell: Math.max(MIN_CELL_WIDTH, isWide ? share : remainingWidth), isWide };
 }
 
 /** Returns the totals of a column, each bare number with its unit. */
@@ -121,8 +121,10 @@ function partText(part: GridPart, paint: ChalkInstance, context: number): string
 function cutLines(text: string, state: GridState, paint: ChalkInstance): string {
   const lines = text.split('\n');
   const maxLines = isFaultyState(state) || state === 'changed' ? MAX_CELL_LINES.other : MAX_CELL_LINES.same;
-  const more = lines.length - maxLines;
-  return more <= 0 ? text : [...lines.slice(0, maxLines), paint.dim(`… ${more} more lines`)].join('\n');
+  const hiddenCount = lines.length - maxLines;
+  return hiddenCount <= 0
+    ? text
+    : [...lines.slice(0, maxLines), paint.dim(`… ${hiddenCount} more lines`)].join('\n');
 }
 
 function stateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
@@ -145,10 +147,10 @@ export function paintedDifference(
       if (kind === 'same' && text.length > 3 * context) {
         return `${escapeControls(text.slice(0, context))} ${paint.dim('[…]')} ${escapeControls(text.slice(-context))}`;
       }
-      const safe = escapeControls(text);
-      if (kind === 'same' || kind === 'note') return safe;
-      if (paint.level === 0) return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;
-      return kind === 'removed' ? paint.red.strikethrough(safe) : paint.green(safe);
+      const safeText = escapeControls(text);
+      if (kind === 'same' || kind === 'note') return safeText;
+      if (paint.level === 0) return kind === 'removed' ? `[-${safeText}-]` : `{+${safeText}+}`;
+      return kind === 'removed' ? paint.red.strikethrough(safeText) : paint.green(safeText);
     })
     .join('');
 }

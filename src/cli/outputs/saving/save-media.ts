@@ -40,8 +40,8 @@ async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 /** Returns the extension for the content type or, if that is generic, for the bytes. */
 async function extensionFor(mediaType: string, item: OutputItem, firstBytes: Uint8Array): Promise<string> {
-  const known = usualExtension(mediaType);
-  if (known !== undefined) return known;
+  const extension = usualExtension(mediaType);
+  if (extension !== undefined) return extension;
   const { fileTypeFromBuffer } = await import('file-type');
   const sniffed = await fileTypeFromBuffer(firstBytes);
   if (sniffed?.mime.startsWith(`${item.type}/`) === true) return sniffed.ext;

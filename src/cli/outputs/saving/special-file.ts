@@ -95,10 +95,10 @@ function standardStream(file: string): 'stdout' | 'stderr' | undefined {
 /** Returns true for a link to the socket behind a descriptor, which can't be opened by its name. */
 function isSameSocket(file: string, fd: number): boolean {
   try {
-    const named = statSync(file);
-    if (!named.isSocket()) return false;
-    const opened = fstatSync(fd);
-    return named.ino === opened.ino && named.dev === opened.dev;
+    const namedStats = statSync(file);
+    if (!namedStats.isSocket()) return false;
+    const openedStats = fstatSync(fd);
+    return namedStats.ino === openedStats.ino && namedStats.dev === openedStats.dev;
   } catch {
     return false;
   }

@@ -111,8 +111,8 @@ export function requireLocalService(sources: AddressSources, what: string): void
 /** Returns the profile chosen by flag, environment or `profile use`. */
 export function chosenProfile({ globals, env, settings }: AddressSources): SourcedValue | undefined {
   if (globals.profile !== undefined) return existingProfile(globals.profile, '--profile', settings);
-  const named = env['PROMPTRUN_PROFILE'];
-  if (named) return existingProfile(named, 'PROMPTRUN_PROFILE', settings);
+  const profileName = env['PROMPTRUN_PROFILE'];
+  if (profileName) return existingProfile(profileName, 'PROMPTRUN_PROFILE', settings);
   const { activeProfile, file } = settings;
   return activeProfile === undefined ? undefined : existingProfile(activeProfile, file, settings);
 }
@@ -176,10 +176,10 @@ export async function resolveKey(
   { askKeychain = true } = {},
 ): Promise<SourcedValue> {
   const variable = environmentKey(sources, address.baseUrl);
-  const stored = (): Promise<SourcedValue | undefined> =>
+  const readStoredKey = (): Promise<SourcedValue | undefined> =>
     storedKey(sources.settings, address, { askKeychain });
   const isProfileFirst = sources.globals.profile !== undefined;
-  const key = isProfileFirst ? ((await stored()) ?? variable) : (variable ?? (await stored()));
+  const key = isProfileFirst ? ((await readStoredKey()) ?? variable) : (variable ?? (await readStoredKey()));
   if (key === undefined) throw missingKeyError(address);
   return { ...key, value: checkedKey(key.value, key.source) };
 }

@@ -74,8 +74,8 @@ export class CredentialStore {
 
 function credentialsIn({ keys = {} }: JsonDocument): Credentials | string {
   if (!isJsonObject(keys)) return '`keys` is not an object';
-  const stray = Object.keys(keys).find(profile => !isCredential(keys[profile]));
-  if (stray !== undefined) return `the entry of the profile \`${stray}\` is not understood`;
+  const invalidProfile = Object.keys(keys).find(profile => !isCredential(keys[profile]));
+  if (invalidProfile !== undefined) return `the entry of the profile \`${invalidProfile}\` is not understood`;
   return { keys: keys as Credentials['keys'] };
 }
 

@@ -21,10 +21,12 @@ export function isSafeDirectory(folder: string, env: Env): boolean {
 
 function matchesFolder(value: string, folder: string, env: Env): boolean {
   if (value === '*') return true;
-  const named = value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : value;
-  if (!path.isAbsolute(named)) return false;
-  if (named.endsWith('/*')) return folder.startsWith(path.join(gitRealPath(named.slice(0, -1)), path.sep));
-  return gitRealPath(named) === folder;
+  const directory = value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : value;
+  if (!path.isAbsolute(directory)) return false;
+  if (directory.endsWith('/*')) {
+    return folder.startsWith(path.join(gitRealPath(directory.slice(0, -1)), path.sep));
+  }
+  return gitRealPath(directory) === folder;
 }
 
 /** Returns the real path, as git does: on macOS, folders such as /tmp are links. */

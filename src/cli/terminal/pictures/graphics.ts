@@ -29,10 +29,10 @@ async function detectProtocol(env: TerminalContext['env']): Promise<Graphics | u
   // A multiplexer would swallow the sequences or draw the picture in the wrong place.
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
-  const supported = createSupportsTerminalGraphics({ isTTY: true });
-  if (supported.kitty) return { draw: kitty, maxSize: SMALL };
-  if (supported.iterm2) return { draw: iterm2, maxSize: SMALL };
-  return supported.sixel ? { draw: sixel, maxSize: SMALL } : undefined;
+  const protocols = createSupportsTerminalGraphics({ isTTY: true });
+  if (protocols.kitty) return { draw: kitty, maxSize: SMALL };
+  if (protocols.iterm2) return { draw: iterm2, maxSize: SMALL };
+  return protocols.sixel ? { draw: sixel, maxSize: SMALL } : undefined;
 }
 
 /** Encodes a picture for kitty, in chunks, because it accepts no long sequences. */
@@ -102,9 +102,9 @@ export function sixel({ width, height, pixels }: Miniature): string {
 function paletteIndices(pixels: Uint8Array, count: number): Int16Array {
   const level = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
   return Int16Array.from({ length: count }, (_, pixel) => {
-    const at = pixel * 4;
-    if ((pixels[at + 3] ?? 0) < 128) return -1;
-    return (level(pixels[at]) * LEVELS + level(pixels[at + 1])) * LEVELS + level(pixels[at + 2]);
+    const offset = pixel * 4;
+    if ((pixels[offset + 3] ?? 0) < 128) return -1;
+    return (level(pixels[offset]) * LEVELS + level(pixels[offset + 1])) * LEVELS + level(pixels[offset + 2]);
   });
 }
 

@@ -30,8 +30,8 @@ export async function miniature(
   if (width * height > MAX_PIXELS) throw new Error('the picture is too large for a preview');
   const scale = Math.min(1, maxSize.width / width, maxSize.height / height);
   const fitTo = { mode: 'width' as const, value: Math.max(1, Math.round(width * scale)) };
-  const drawn = new Resvg(svg, { font, fitTo }).render();
-  const { pixels } = drawn;
+  const image = new Resvg(svg, { font, fitTo }).render();
+  const { pixels } = image;
   if (pixels.every(value => value === 0)) throw new Error('the picture is fully transparent');
-  return { width: drawn.width, height: drawn.height, png: drawn.asPng(), pixels };
+  return { width: image.width, height: image.height, png: image.asPng(), pixels };
 }
