@@ -29,21 +29,13 @@ export function postgresPrograms(): string | undefined {
   );
 }
 
-/** A database server of the tests' own, on a free port. */
-export interface PostgresCluster {
-  /** The URL of the database that always exists. */
-  readonly url: string;
-  /** Stops it like a crash; resolves once it is gone. */
-  stop(): void;
-  start(): void;
-  /** Ends all its processes, as a machine that goes down does. */
-  kill(): void;
-  /** Its processes stop where they are, with their connections open; `remove` ends them anyway. */
-  freeze(): void;
-  /** Starts a copy that follows it; later commits are on both. */
-  standby(): Promise<PostgresStandby>;
-  /** Stops it and removes all that it kept. */
-  remove(): void;
+export interface PostgresOptions {
+  /** True if what it says to have written is on disk, as it is where it matters; default false. */
+  readonly durable?: boolean;
+  /** True to speak TLS too, with the certificate of the tests; default false. */
+  readonly tls?: boolean;
+  /** False to save the time of visiting many small databases again and again; default true. */
+  readonly vacuums?: boolean;
 }
 
 export interface PostgresStandby {
@@ -53,87 +45,143 @@ export interface PostgresStandby {
   remove(): void;
 }
 
-/**
- * Makes and starts a server; it does not run as root, whoever runs the tests.
- *
- * @param durable whether what it says to have written is on disk, as it is where it matters; default false
- * @param tls true to speak TLS too, with the certificate of the tests
- * @param vacuums false to save the time of visiting many small databases again and again; default true
- */
-export async function startPostgres({
-  durable = false,
-  tls = false,
-  vacuums = true,
-}: {
-  durable?: boolean;
-  tls?: boolean;
-  vacuums?: boolean;
-} = {}): Promise<PostgresCluster> {
+/** Makes and starts a server; it does not run as root, whoever runs the tests. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresCluster> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
   const directory = mkdtempSync(path.join(tmpdir(), 'postgres-'));
-  const data = path.join(directory, 'data');
-  const [cert, key] = [path.join(directory, 'server.crt'), path.join(directory, 'server.key')];
+  const flags = serverFlags(directory, options);
+  const cluster = new PostgresCluster(programs, directory, await freePort(), flags);
+  cluster.initialise();
+  cluster.start();
+  return cluster;
+}
+
+/** Returns the flags of the server, and writes its certificate if it speaks TLS. */
+function serverFlags(
+  directory: string,
+  { durable = false, tls = false, vacuums = true }: PostgresOptions,
+): string {
+  const settings = [
+    'listen_addresses=127.0.0.1,127.0.0.2',
+    `fsync=${durable ? 'on' : 'off'}`,
+    'max_connections=300',
+    `autovacuum=${vacuums ? 'on' : 'off'}`,
+  ];
   if (tls) {
-    writeFileSync(cert, CERTIFICATE);
+    const [certificate, key] = [path.join(directory, 'server.crt'), path.join(directory, 'server.key')];
+    writeFileSync(certificate, CERTIFICATE);
     writeFileSync(key, CERTIFICATE_KEY, { mode: 0o600 });
+    settings.push('ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`);
   }
-  const asUser = asServerUser(directory);
-  const port = await freePort();
-  const run = (program: string, ...args: string[]): void => {
-    const [command = '', ...rest] = [...asUser, path.join(programs, program), ...args];
+  return [`-k ${directory}`, ...settings.map(setting => `-c ${setting}`)].join(' ');
+}
+
+/** A database server of the tests' own. */
+export class PostgresCluster {
+  /** The URL of the database that always exists. */
+  readonly url: string;
+  readonly #programs: string;
+  readonly #directory: string;
+  readonly #data: string;
+  readonly #port: number;
+  readonly #flags: string;
+  readonly #asUser: readonly string[];
+
+  constructor(programs: string, directory: string, port: number, flags: string) {
+    this.url = databaseUrl(port);
+    this.#programs = programs;
+    this.#directory = directory;
+    this.#data = path.join(directory, 'data');
+    this.#port = port;
+    this.#flags = flags;
+    this.#asUser = asServerUser(directory);
+  }
+
+  /** Makes its files. */
+  initialise(): void {
+    const ofTests = process.env[TEMPORARY_VARIABLE];
+    if (ofTests === undefined) this.#initdb(this.#data);
+    else copyInitial(ofTests, this.#data, directory => this.#initdb(directory));
+  }
+
+  start(): void {
+    this.#startServer(this.#data, this.#port, path.join(this.#directory, 'log'));
+  }
+
+  /** Stops it like a crash; returns once it is gone. */
+  stop(): void {
+    this.#stopServer(this.#data);
+  }
+
+  /** Ends all its processes, as a machine that goes down does. */
+  kill(): void {
+    this.#signal('SIGKILL');
+  }
+
+  /** Stops its processes where they are, with their connections open; `remove` ends them anyway. */
+  freeze(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  /** Starts a copy that follows it; later commits are on both. */
+  async standby(): Promise<PostgresStandby> {
+    const data = path.join(this.#directory, 'standby');
+    const port = await freePort();
+    const source = ['-h', '127.0.0.1', '-p', String(this.#port), '-U', 'postgres'];
+    this.#run('pg_basebackup', '-D', data, '-R', '-X', 'stream', '-c', 'fast', ...source);
+    this.#startServer(data, port, `${data}.log`);
+    this.#run('psql', ...source, '-c', "alter system set synchronous_standby_names = '*'");
+    this.#run('psql', ...source, '-c', 'select pg_reload_conf()');
+    return {
+      url: databaseUrl(port),
+      promote: () => this.#run('pg_ctl', '-D', data, '-w', 'promote'),
+      remove: () => this.#stopServer(data),
+    };
+  }
+
+  /** Stops it and removes all that it kept. */
+  remove(): void {
+    if (existsSync(path.join(this.#data, 'postmaster.pid'))) {
+      this.#signal('SIGCONT');
+      try {
+        this.stop();
+      } catch {
+        // It was killed.
+      }
+    }
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #initdb(data: string): void {
+    const flags = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C'];
+    this.#run('initdb', '-D', data, ...flags);
+  }
+
+  #startServer(data: string, port: number, log: string): void {
+    this.#run('pg_ctl', '-D', data, '-l', log, '-o', `-p ${port} ${this.#flags}`, '-w', 'start');
+  }
+
+  #stopServer(data: string): void {
+    this.#run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');
+  }
+
+  #run(program: string, ...args: string[]): void {
+    const [command = '', ...rest] = [...this.#asUser, path.join(this.#programs, program), ...args];
     // Not through pipes: the server would keep them open.
-    const { status } = spawnSync(command, rest, { stdio: 'ignore', cwd: directory });
-    if (status !== 0) throw new Error(`${program} failed; see ${directory}/log`);
-  };
-  const initdb = (at: string): void =>
-    run('initdb', '-D', at, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C');
-  const ofTests = process.env[TEMPORARY_VARIABLE];
-  if (ofTests === undefined) initdb(data);
-  else copyInitial(ofTests, data, initdb);
-  const speaksTls = tls ? ` -c ssl=on -c ssl_cert_file=${cert} -c ssl_key_file=${key}` : '';
-  const options = `-p ${port} -c listen_addresses=127.0.0.1,127.0.0.2 -k ${directory} -c fsync=${durable ? 'on' : 'off'} -c max_connections=300 -c autovacuum=${vacuums ? 'on' : 'off'}${speaksTls}`;
-  const start = (): void =>
-    run('pg_ctl', '-D', data, '-l', path.join(directory, 'log'), '-o', options, '-w', 'start');
-  const stop = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');
-  const signal = (name: NodeJS.Signals): void => {
-    const [postmaster = ''] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
+    const { status } = spawnSync(command, rest, { stdio: 'ignore', cwd: this.#directory });
+    if (status !== 0) throw new Error(`${program} failed; see ${this.#directory}/log`);
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    const [postmaster = ''] = readFileSync(path.join(this.#data, 'postmaster.pid'), 'utf8').split('\n');
     const { stdout } = spawnSync('pgrep', ['-P', postmaster], { encoding: 'utf8' });
     for (const pid of [postmaster, ...stdout.split('\n')]) if (pid.trim() !== '') kill(Number(pid), name);
-  };
-  start();
-  return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    start,
-    stop,
-    kill: () => signal('SIGKILL'),
-    freeze: () => signal('SIGSTOP'),
-    async standby() {
-      const copy = path.join(directory, 'standby');
-      const copyPort = await freePort();
-      const source = ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres'];
-      run('pg_basebackup', '-D', copy, '-R', '-X', 'stream', '-c', 'fast', ...source);
-      run('pg_ctl', '-D', copy, '-l', `${copy}.log`, '-o', `${options} -p ${copyPort}`, '-w', 'start');
-      run('psql', ...source, '-c', "alter system set synchronous_standby_names = '*'");
-      run('psql', ...source, '-c', 'select pg_reload_conf()');
-      return {
-        url: `postgres://postgres@127.0.0.1:${copyPort}/postgres`,
-        promote: () => run('pg_ctl', '-D', copy, '-w', 'promote'),
-        remove: () => run('pg_ctl', '-D', copy, '-m', 'immediate', '-w', 'stop'),
-      };
-    },
-    remove() {
-      if (existsSync(path.join(data, 'postmaster.pid'))) {
-        signal('SIGCONT');
-        try {
-          stop();
-        } catch {
-          // It was killed.
-        }
-      }
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  }
+}
+
+function databaseUrl(port: number): string {
+  return `postgres://postgres@127.0.0.1:${port}/postgres`;
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {
