@@ -5,71 +5,75 @@ import type { ConfiguredTest } from './configured-test.ts';
 /** A turn before it is known whose answers it takes. */
 export type WrittenTurn = Omit<ConvertedTurn, 'after'>;
 
-/** The cases whose answers later cases use. */
+/** The cases whose answers later cases use: the last of each conversation, and the one behind each variable. */
 export class CaseAnswers {
-  /** The index of the last case by what it answers; -1 for one that is left out. */
-  readonly #last = new Map<string, number>();
+  /** The index of the case by what its answer is for; -1 for a case that is left out. */
+  readonly #cases = new Map<string, number>();
 
   /** Returns true if a turn takes the answer of a case that is left out. */
   lacks(turn: WrittenTurn | undefined): boolean {
-    return turn !== undefined && this.#before(turn).includes(-1);
+    return turn !== undefined && this.#casesBefore(turn).includes(LEFT_OUT);
   }
 
-  lose(turn: WrittenTurn | undefined): void {
-    for (const key of turn ? givenBy(turn) : []) this.#last.set(key, -1);
+  /** Notes that the case of a turn is left out. */
+  leaveOut(turn: WrittenTurn | undefined): void {
+    for (const key of turn ? answerKeys(turn) : []) this.#cases.set(key, LEFT_OUT);
   }
 
   /** Adds a case by its index, and returns its turn. */
   add(turn: WrittenTurn, index: number): ConvertedTurn {
-    const after = this.#before(turn);
-    for (const key of givenBy(turn)) this.#last.set(key, index);
+    const after = this.#casesBefore(turn);
+    for (const key of answerKeys(turn)) this.#cases.set(key, index);
     return { ...turn, after };
   }
 
-  #before({ conversation, takes }: WrittenTurn): number[] {
-    const keys = [...takenFrom(conversation), ...takes.map(name => `variable ${name}`)];
-    return keys.flatMap(key => this.#last.get(key) ?? []);
+  #casesBefore({ conversation, takes }: WrittenTurn): number[] {
+    const keys = [...conversationKeys(conversation), ...takes.map(variableKey)];
+    return keys.flatMap(key => this.#cases.get(key) ?? []);
   }
 }
 
-function givenBy({ conversation, storesAs }: WrittenTurn): string[] {
-  return [...takenFrom(conversation), ...(storesAs === undefined ? [] : [`variable ${storesAs}`])];
+const LEFT_OUT = -1;
+
+/** Returns the keys of the conversation that an answer continues, and of the variable in which it is stored. */
+function answerKeys({ conversation, storesAs }: WrittenTurn): string[] {
+  const storeKeys = storesAs === undefined ? [] : [variableKey(storesAs)];
+  return [...conversationKeys(conversation), ...storeKeys];
 }
 
-function takenFrom(conversation: string | undefined): string[] {
+function conversationKeys(conversation: string | undefined): string[] {
   return conversation === undefined ? [] : [`conversation ${conversation}`];
+}
+
+function variableKey(name: string): string {
+  return `variable ${name}`;
 }
 
 /**
  * Returns the place of a test in a sequence of tests that run one after another; undefined if none depends on
  * another.
  */
-export function writeTurn(
+export function findTurn(
   { options, metadata, vars }: ConfiguredTest,
-  test: number,
+  testNumber: number,
   { template }: { readonly template: string | undefined },
   { variables, isForTest }: ConversionContext,
 ): WrittenTurn | undefined {
   if (!isForTest || template === undefined) return undefined;
-  const isConversation = writesConversation(template);
+  const isConversation = namesVariable(template, '_conversation');
   if (!isConversation && variables.stored.length === 0) return undefined;
   const { storesAs, isAlone } = options;
-  const writtenTexts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
+  const texts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
   return {
-    test,
+    test: testNumber,
     ...(isConversation &&
       isAlone !== true && { conversation: JSON.stringify(metadata['conversationId'] ?? null) }),
     ...(storesAs !== undefined && { storesAs }),
-    takes: variables.stored.filter(name => writtenTexts.some(text => namesVariable(text, name))),
+    takes: variables.stored.filter(name => texts.some(text => namesVariable(text, name))),
   };
 }
 
-/** Returns true if a template writes what was said before. */
-function writesConversation(template: string): boolean {
-  return namesVariable(template, '_conversation');
-}
-
-/** Returns true if a tag in a text has a word. */
+/** Returns true if a tag in a text has the name of a variable. */
 export function namesVariable(text: string, name: string): boolean {
   return text
     .split(/\{[{%]/u)

@@ -9,7 +9,7 @@ import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
 import { fillVars, isUnreadableNunjucks, renderVar } from '../nunjucks/fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
-import { CaseAnswers, namesVariable, type WrittenTurn, writeTurn } from './case-turns.ts';
+import { CaseAnswers, findTurn, namesVariable, type WrittenTurn } from './case-turns.ts';
 import type { ConfiguredTests } from './configured-test.ts';
 import { type ConfiguredTest, combinationCount } from './configured-test.ts';
 import { renderRequestBody } from './render-request-body.ts';
@@ -59,7 +59,7 @@ export function casesForPrompt(
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
     const isDropped = test.isLeftOut && conversion.isForTest;
     const isAsked = test.models?.length !== 0;
-    const turn = writeTurn(test, index, needs, conversion);
+    const turn = findTurn(test, index, needs, conversion);
     // Without the answer of a test that is left out, another prompt would be asked.
     const isLeftOut = isDropped || (isAsked && cases.lackAnswerFor(turn));
     if (isLeftOut) cases.leaveOut(combinationCount(test.vars), isAsked ? turn : undefined);
@@ -93,7 +93,7 @@ class CaseList implements CasesForPrompt {
 
   leaveOut(count: number, turn: WrittenTurn | undefined): void {
     this.leftOut += count;
-    this.#answers.lose(turn);
+    this.#answers.leaveOut(turn);
   }
 
   /** Adds a case, unless it is left out. @param repeat the repetitions of a test that doesn't set its own */

@@ -35,7 +35,7 @@ export interface ConfiguredTest {
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
   /** True if promptfoo would not accept it as a test. */
-  readonly isBare?: boolean;
+  readonly isInvalid?: boolean;
 }
 
 export interface Variable {

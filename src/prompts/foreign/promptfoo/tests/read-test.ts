@@ -76,7 +76,7 @@ export function readTest(
     provider,
     providers: readProviderReferences(providers),
     isLeftOut,
-    isBare: isBare(entries),
+    isInvalid: isInvalid(entries),
   };
 }
 
@@ -95,8 +95,8 @@ function reportTestKeys(
   isDefault: boolean,
   conversion: ConversionContext,
 ): void {
-  const taken = TESTED_PROVIDER_KEYS.filter(key => takesProviders(key, isDefault, conversion));
-  const known = [...TEST_KEYS.known, ...taken];
+  const providerKeys = TESTED_PROVIDER_KEYS.filter(key => takesProviders(key, isDefault, conversion));
+  const known = [...TEST_KEYS.known, ...providerKeys];
   conversion.reportKeys(
     entries,
     { known, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
@@ -111,8 +111,9 @@ function reportOptionKeys(
 ): void {
   const { isForTest } = conversion;
   const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
-  const taken = [...(isForTest ? UNWRITTEN_KEYS : []), ...(isForTest && isDefault ? settings : [])];
-  const known = [...OPTION_KEYS.known, ...taken];
+  const testKeys = isForTest ? UNWRITTEN_KEYS : [];
+  const settingKeys = isForTest && isDefault ? settings : [];
+  const known = [...OPTION_KEYS.known, ...testKeys, ...settingKeys];
   const unsupported = [...OPTION_KEYS.unsupported, ...UNWRITTEN_KEYS, ...settings];
   conversion.reportKeys(options, { known, unsupported }, " of a test's options");
 }
@@ -144,11 +145,19 @@ function metadataIn(entries: ReadonlyMap<string, YamlValue>): JsonObject {
 }
 
 /** The keys of which promptfoo requires at least one in a test. */
-export const NEEDED = ['assert', 'vars', 'options', 'metadata', 'provider', 'providerOutput', 'threshold'];
+export const REQUIRED_KEYS = [
+  'assert',
+  'vars',
+  'options',
+  'metadata',
+  'provider',
+  'providerOutput',
+  'threshold',
+];
 
 /** Returns true if promptfoo would not accept this as a test. */
-function isBare(entries: ReadonlyMap<string, YamlValue>): boolean {
-  return !NEEDED.some(key => {
+function isInvalid(entries: ReadonlyMap<string, YamlValue>): boolean {
+  return !REQUIRED_KEYS.some(key => {
     const value = entries.get(key)?.json();
     return key === 'threshold' ? typeof value === 'number' : Boolean(value);
   });

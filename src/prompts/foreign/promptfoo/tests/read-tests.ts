@@ -16,7 +16,7 @@ import {
   mergeTests,
   withConversation,
 } from './configured-test.ts';
-import { isTestSetting, NEEDED, readTest } from './read-test.ts';
+import { isTestSetting, REQUIRED_KEYS, readTest } from './read-test.ts';
 import { readTestList } from './read-test-files.ts';
 import { withTransformedVars } from './transform-variables.ts';
 
@@ -26,19 +26,19 @@ export async function readTests(
   prompts: readonly PromptNames[],
   conversion: ConversionContext,
 ): Promise<ConfiguredTests> {
-  const common = readDefaultTest(entries.get('defaultTest'), conversion);
+  const defaultTest = readDefaultTest(entries.get('defaultTest'), conversion);
   const omissionsBefore = conversion.omissionCount;
-  const listedTests = withoutBare(await readTestList(entries.get('tests'), conversion), conversion);
+  const listedTests = leaveOutInvalid(await readTestList(entries.get('tests'), conversion), conversion);
   const tests = [...listedTests, ...(await readScenarios(entries.get('scenarios'), conversion))];
   // Without tests, promptfoo asks each prompt once, but not in place of tests that are left out.
   const areLeftOut = conversion.isForTest && conversion.omissionCount > omissionsBefore;
-  const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(common);
+  const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(defaultTest);
   const askedTests = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
   const mergedTests = withTransformedVars(
-    askedTests.map(test => withConversation(mergeTests(common, test))),
+    askedTests.map(test => withConversation(mergeTests(defaultTest, test))),
     conversion,
   );
-  const allTests = withPrompts(withJudges(mergedTests, conversion), prompts, conversion);
+  const allTests = leaveOutUnknownPrompts(readJudges(mergedTests, conversion), prompts, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = allTests.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
@@ -55,14 +55,14 @@ function isTested({ asserts, vars }: ConfiguredTest): boolean {
 }
 
 /** Leaves out the tests without anything, which promptfoo refuses. Those of a scenario get variables from it. */
-function withoutBare(
+function leaveOutInvalid(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
 ): readonly ConfiguredTest[] {
   if (!conversion.isForTest) return tests;
-  const keys = NEEDED.map(key => `\`${key}\``).join(', ');
+  const keys = REQUIRED_KEYS.map(key => `\`${key}\``).join(', ');
   return tests.map(test => {
-    if (test.isBare !== true) return test;
+    if (test.isInvalid !== true) return test;
     conversion.reportOmission(
       test.at ?? { line: 1, column: 1 },
       `promptfoo refuses a test with none of ${keys}`,
@@ -72,7 +72,7 @@ function withoutBare(
 }
 
 /** Leaves out the tests with a reference to no prompt, which promptfoo refuses. */
-function withPrompts(
+function leaveOutUnknownPrompts(
   tests: readonly ConfiguredTest[],
   prompts: readonly PromptNames[],
   conversion: ConversionContext,
@@ -88,7 +88,7 @@ function withPrompts(
 }
 
 /** Reads the judges of tests with an assertion that asks the judge of its test. */
-function withJudges(tests: readonly ConfiguredTest[], conversion: ConversionContext): ConfiguredTest[] {
+function readJudges(tests: readonly ConfiguredTest[], conversion: ConversionContext): ConfiguredTest[] {
   const judgesByValue = new Map<
     YamlValue,
     { readonly judge: WrittenJudge | undefined; readonly isLeftOut: boolean }

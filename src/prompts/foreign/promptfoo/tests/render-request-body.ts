@@ -9,29 +9,35 @@ export function renderRequestBody(
   conversion: ConversionContext,
 ): string {
   if (prompt === undefined && /\bprompt\b/u.test(body.template)) {
-    return reportBody(body, 'it writes a prompt that is more than a text with variables', conversion);
+    return omitBody(body, 'it writes a prompt that is more than a text with variables', conversion);
   }
   const variables = prompt === undefined ? vars : { ...vars, prompt };
-  const text = rendered(body, variables, conversion);
+  const text = renderBodyTemplate(body, variables, conversion);
   const isMeantAsJson = /^\s*[[{]/u.test(text);
   const escaped =
-    isMeantAsJson && parseJson(text) === undefined ? rendered(body, inJson(variables), conversion) : text;
+    isMeantAsJson && parseJson(text) === undefined
+      ? renderBodyTemplate(body, withEscapedTexts(variables), conversion)
+      : text;
   const json = parseJson(escaped);
   return json === undefined ? text : JSON.stringify(json);
 }
 
 /** Returns the body that Nunjucks renders; empty until it is rendered. */
-function rendered({ at, template }: BodyTemplate, vars: JsonObject, conversion: ConversionContext): string {
+function renderBodyTemplate(
+  { at, template }: BodyTemplate,
+  vars: JsonObject,
+  conversion: ConversionContext,
+): string {
   const name = JSON.stringify({ template, vars });
-  const printed = conversion.requestOutput({ name, template, vars, line: conversion.ownLine(at) ?? 1 });
-  const result = parseJson(printed ?? '') ?? null;
+  const output = conversion.requestOutput({ name, template, vars, line: conversion.ownLine(at) ?? 1 });
+  const result = parseJson(output ?? '') ?? null;
   const [text, fault] = ['text', 'fault'].map(key => ownValue(result, key));
-  if (typeof fault === 'string') return reportBody({ at }, `Nunjucks can't render it: ${fault}`, conversion);
+  if (typeof fault === 'string') return omitBody({ at }, `Nunjucks can't render it: ${fault}`, conversion);
   return typeof text === 'string' ? text : '';
 }
 
 /** Returns variables with their texts escaped as within a text of JSON. */
-function inJson(vars: JsonObject): JsonObject {
+function withEscapedTexts(vars: JsonObject): JsonObject {
   const entries = Object.entries(vars).map(([key, value]) => [
     key,
     typeof value === 'string' ? JSON.stringify(value).slice(1, -1) : value,
@@ -39,7 +45,8 @@ function inJson(vars: JsonObject): JsonObject {
   return Object.fromEntries(entries) as JsonObject;
 }
 
-function reportBody({ at }: Pick<BodyTemplate, 'at'>, what: string, conversion: ConversionContext): string {
+/** Reports a body without an equivalent, and returns an empty one. */
+function omitBody({ at }: Pick<BodyTemplate, 'at'>, what: string, conversion: ConversionContext): string {
   conversion.reportOmission(at, `the \`body\` has no equivalent: ${what}`);
   return '';
 }

@@ -48,11 +48,11 @@ function transformedVars(
     return tests.map(test => [test, { ...test, isLeftOut: true }]);
   }
   const varsOfTests = tests.map(({ vars }) =>
-    Object.fromEntries([...vars].map(([key, one]) => [key, written(one)])),
+    Object.fromEntries([...vars].map(([key, values]) => [key, valueForCode(values)])),
   );
-  const program = { code: codeForAll(code), input: varsOfTests, line: conversion.ownLine(at) ?? 1 };
-  const printed = conversion.requestOutput({ name: JSON.stringify(program), ...program });
-  const results = parseJson(printed ?? '');
+  const program = { code: codeForAllTests(code), input: varsOfTests, line: conversion.ownLine(at) ?? 1 };
+  const output = conversion.requestOutput({ name: JSON.stringify(program), ...program });
+  const results = parseJson(output ?? '');
   if (!isJsonList(results)) return [];
   return tests.map((test, index) => {
     const [result, ids] = ['vars', 'ids'].map(name => ownValue(results[index], name));
@@ -66,14 +66,15 @@ function transformedVars(
 }
 
 /** Returns the value that the code gets in promptfoo: before lists become cases and files are read. */
-function written(values: readonly Variable[]): JsonValue {
+function valueForCode(values: readonly Variable[]): JsonValue {
   const [{ json, file } = { json: null }] = values;
-  const isOne = values.length === 1 || (file !== undefined && values.every(value => value.file === file));
-  return isOne ? (file ?? json) : values.map(value => value.file ?? value.json);
+  const isPattern = file !== undefined && values.every(value => value.file === file);
+  if (values.length === 1 || isPattern) return file ?? json;
+  return values.map(value => value.file ?? value.json);
 }
 
 /** Returns code that transforms each set of variables like promptfoo, and names those that hold an id of one run. */
-function codeForAll(code: string): string {
+function codeForAllTests(code: string): string {
   return `const one = function (vars, context) {
 ${code.includes('\n') ? code : `return ${code}`}
 };
@@ -98,12 +99,12 @@ export function reportFreshIds(
 ): boolean {
   const omissionsBefore = conversion.omissionCount;
   const tests = all.map(({ vars, asserts, options }) => [[...vars.values()], asserts, options.transform]);
-  const asked = providers.map(({ entry, transform }) => [entry, transform]);
+  const providerParts = providers.map(({ entry, transform }) => [entry, transform]);
   const readsAll = program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
   const bodies = [...conversion.requestBodies.values()].map(({ template }) => template);
-  const written = JSON.stringify([text, asked, tests, bodies]);
+  const readTexts = JSON.stringify([text, providerParts, tests, bodies]);
   for (const [name, at] of conversion.freshIds) {
-    if (!readsAll && !written.includes(name)) continue;
+    if (!readsAll && !readTexts.includes(name)) continue;
     conversion.reportOmission(at, `\`${name}\` has an id that is new for each run, which has no equivalent`);
   }
   return conversion.omissionCount > omissionsBefore;
@@ -125,8 +126,8 @@ function withVars(
     parseYaml(JSON.stringify(Object.fromEntries(changedVars)), at.line, at.file),
     'vars',
   );
-  const made = [...values].map(
+  const changedValues = [...values].map(
     ([key, value]) => [key, variableValues(key, value, conversion, false)] as const,
   );
-  return { ...test, vars: new Map([...test.vars, ...made]) };
+  return { ...test, vars: new Map([...test.vars, ...changedValues]) };
 }
