@@ -44,8 +44,8 @@ export function renderedBody(
   tests: ConfiguredTests,
   conversion: ConversionContext,
 ): PromptBody {
-  const isFixed = plainBody.isLeftOut || plainBody.template !== undefined || prompt.program !== undefined;
-  if (isFixed || !conversion.isForTest) return plainBody;
+  const isSettled = plainBody.isLeftOut || plainBody.template !== undefined || prompt.program !== undefined;
+  if (isSettled || !conversion.isForTest) return plainBody;
   const isRendered =
     conversion.variables.stored.length > 0 ||
     losesKinds(prompt, plainBody.body, tests, conversion) ||
@@ -67,24 +67,24 @@ function losesKinds(
   tests: ConfiguredTests,
   conversion: ConversionContext,
 ): boolean {
-  const dumpedNames = dumpedChat(text)?.names ?? [];
+  const structured = variablesWith(tests, json => typeof json === 'object' && json !== null);
   // As texts, false and 0 are not empty.
   const falsy = variablesWith(tests, json => json === false || json === 0);
-  const structured = variablesWith(tests, json => typeof json === 'object' && json !== null);
+  const isMissable = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
   return (
     [...inputsIn(body), ...testedInputs(body)].some(name => structured.includes(name)) ||
-    dumpedNames.some(
-      name => conversion.variables.json.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
+    (dumpedChat(text)?.names ?? []).some(
+      name => conversion.variables.json.includes(name) || isMissable(name),
     ) ||
     testedInputs(body).some(name => falsy.includes(name)) ||
-    body.some(
-      piece =>
-        'tag' in piece &&
-        piece.tests !== undefined &&
-        piece.equals !== undefined &&
-        comparesOtherwise(tests, piece.tests, piece.equals),
-    )
+    body.some(piece => comparesAnotherKind(piece, tests))
   );
+}
+
+/** Returns true if a tag compares a variable with a text, and Nunjucks has another result for one of its values. */
+function comparesAnotherKind(piece: Piece, tests: ConfiguredTests): boolean {
+  if (!('tag' in piece) || piece.tests === undefined || piece.equals === undefined) return false;
+  return comparesOtherwise(tests, piece.tests, piece.equals);
 }
 
 /** Returns a body that keeps the blanks at its ends, as promptfoo does. */
