@@ -34,7 +34,7 @@ export function labelled(name: string, control: HTMLElement, hint?: string): HTM
 }
 
 /** Creates a `select` with these options. */
-export function choice(
+export function selectBox(
   options: readonly (readonly [value: string, text: string])[],
   chosenValue: string,
   properties: Properties = {},
@@ -52,7 +52,7 @@ export function plainOptions(values: readonly string[]): (readonly [value: strin
 }
 
 /** Creates a form of controls that filter a list. */
-export function filters(...controls: readonly HTMLElement[]): HTMLElement {
+export function filterForm(...controls: readonly HTMLElement[]): HTMLElement {
   return el('form', { class: 'filters', submit: event => event.preventDefault() }, ...controls);
 }
 
@@ -62,7 +62,7 @@ export interface PageColumn {
   readonly class?: string;
 }
 
-export function table(
+export function scrollingTable(
   caption: string,
   columns: readonly PageColumn[],
   rows: readonly (readonly Child[])[],
@@ -79,7 +79,7 @@ export function table(
 }
 
 /** Creates a list of names and values, without empty values. */
-export function facts(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
+export function factList(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
   const shown = entries.filter(([, value]) => value !== undefined && value !== '');
   return el('dl', {}, ...shown.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 }

@@ -198,10 +198,10 @@ function toResponse({ httpStatus, headers, body }: ApiAnswer): LocalResponse {
   return {
     status: httpStatus,
     headers,
-    body: typeof body === 'string' ? bodyChunk(Buffer.from(body)) : body,
+    body: typeof body === 'string' ? singleChunk(Buffer.from(body)) : body,
   };
 }
 
-async function* bodyChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

@@ -37,7 +37,7 @@ export function pointerStep(name: string | number): string {
 }
 
 /** Returns the name in a step of a JSON Pointer. */
-export function nameOfStep(step: string): string {
+export function parsePointerStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 

@@ -88,14 +88,14 @@ export function parseYamlNode(
 }
 
 /** Returns the node of a value that was never written as text, at a line of the file that it was made from. */
-export function nodeOfData(value: JsonValue, line: number): YamlNode {
+export function toYamlNode(value: JsonValue, line: number): YamlNode {
   const place = { line, column: 1 };
   if (isJsonList(value)) {
-    return { kind: 'list', items: value.map(item => nodeOfData(item, line)), ...place };
+    return { kind: 'list', items: value.map(item => toYamlNode(item, line)), ...place };
   }
   if (typeof value === 'object' && value !== null) {
-    return mapOfNodes(
-      Object.entries(value).map(([key, item]) => [key, nodeOfData(item, line)]),
+    return toMapNode(
+      Object.entries(value).map(([key, item]) => [key, toYamlNode(item, line)]),
       line,
     );
   }
@@ -103,7 +103,7 @@ export function nodeOfData(value: JsonValue, line: number): YamlNode {
 }
 
 /** Returns the node of a map with these nodes as values. */
-export function mapOfNodes(nodes: readonly (readonly [key: string, YamlNode])[], line: number): YamlNode {
+export function toMapNode(nodes: readonly (readonly [key: string, YamlNode])[], line: number): YamlNode {
   const place = { line, column: 1 };
   const entries = nodes.map(([key, value], offset) => ({ key, offset, value, ...place }));
   return { kind: 'map', entries, ...place };

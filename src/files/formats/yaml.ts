@@ -1,5 +1,5 @@
 import { type FileFault, type FilePosition, faultAt } from './file-fault.ts';
-import { type JsonValue, nameOfStep } from './json.ts';
+import { type JsonValue, parsePointerStep } from './json.ts';
 import { parseYamlNode, type YamlNode, type YamlPair } from './yaml-node.ts';
 
 /**
@@ -150,7 +150,7 @@ export class YamlValue implements FilePosition {
         return Object.fromEntries(entries.map(entry => [entry.key, convert(entry.value, depth + 1)]));
       }
       if (value.#node?.kind === 'list') return value.items('this list').map(item => convert(item, depth + 1));
-      return jsonOfScalar(value.#node);
+      return scalarToJson(value.#node);
     };
     return convert(this, 0);
   }
@@ -158,7 +158,7 @@ export class YamlValue implements FilePosition {
   /** Returns the value at a JSON Pointer, or its nearest existing ancestor. */
   at(pointer: string): YamlValue {
     const [, step, ...rest] = pointer.split('/');
-    const child = step === undefined ? undefined : this.#child(nameOfStep(step));
+    const child = step === undefined ? undefined : this.#child(parsePointerStep(step));
     return child ? child.at(['', ...rest].join('/')) : this;
   }
 
@@ -180,7 +180,7 @@ function isEmptyNode(node: YamlNode | null): boolean {
   return node === null || (node.kind === 'scalar' && node.value === null);
 }
 
-function jsonOfScalar(node: YamlNode | null): JsonValue {
+function scalarToJson(node: YamlNode | null): JsonValue {
   if (node?.kind !== 'scalar') return null;
   const { value } = node;
   if (typeof value === 'number') return Number.isFinite(value) ? value : (node.source ?? String(value));

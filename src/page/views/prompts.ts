@@ -1,6 +1,6 @@
 import { wordMatcher } from '../../utils/word-matcher.ts';
 import type { PromptSearchRow, PromptVersion, PromptVersionEntry } from '../../wire/index.ts';
-import { el, facts, filters, labelled, table, timeElement } from '../dom.ts';
+import { el, factList, filterForm, labelled, scrollingTable, timeElement } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 import { runForm } from './run-form.ts';
 
@@ -30,7 +30,7 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
     );
   };
   words.addEventListener('input', show);
-  main.replaceChildren(filters(labelled('Search', words)), list, howToPublish());
+  main.replaceChildren(filterForm(labelled('Search', words)), list, howToPublish());
   show();
 }
 
@@ -86,7 +86,7 @@ function promptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
       description,
     ],
   );
-  return table('Prompts', PROMPT_COLUMNS, cells);
+  return scrollingTable('Prompts', PROMPT_COLUMNS, cells);
 }
 
 /** Shows a version of a prompt, by default the latest, with a form that runs it. */
@@ -106,7 +106,7 @@ export async function showPrompt(context: ViewContext): Promise<void> {
   const options = row === undefined ? [] : (models[row.model]?.availableRunOptions ?? []);
   setTitle(version.title);
   main.replaceChildren(
-    facts([
+    factList([
       ['About', row?.description],
       ['Name', row?.slug],
       ['Model', row && models[row.model]?.model],

@@ -8,7 +8,7 @@ import type {
   TextInputConfig,
 } from '../../wire/index.ts';
 import type { BrowserService } from '../browser-service.ts';
-import { choice, el, labelled, plainOptions } from '../dom.ts';
+import { el, labelled, plainOptions, selectBox } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -90,7 +90,7 @@ function createFields(
   const pictures = pictureFields(imageInputs, earlierRequest?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: choice([['', 'default'], ...plainOptions(values)], earlierRequest?.runOptions?.[key] ?? ''),
+    control: selectBox([['', 'default'], ...plainOptions(values)], earlierRequest?.runOptions?.[key] ?? ''),
   }));
   return { texts, pictures, choices };
 }
@@ -162,7 +162,7 @@ function createControl({
   const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices !== undefined) {
     const none = required || defaultText !== '' ? [] : [['', 'none'] as const];
-    return choice([...none, ...plainOptions(choices)], defaultText, { required });
+    return selectBox([...none, ...plainOptions(choices)], defaultText, { required });
   }
   if (type === 'number' || type === 'integer') {
     return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: defaultText, required });

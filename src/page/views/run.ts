@@ -10,7 +10,7 @@ import {
 } from '../../wire/index.ts';
 import { costText } from '../../wire/money.ts';
 import { mediaAddress } from '../addresses.ts';
-import { type Child, el, facts, timeElement } from '../dom.ts';
+import { type Child, el, factList, timeElement } from '../dom.ts';
 import { durationText, runCreditsText, statusElement } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
@@ -74,7 +74,7 @@ async function runSections(
 
 function runFactList({ signal }: ViewContext, run: Run, row: RunRow | undefined, prompt: Child): HTMLElement {
   const isEnded = isOver(run);
-  return facts([
+  return factList([
     ['Status', el('span', {}, statusElement(run), !isEnded && ' · this page updates by itself')],
     isEnded
       ? ['Took', row && durationText(row, { isOver: true })]
@@ -157,5 +157,5 @@ function inputElements(request: CreateRunRequest | undefined): Node[] {
   );
   const options = Object.entries(request.runOptions ?? {});
   const nothing = entries.length + images.length + options.length === 0;
-  return nothing ? [el('p', { class: 'quiet' }, 'None.')] : [facts([...entries, ...options]), ...images];
+  return nothing ? [el('p', { class: 'quiet' }, 'None.')] : [factList([...entries, ...options]), ...images];
 }

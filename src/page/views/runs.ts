@@ -1,5 +1,5 @@
 import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
-import { choice, el, filters, labelled, plainOptions, table, timeElement } from '../dom.ts';
+import { el, filterForm, labelled, plainOptions, scrollingTable, selectBox, timeElement } from '../dom.ts';
 import { durationText, firstWords, isCancelled, runCreditsText, statusElement } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
@@ -25,15 +25,15 @@ const RUNS_TABLE = [
 /** Shows the user's runs, newest first, with filters for status, prompt and time. */
 export async function showRuns({ service, main, signal, guard }: ViewContext): Promise<void> {
   const prompts = await service.prompts();
-  const statuses = choice([['', 'any'], ...plainOptions(RUN_STATUSES)], '');
-  const names = choice(
+  const statuses = selectBox([['', 'any'], ...plainOptions(RUN_STATUSES)], '');
+  const names = selectBox(
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
     '',
   );
-  const times = choice(RUN_PERIODS, '');
+  const times = selectBox(RUN_PERIODS, '');
   const controls = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
   const list = new RunList();
-  main.replaceChildren(filters(...controls), list.element, list.moreButton);
+  main.replaceChildren(filterForm(...controls), list.element, list.moreButton);
   const showFiltered = (): Promise<void> => {
     const promptId = names.value;
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
@@ -102,7 +102,7 @@ async function* filteredPages(
 }
 
 function runsTable(rows: readonly RunRow[]): HTMLElement {
-  return table(
+  return scrollingTable(
     'Runs',
     RUNS_TABLE,
     rows.map(row => {

@@ -1,7 +1,7 @@
 import { chooseMeasure, type GroupUsage, groupUsage, usageKey } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { costText, formatDollars, toMoney } from '../../wire/money.ts';
-import { choice, el, filters, labelled, plainOptions, table } from '../dom.ts';
+import { el, filterForm, labelled, plainOptions, scrollingTable, selectBox } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 
 const USAGE_PERIODS = [
@@ -27,10 +27,10 @@ const USAGE_COLUMNS = [
 
 /** Shows the cost of the user's runs as bars. */
 export async function showUsage({ service, main, signal, guard }: ViewContext): Promise<void> {
-  const times = choice(USAGE_PERIODS, '30');
-  const groups = choice(plainOptions(GROUPS), 'prompt');
+  const times = selectBox(USAGE_PERIODS, '30');
+  const groups = selectBox(plainOptions(GROUPS), 'prompt');
   const list = el('div');
-  main.replaceChildren(filters(labelled('Time', times), labelled('By', groups)), list);
+  main.replaceChildren(filterForm(labelled('Time', times), labelled('By', groups)), list);
 
   const show = async (): Promise<void> => {
     const [days, group] = [Number(times.value), groups.value as UsageGroup];
@@ -81,7 +81,7 @@ function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement
       row.tokens?.input ?? 0,
       row.tokens?.output ?? 0,
     ]);
-  return table('Usage', [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS], cells);
+  return scrollingTable('Usage', [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS], cells);
 }
 
 /** Creates the bar of a group, relative to the largest one. */

@@ -2,7 +2,7 @@ import {
   isJsonList,
   type JsonObject,
   type JsonValue,
-  nameOfStep,
+  parsePointerStep,
   ownValue,
   pointerStep,
 } from '../../files/formats/json.ts';
@@ -136,7 +136,7 @@ function withoutHash(uri: string): string {
 
 /** Decodes a step of a JSON Pointer in a URI. */
 export function unescapedStep(step: string): string {
-  const text = nameOfStep(step);
+  const text = parsePointerStep(step);
   try {
     return decodeURIComponent(text);
   } catch {

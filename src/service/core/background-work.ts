@@ -50,7 +50,7 @@ export async function retryForever<T>(
 }
 
 /** Lets events that are due go first, such as the requests of others. */
-export async function letOthersIn(): Promise<void> {
+export async function yieldToEvents(): Promise<void> {
   // The first turn may end before new events are read.
   await setImmediate();
   await setImmediate();

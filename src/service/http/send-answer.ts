@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { letOthersIn } from '../core/background-work.ts';
+import { yieldToEvents } from '../core/background-work.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** Length of an answer that takes milliseconds to encode. */
@@ -21,7 +21,7 @@ export async function sendAnswer(
   { headOnly }: { readonly headOnly: boolean },
 ) {
   if (typeof body === 'string' && body.length > LONG_ANSWER) {
-    await letOthersIn();
+    await yieldToEvents();
     const bytes = Buffer.from(body);
     response.writeHead(httpStatus, { ...headers, 'content-length': bytes.length });
     response.end(headOnly ? undefined : bytes);

@@ -28,12 +28,12 @@ export async function publishFromDirectory(
   onNotice: (line: string) => void,
 ): Promise<WatchedPrompts> {
   const closing = new AbortController();
-  let isRetryDue = false;
+  let isRetryPlanned = false;
   const retryLater = async (): Promise<void> => {
-    if (isRetryDue) return;
-    isRetryDue = true;
+    if (isRetryPlanned) return;
+    isRetryPlanned = true;
     await context.clock.sleep(RETRY_MS, closing.signal);
-    isRetryDue = false;
+    isRetryPlanned = false;
     await watch.rescan();
   };
   const watch = watchPromptFiles(directory, {

@@ -1,5 +1,5 @@
 import type { OutputItem, RunRow } from '../../wire/index.ts';
-import { letOthersIn } from '../core/background-work.ts';
+import { yieldToEvents } from '../core/background-work.ts';
 import type { MediaOutput } from '../media/media.ts';
 import type { StoredOutput, StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
@@ -23,7 +23,7 @@ export async function runRows(
 ): Promise<RunRow[]> {
   const runs = await store.runs.read(ids, { maxBytes: PAGE_BYTES, onBytes });
   // Reading a full page takes tens of milliseconds, and so does the rest.
-  await letOthersIn();
+  await yieldToEvents();
   return runs.map(run => ({
     ...runRow(run, outputItems(run.outputs, mediaUrl, origin)),
     ...(withTimes && { endedAt: run.endedAt === null ? null : new Date(run.endedAt).toISOString() }),

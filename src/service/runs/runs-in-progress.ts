@@ -54,7 +54,7 @@ export class RunsInProgress {
     this.#running.get(runId)?.abort(new Error('the run has ended'));
   }
 
-  /** Drops runs that other processes have ended. */
+  /** Aborts runs that other processes have ended. */
   async abortEnded(): Promise<void> {
     const { store } = this.#options;
     const { running } = this;

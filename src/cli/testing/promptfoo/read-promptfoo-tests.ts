@@ -1,5 +1,5 @@
 import { isJsonList } from '../../../files/formats/json.ts';
-import { mapOfNodes, nodeOfData, type YamlNode } from '../../../files/formats/yaml-node.ts';
+import { toMapNode, toYamlNode, type YamlNode } from '../../../files/formats/yaml-node.ts';
 import type { ConvertedCase } from '../../../prompts/foreign/converted-prompt.ts';
 import type { Context } from '../../context.ts';
 import { CaseFault } from '../../core/errors.ts';
@@ -53,10 +53,10 @@ export async function readPromptfooTests(
 function nodeOfTests({ test, cases: places }: Pick<ConvertedTests, 'test' | 'cases'>): YamlNode {
   const { cases, ...common } = test;
   const items = isJsonList(cases)
-    ? cases.map((item, index) => nodeOfData(item, places[index]?.line ?? 1))
+    ? cases.map((item, index) => toYamlNode(item, places[index]?.line ?? 1))
     : [];
-  const nodes = Object.entries(common).map(([key, value]) => [key, nodeOfData(value, 1)] as const);
-  return mapOfNodes([...nodes, ['cases', { kind: 'list', items, line: 1, column: 1 }]], 1);
+  const nodes = Object.entries(common).map(([key, value]) => [key, toYamlNode(value, 1)] as const);
+  return toMapNode([...nodes, ['cases', { kind: 'list', items, line: 1, column: 1 }]], 1);
 }
 
 type CasesOfModels = Pick<TestFile, 'models' | 'cases'>;

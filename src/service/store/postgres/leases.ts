@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { resultWithin, serviceClock } from '../../core/clock.ts';
-import type { Workers } from '../store.ts';
+import type { WorkerKind, Workers } from '../store.ts';
 import type { Db } from '../writer.ts';
 
 /** Time for which a worker counts as alive after the last renewal. */
@@ -13,52 +13,70 @@ const RENEW_WITHIN_MS = 4000;
 const RENEW_AGAIN_MS = 500;
 
 /**
- * Returns workers that hold leases, renewed while their process lives. Only the database's clock counts. No worker is declared
- * dead for the length of a lease after the database has started, because workers may be slow to reach it again; nor by a
- * worker that lost its own lease, because others may have been cut off too.
+ * Workers that hold leases, renewed while their process lives. Only the database's clock counts. No worker is declared dead
+ * for the length of a lease after the database has started, because workers may be slow to reach it again; nor by a worker
+ * that lost its own lease, because others may have been cut off too.
  */
-export function leases(db: Db): Workers {
-  const name = randomUUID();
-  const stop = new AbortController();
-  let registered: Promise<void> | undefined;
+export class LeasedWorkers implements Workers {
+  readonly #db: Db;
+  readonly #name = randomUUID();
+  readonly #stop = new AbortController();
+  #registered: Promise<void> | undefined;
 
-  const keepRenewing = async (): Promise<void> => {
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async register(): Promise<string> {
+    this.#registered ??= this.#takeLease();
+    await this.#registered;
+    return this.#name;
+  }
+
+  workerKind(): WorkerKind {
+    return 'serve';
+  }
+
+  async isAlive(worker: string): Promise<boolean> {
+    return worker === this.#name || !(await isDead(this.#db, worker, this.#name));
+  }
+
+  async sweep(): Promise<void> {
+    await sql`delete from "workers" where "expiresAt" < clock_timestamp() - interval '1 day'`.execute(
+      this.#db,
+    );
+  }
+
+  async release(): Promise<void> {
+    this.#stop.abort();
+    if (this.#registered) await sql`delete from "workers" where "id" = ${this.#name}`.execute(this.#db);
+  }
+
+  async #takeLease(): Promise<void> {
+    try {
+      await renew(this.#db, this.#name);
+    } catch (error) {
+      this.#registered = undefined;
+      throw error;
+    }
+    void this.#keepRenewing();
+  }
+
+  async #keepRenewing(): Promise<void> {
+    const { signal } = this.#stop;
     let wasUnavailable = false;
-    while (!stop.signal.aborted) {
+    while (!signal.aborted) {
       const pauseMs = wasUnavailable ? RENEW_AGAIN_MS : RENEW_EVERY_MS;
-      await sleep(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-      if (stop.signal.aborted) return;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
       // Other workers may reach the database again later than this one, and are not dead.
-      const isRenewed: Promise<boolean> = renew(db, name, { wasAway: wasUnavailable }).then(
+      const isRenewed: Promise<boolean> = renew(this.#db, this.#name, { wasAway: wasUnavailable }).then(
         () => true,
         () => false,
       );
       wasUnavailable = (await resultWithin(RENEW_WITHIN_MS, serviceClock, isRenewed)) !== true;
     }
-  };
-
-  return {
-    async register() {
-      registered ??= renew(db, name).then(
-        () => void keepRenewing(),
-        (error: unknown) => {
-          registered = undefined;
-          throw error;
-        },
-      );
-      await registered;
-      return name;
-    },
-    workerKind: () => 'serve',
-    isAlive: async worker => worker === name || !(await isDead(db, worker, name)),
-    async sweep() {
-      await sql`delete from "workers" where "expiresAt" < clock_timestamp() - interval '1 day'`.execute(db);
-    },
-    async release() {
-      stop.abort();
-      if (registered) await sql`delete from "workers" where "id" = ${name}`.execute(db);
-    },
-  };
+  }
 }
 
 async function renew(db: Db, name: string, { wasAway = false } = {}): Promise<void> {

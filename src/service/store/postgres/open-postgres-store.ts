@@ -9,7 +9,7 @@ import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
 import { databaseFaultReason } from './database-faults.ts';
 import { readDatabaseUrl } from './database-url.ts';
-import { leases } from './leases.ts';
+import { LeasedWorkers } from './leases.ts';
 import { migratePostgres } from './migrate.ts';
 import { connectionPool } from './pool.ts';
 import { requestRates } from './request-rates.ts';
@@ -51,7 +51,7 @@ export async function openPostgresStore(
   return buildStore({
     db,
     shared: true,
-    workers: leases(db),
+    workers: new LeasedWorkers(db),
     runWrites,
     blobs: { media: blobs('media'), inputs: blobs('inputs'), texts: blobs('texts') },
     requestRates: perSecond => requestRates(db, perSecond),

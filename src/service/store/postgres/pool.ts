@@ -9,6 +9,18 @@ import { databaseFaultReason, isUnavailable } from './database-faults.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
 
+/** Maximum time that a request waits until a lost server is found again. The search continues without it. */
+const LOST_WAIT_MS = 1000;
+/** Interval of attempts at a server that accepts no writes. */
+const RETRY_EVERY_MS = 250;
+/** Maximum number of prepared statements on each connection. Lists of different lengths make different statements. */
+const MAX_PREPARED = 200;
+/** Number of connections to test, and of rounds, because a pooler under load may keep the servers of some for a while. */
+const TESTED_CONNECTIONS = 2;
+const ROUNDS = 10;
+/** PostgreSQL's codes for a prepared statement that already exists, and for one that doesn't. */
+const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
+
 /** The connections of a process to its database. */
 export interface ConnectionPool extends PostgresPool {
   /**
@@ -125,18 +137,11 @@ function noPrimary(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavaila
   return new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
 }
 
-/** Maximum time that a request waits until a lost server is found again. The search continues without it. */
-const LOST_WAIT_MS = 1000;
-/** Interval of attempts at a server that accepts no writes. */
-const RETRY_EVERY_MS = 250;
-
 function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 }
 
-/** Maximum number of prepared statements on each connection. Lists of different lengths make different statements. */
-const MAX_PREPARED = 200;
-
+/** Names statements, so that each connection prepares them once. */
 class StatementNames {
   readonly #statementNames = new Map<string, string>();
   readonly #max: number;
@@ -153,12 +158,6 @@ class StatementNames {
     return name;
   }
 }
-
-/** Number of connections to test, and of rounds, because a pooler under load may keep the servers of some for a while. */
-const TESTED_CONNECTIONS = 2;
-const ROUNDS = 10;
-/** PostgreSQL's codes for a prepared statement that already exists, and for one that doesn't. */
-const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
 
 /** Returns true if connections share or lose prepared statements, because a pooler changes their server. */
 async function losesStatements(primary: Primary): Promise<boolean> {

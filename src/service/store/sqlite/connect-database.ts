@@ -108,7 +108,7 @@ export async function putStoreAside(
   clock: Clock,
 ): Promise<string | undefined> {
   if ((await fileSize(file)) === undefined) return undefined;
-  if (await workers.others()) {
+  if (await workers.isUsedByOthers()) {
     throw new DataDirectoryError(
       `the store ${file} is in use by another process; stop that process before you start a new store`,
     );

@@ -40,7 +40,7 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
     workerKind: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
     isAlive: async (worker: string) => worker === name || (await isLocked(lockFile(worker))),
     /** Returns true if another process uses the store. */
-    others: () => isInUse(dataDir, lockFile(name)),
+    isUsedByOthers: () => isInUse(dataDir, lockFile(name)),
     async sweep() {
       for (const old of await writtenBefore(directory, clock.now() - FRESH_MS)) {
         const file = path.join(directory, old);

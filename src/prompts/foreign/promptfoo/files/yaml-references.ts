@@ -1,5 +1,5 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
-import { nameOfStep } from '../../../../files/formats/json.ts';
+import { parsePointerStep } from '../../../../files/formats/json.ts';
 import { toYamlValue, type YamlValue } from '../../../../files/formats/yaml.ts';
 import { parseYamlNode, type YamlNode, type YamlPair } from '../../../../files/formats/yaml-node.ts';
 
@@ -99,7 +99,7 @@ class References {
   #nodeAt(pointer: string): YamlNode | null | undefined {
     if (!pointer.startsWith('#/')) return undefined;
     let node: YamlNode | null | undefined = this.#root;
-    for (const word of pointer.slice(2).split('/').map(nameOfStep)) {
+    for (const word of pointer.slice(2).split('/').map(parsePointerStep)) {
       if (node?.kind === 'map') node = node.entries.find(({ key }) => key === word)?.value;
       else if (node?.kind === 'list') node = /^\d+$/u.test(word) ? node.items[Number(word)] : undefined;
       else return undefined;
