@@ -33,7 +33,7 @@ function encodeSegment(value: string): string {
   }
 }
 
-/** Returns true if `path` accepts the value. */
+/** Returns true if `urlPath` accepts the value. */
 export function fillsSegment(value: string): boolean {
   try {
     return encodeSegment(value) !== '';

@@ -33,7 +33,7 @@ async function* decodePieces(body: AsyncIterable<Uint8Array>, encoding: string):
 /**
  * Reads the whole text of an answer.
  *
- * @throws {ProtocolError} as `decodedBody` does
+ * @throws {ProtocolError} as `decodeAnswerBody` does
  */
 export async function readAnswerText(response: TransportResponse, maxBytes: number): Promise<string> {
   const { status: httpStatus, headers, body } = response;

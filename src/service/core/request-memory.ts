@@ -4,7 +4,7 @@ export interface RequestMemory {
   reserve(bytes: number): void;
   /** Releases the request's bytes, at the latest when it is answered; further calls do nothing. */
   release(): void;
-  /** Reserves bytes for the answer until it is sent; throws like `take`. */
+  /** Reserves bytes for the answer until it is sent; throws like `reserve`. */
   reserveForAnswer(bytes: number): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A JSON Schema as plain data, with the type of matching values. Uses only the keywords that `check` knows: the same data
+ * A JSON Schema as plain data, with the type of matching values. Uses only the keywords that `valueFault` knows: the same data
  * checks requests, describes the interface, and types the handlers.
  */
 export interface Schema<T = unknown> {
