@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
+import { type BatchResult, lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { directoryWith, type TestOptions } from '../../support/context.ts';
+import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
+
+/** The rows of a batch of three. */
+export const NAMES = 'name\nAda\nBo\nEve\n';
+
+/** Returns the line of a row that has succeeded. */
+export function doneRow(row: number): string {
+  return `{"row":${row},"id":"${row}","runId":"${randomUUID()}","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n`;
+}
+
+/** Returns the line of a row that has failed. */
+export function failedRow(row: number): string {
+  return `{"row":${row},"id":"${row}","runId":null,"runStatus":"failed","outputs":[],"tokens":0,"error":"no"}\n`;
+}
+
+/** Starts a service for the tests of a file, and returns what resumes batches on it. */
+export function batchesToResume() {
+  let service: ServiceForTest;
+  let before = 0;
+  beforeAll(async () => {
+    service = await startServiceForTest({ syncWindowMs: 60_000 }, afterAll);
+  });
+  beforeEach(async () => {
+    before = (await service.runs()).length;
+  });
+
+  const runBatch = (args: readonly string[], options: TestOptions): Promise<BatchResult> =>
+    runBatchCommand(args, { env: service.env, ...options });
+
+  /** Returns the number of runs that the test has created. */
+  const created = async (): Promise<number> => (await service.runs()).length - before;
+
+  /** Resumes a batch of three names with these results so far; with a journal, unless it has to be missing. */
+  async function resume(
+    results: string,
+    flags: readonly string[] = [],
+    { rows = NAMES, steps = [], journal = true }: { rows?: string; steps?: object[]; journal?: boolean } = {},
+  ): Promise<BatchResult & { home: string }> {
+    const home = directoryWith({ 'names.csv': rows, 'results.jsonl': results });
+    if (journal) writeJournal(home, await findVersion('hello'), steps);
+    const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume', ...flags];
+    return { home, ...(await runBatch(args, { home })) };
+  }
+
+  function writeJournal(
+    home: string,
+    promptVersionId: string,
+    steps: readonly object[],
+    out = 'results.jsonl',
+  ): void {
+    const first = { batch: 1, service: service.service.url, promptVersionId, options: {} };
+    const lines = [first, ...steps].map(line => `${JSON.stringify(line)}\n`);
+    writeFileSync(path.join(home, `${out}.journal`), lines.join(''));
+  }
+
+  async function findVersion(slug: string): Promise<string> {
+    const answer = await fetch(`${service.service.url}/prompts/publish?q=${slug}`, {
+      headers: { authorization: `Bearer ${service.service.sessionKey}` },
+    });
+    const { data } = (await answer.json()) as { data: { rows: { slug: string; promptVersionId: string }[] } };
+    return data.rows.find(row => row.slug === slug)?.promptVersionId ?? '';
+  }
+
+  /** Returns a creation of a row whose process died, as the journal has it. */
+  async function creationStep(row: number, name: string, more: object = {}): Promise<object> {
+    const request = { promptVersionId: '', text: new Map([['name', name]]), images: [], options: new Map() };
+    return {
+      row,
+      id: String(row),
+      state: 'creating',
+      digest: requestDigest(request),
+      journalId: randomUUID(),
+      promptVersionId: await findVersion('hello'),
+      time: new Date(Date.now() - 60_000).toISOString(),
+      ...more,
+    };
+  }
+
+  /** Returns the id of a run of Zoe. */
+  async function runOfZoe(): Promise<string> {
+    const first = directoryWith({ 'names.csv': 'name\nZoe\n' });
+    await runBatch(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
+      home: first,
+    });
+    return lastLines(first)[0]?.runId ?? '';
+  }
+
+  return {
+    service: () => service,
+    runBatch,
+    created,
+    resume,
+    writeJournal,
+    findVersion,
+    creationStep,
+    runOfZoe,
+  };
+}

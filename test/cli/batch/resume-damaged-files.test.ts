@@ -1,0 +1,93 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { localService as embedded } from '../../../src/main.ts';
+import { lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { directoryWith } from '../../support/context.ts';
+import { HandClock } from '../../support/hand-clock.ts';
+import { hastyClock } from '../../support/hasty-clock.ts';
+import { startServiceForTest } from '../../support/service-for-test.ts';
+import { batchesToResume, doneRow, NAMES } from './batches-to-resume.ts';
+
+const { runBatch, created, resume, writeJournal, findVersion } = batchesToResume();
+
+const SLEEPY = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'];
+
+test.each([
+  ['nothing of it says anything', '{"row":2,"id'],
+  ['all but its end', doneRow(2).slice(0, -20)],
+  ['only its first letter', '{'],
+])('a last line that a crash tore is cut off: %s', async (_, torn) => {
+  const { exitCode, home, stderr } = await resume(doneRow(1) + doneRow(3) + torn);
+  expect(exitCode).toBe(0);
+  expect(await created()).toBe(1);
+  expect(stderr).toContain('has been repaired');
+  expect(lastLines(home)).toHaveLength(3);
+});
+
+test('a torn last line of the journal counts as a step that was not taken', async () => {
+  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': doneRow(1) + doneRow(3) });
+  writeJournal(home, await findVersion('hello'), []);
+  appendFileSync(path.join(home, 'results.jsonl.journal'), '{"row":2,"id":"2","state":"crea');
+  const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
+  expect((await runBatch(args, { home })).exitCode).toBe(0);
+  expect(await created()).toBe(1);
+});
+
+test('a last line that only lacks its line break counts', async () => {
+  const { exitCode } = await resume(doneRow(1) + doneRow(3) + doneRow(2).trimEnd());
+  expect(exitCode).toBe(0);
+  expect(await created()).toBe(0);
+});
+
+test.each([
+  ['another kind of file', 'name\nAda\n'],
+  ['another kind of file without an end', 'dear diary'],
+  ['JSON of another kind', '{"a":1}\n'],
+  ['one bad line among good ones', '{"row":1,"id":"1","runStatus":"failed"}\noops\n'],
+])('%s is refused and stays unchanged', async (_, content) => {
+  const { exitCode, stderr, home } = await resume(content);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('this is not a result of a batch');
+  expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8')).toBe(content);
+});
+
+test('a result of a run that no row of a table has is never lost', async () => {
+  const table = 'name,runId,runStatus,error,output1\nAda,r1,succeeded,,Hi\n';
+  const home = directoryWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
+  const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--new-rows'];
+  const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('results.csv has a result of run r1, which is not in rows.csv');
+  expect(readFileSync(path.join(home, 'results.csv'), 'utf8')).toBe(table);
+});
+
+test.each([
+  ['results.jsonl', 'removed', undefined],
+  ['results.jsonl', 'replaced', ''],
+  ['results.csv', 'removed', undefined],
+])(
+  'results in %s that are %s in the middle are missed, and fetched again without a run',
+  async (out, what, saved) => {
+    const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    const file = path.join(home, out);
+    const args = SLEEPY.map(arg => (arg === 'results.jsonl' ? out : arg));
+    const serviceClock = new HandClock();
+    const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
+    const clock = hastyClock(async () => {
+      rmSync(file, { force: true });
+      if (saved !== undefined) writeFileSync(file, saved);
+      serviceClock.advance(1000);
+    });
+    const first = await runBatchCommand(args, { env, home, clock });
+    expect(first.exitCode).toBe(1);
+    expect(first.stderr).toContain(
+      `${out} was ${what === 'removed' ? 'moved or removed' : what} while the batch wrote it`,
+    );
+    expect(first.stderr).toContain('add --resume');
+    const second = await runBatchCommand([...args, '--resume'], { env, home });
+    expect(second.exitCode).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('succeeded');
+    expect(await runs()).toHaveLength(1);
+  },
+);
