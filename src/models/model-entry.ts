@@ -49,7 +49,7 @@ export interface Provider {
   readonly keyVariables: readonly string[];
   readonly needsKey: boolean;
   /** Variables that would complete its address; any one of them is enough. */
-  readonly missing?: readonly string[];
+  readonly missingVariables?: readonly string[];
   /** False if it can't list the models that a key may use; default true. */
   readonly listsModels?: boolean;
   /** True if it takes batches at a lower price. */

@@ -19,8 +19,8 @@ export function addEngineGlobals(): void {
       throw new TypeError('a function could not be cloned');
     }
     if (typeof value !== 'object' || value === null) return value;
-    const made = copies.get(value);
-    if (made !== undefined) return made;
+    const existingCopy = copies.get(value);
+    if (existingCopy !== undefined) return existingCopy;
     const copy = emptyCopy(value);
     copies.set(value, copy);
     if (value instanceof Map) {

@@ -39,10 +39,10 @@ export async function reportTests(
   if (ctx.globals.json) {
     return printValue(ctx, jsonReport(results, material.budget.totals(), material.summary));
   }
-  const shown = outputs.find(({ out }) => out === undefined)?.reporter;
+  const printedReporter = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
-  if (shown !== undefined || isOnGithub(ctx)) {
-    await printReport(ctx, reportText(results, shown ?? 'github', material));
+  if (printedReporter !== undefined || isOnGithub(ctx)) {
+    await printReport(ctx, reportText(results, printedReporter ?? 'github', material));
   } else {
     const { summary } = material;
     await ctx.io.out(stdout.isTerminal ? treeReport(results, paint, summary) : linesReport(results, summary));

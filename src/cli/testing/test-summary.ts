@@ -7,7 +7,7 @@ import { type EntryResult, modelLabel } from './entry-result.ts';
 /** The pass rates of a test with their intervals, without cases that could not be run. */
 export interface TestSummary {
   /** The rate over all cases of all models; undefined if no case could be run. */
-  readonly all: RateSummary | undefined;
+  readonly overall: RateSummary | undefined;
   /** The rate of each model, if there are several. */
   readonly models: ReadonlyMap<string, RateSummary | undefined>;
   /** True if a case ran more than once. */
@@ -33,7 +33,7 @@ export function summarize(
     return [model ?? OWN_MODEL, summarizeResults(resultsOfModel)] as const;
   });
   return {
-    all: summarizeResults(results),
+    overall: summarizeResults(results),
     models: new Map(models.length < 2 ? [] : rateByModel),
     isRepeated: results.some(({ caseRuns }) => (caseRuns?.runs ?? 0) > 1),
     sureMaxRepeat: sure ? maxRepeat : undefined,
@@ -46,9 +46,9 @@ function summarizeResults(results: readonly EntryResult[]): RateSummary | undefi
 }
 
 /** Returns a line about all cases, one for each model if there are several, and the verdict of a comparison. */
-export function summaryLines({ all, models, baseline }: TestSummary): string[] {
+export function summaryLines({ overall, models, baseline }: TestSummary): string[] {
   const lines = [
-    all && rateLine(all),
+    overall && rateLine(overall),
     ...[...models].map(([name, rate]) => rate && `${name}: ${rateLine(rate)}`),
     ...(baseline ? baselineLines(baseline) : []),
   ];

@@ -12,8 +12,8 @@ export interface MissingModel {
   /** True if models.yaml can't be read. */
   readonly isUnreadable: boolean;
   /** All models files together. */
-  readonly described: ModelsFile;
-  readonly named: ModelsFile;
+  readonly mergedFile: ModelsFile;
+  readonly namedFile: ModelsFile;
 }
 
 /** Explains that a model doesn't exist, with the names of those that do. */
@@ -25,12 +25,12 @@ export function missingModelMessage({ name, models }: MissingModel): string {
 
 /** Explains to the owner of models.yaml why a model doesn't exist, and how to add it. */
 export function explainMissingModel(missingModel: MissingModel): string {
-  const { name, models, configured, isUnreadable, described, named } = missingModel;
+  const { name, models, configured, isUnreadable, mergedFile, namedFile } = missingModel;
   if (name.trim() === '') return missingModelMessage(missingModel);
   const refusal = `the model \`${name}\` does not exist`;
   if (isUnreadable) return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
-  if (described.brokenNames.has(name)) {
-    const file = named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
+  if (mergedFile.brokenNames.has(name)) {
+    const file = namedFile.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
     return `${refusal}: its entry in ${file} is invalid`;
   }
   if (name.includes('/')) return explainMissingAtProvider(missingModel, refusal);
@@ -53,13 +53,13 @@ function aliasAdvice(name: string): string {
 
 /** Explains why `<provider>/<model>` doesn't exist. */
 function explainMissingAtProvider(
-  { name, providers, described, named }: MissingModel,
+  { name, providers, mergedFile, namedFile }: MissingModel,
   refusal: string,
 ): string {
   const [prefix = '', ...rest] = name.split('/');
   const provider = providerName(prefix);
-  if (described.brokenProviders.has(provider)) {
-    const file = named.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
+  if (mergedFile.brokenProviders.has(provider)) {
+    const file = namedFile.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
     return `${refusal}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
   }
   if (rest.every(part => part === '') && providers.includes(provider)) {

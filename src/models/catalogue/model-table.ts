@@ -102,8 +102,8 @@ class WatchedModels {
       providers: this.#providers().map(({ name }) => name),
       configured: this.#configured.map(({ name }) => name),
       isUnreadable: this.#isUnreadable,
-      described: this.#mergedFile,
-      named: this.#namedFile,
+      mergedFile: this.#mergedFile,
+      namedFile: this.#namedFile,
     };
     return withRemedy ? explainMissingModel(missingModel) : missingModelMessage(missingModel);
   }
@@ -232,7 +232,7 @@ class WatchedModels {
     const described = this.#mergedFile.models
       .map(entry => this.#atKnownProvider(entry))
       .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
-    return described ?? guessedModel(provider, name, { id, by: 'prefix' });
+    return described ?? guessedModel(provider, name, { id, guessed: 'prefix' });
   }
 
   /** Returns a model without a prefix, if only one provider has a key or its own address. */
@@ -244,7 +244,7 @@ class WatchedModels {
     const providersWithKey = providersInUse.filter(provider => keyVariable(provider, env) !== undefined);
     const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
     if (!provider || others.length > 0 || name.includes('/')) return undefined;
-    return guessedModel(provider, name, { id: name, by: 'key' });
+    return guessedModel(provider, name, { id: name, guessed: 'key' });
   }
 }
 

@@ -54,15 +54,15 @@ function readBaseUrl(fields: YamlFields, base: Provider | undefined): string | u
 
 type AddressAndInterface = Pick<
   Provider,
-  'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'
+  'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missingVariables' | 'fault' | 'isMoved'
 >;
 
 /** Returns the address of a known provider, and its interface unless the file names another. */
 function inheritedAddress(
-  { addressName, baseUrl, engine: own, listsModels, missing, fault, isMoved }: Provider,
+  { addressName, baseUrl, engine: own, listsModels, missingVariables, fault, isMoved }: Provider,
   engine: InterfaceName = own,
 ): AddressAndInterface {
-  return withoutUndefined({ baseUrl, engine, addressName, listsModels, missing, fault, isMoved });
+  return withoutUndefined({ baseUrl, engine, addressName, listsModels, missingVariables, fault, isMoved });
 }
 
 /** Returns the address in the file, and the interface that the file names or the address implies. */

@@ -131,11 +131,12 @@ function httpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Htt
   };
 }
 
+/** Returns a look-up that knows these addresses only, whatever the name. */
 function pinnedTo(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map(address => ({ address, family: isIP(address) }));
+  const pinned = addresses.map(address => ({ address, family: isIP(address) }));
   return (_, options, callback) => {
-    const [first] = all;
-    if (options.all) callback(null, all);
+    const [first] = pinned;
+    if (options.all) callback(null, pinned);
     else callback(null, first?.address ?? '', first?.family ?? 0);
   };
 }

@@ -9,7 +9,7 @@ import { type ProgramOptions, type RunProgram, runFacts, startProgram } from './
 
 /** Returns the engine that runs programs in models.yaml. */
 export function programEngine(options: ProgramOptions): Engine {
-  const kept = new KeptPrograms<RunProgram>();
+  const keptPrograms = new KeptPrograms<RunProgram>();
   return {
     async run(job) {
       const { declared, model } = job.model;
@@ -19,22 +19,24 @@ export function programEngine(options: ProgramOptions): Engine {
         return refusedWith(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
       }
       const askedProgram = { job, declared };
-      const result = declared.isKept ? askKept(askedProgram, kept, options) : runOnce(askedProgram, options);
+      const result = declared.isKept
+        ? askKeptProgram(askedProgram, keptPrograms, options)
+        : runOnce(askedProgram, options);
       return maskSecrets(await result, secretsIn(options.env));
     },
-    endKept: () => kept.endIdle(),
+    endKept: () => keptPrograms.endIdle(),
   };
 }
 
 /** Asks a program that stays. */
-async function askKept(
+async function askKeptProgram(
   { job, declared }: AskedProgram,
-  kept: KeptPrograms<RunProgram>,
+  keptPrograms: KeptPrograms<RunProgram>,
   options: ProgramOptions,
 ): Promise<EngineResult> {
   const { signal, traceparent } = job;
   try {
-    const output = await kept.ask({
+    const output = await keptPrograms.ask({
       key: JSON.stringify([job.model.model, declared.here, declared.argv]),
       facts: { messages: messageValues(job), traceparent },
       limits: { signal, timeoutMs: declared.timeoutMs },

@@ -17,9 +17,9 @@ function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array
   let smallPieces: Uint8Array[] = [];
   let bytes = 0;
   for (const piece of pieces) {
-    const next = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    smallPieces.push(next);
-    bytes += next.length;
+    const encodedPiece = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    smallPieces.push(encodedPiece);
+    bytes += encodedPiece.length;
     if (bytes < BATCH_PIECE_BYTES) continue;
     yield* smallPieces.length === 1 ? smallPieces : [Buffer.concat(smallPieces)];
     [smallPieces, bytes] = [[], 0];
@@ -47,9 +47,9 @@ async function* readLines({ body }: HttpAnswer): AsyncGenerator<string> {
   /** The current line; undefined once it is too long. */
   let line: string | undefined = '';
   for await (const chunk of body) {
-    const [end = '', ...next] = decoder.decode(chunk, { stream: true }).split('\n');
+    const [end = '', ...starts] = decoder.decode(chunk, { stream: true }).split('\n');
     line = appended(line, end);
-    for (const start of next) {
+    for (const start of starts) {
       yield line ?? '';
       line = appended('', start);
     }

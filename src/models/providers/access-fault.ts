@@ -11,11 +11,13 @@ export interface AccessFault {
 
 /** Returns the fault that prevents requests to a provider; undefined if there is none. */
 export function accessFault(provider: Provider, env: Env): AccessFault | undefined {
-  const { name, baseUrl, needsKey, missing, fault } = provider;
+  const { name, baseUrl, needsKey, missingVariables, fault } = provider;
   if (fault !== undefined) return { kind: 'configuration', message: fault };
   const variable = keyVariable(provider, env);
   if (variable === undefined && needsKey) return { kind: 'key', message: missingKey(provider) };
-  if (missing) return { kind: 'key', message: `no address for ${name}: set ${missing.join(' or ')}` };
+  if (missingVariables) {
+    return { kind: 'key', message: `no address for ${name}: set ${missingVariables.join(' or ')}` };
+  }
   if (variable === undefined) return undefined;
   if (!/^[\x21-\x7e]+$/.test(env[variable]?.trim() ?? '')) {
     return {
@@ -31,9 +33,9 @@ export function accessFault(provider: Provider, env: Env): AccessFault | undefin
 }
 
 /** Names everything that the provider lacks before a key can be sent to it. */
-function missingKey({ name, baseUrl, keyVariables, missing }: Provider): string {
+function missingKey({ name, baseUrl, keyVariables, missingVariables }: Provider): string {
   const key = `no key for ${name}: set ${keyVariables.join(' or ')}`;
-  if (missing) return `${key}, and ${missing.join(' or ')}`;
+  if (missingVariables) return `${key}, and ${missingVariables.join(' or ')}`;
   return isUnencrypted(baseUrl) ? `${key}, and give ${name} an address that begins with https://` : key;
 }
 

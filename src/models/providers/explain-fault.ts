@@ -111,8 +111,9 @@ async function nearestModels(
     const { models } = await listModels(provider, env, signal);
     const names = models.map(offered => offered.id);
     if (names.length === 0) return undefined;
-    const more = names.length > MAX_SHOWN_DETAILS ? ` and ${names.length - MAX_SHOWN_DETAILS} more` : '';
-    return `it has ${nearestFirst(id, names).slice(0, MAX_SHOWN_DETAILS).join(', ')}${more}`;
+    const unlistedCount = names.length - MAX_SHOWN_DETAILS;
+    const shownNames = nearestFirst(id, names).slice(0, MAX_SHOWN_DETAILS);
+    return `it has ${shownNames.join(', ')}${unlistedCount > 0 ? ` and ${unlistedCount} more` : ''}`;
   } catch {
     return undefined;
   }

@@ -12,7 +12,7 @@ export function guessedModality(name: string): 'text' | 'image' {
 export function guessedModel(
   provider: Provider,
   model: string,
-  { id, by }: { id: string; by: 'prefix' | 'key' },
+  { id, guessed }: { id: string; guessed: 'prefix' | 'key' },
 ): ModelEntry {
   const modality = guessedModality(id);
   return {
@@ -22,7 +22,7 @@ export function guessedModel(
     provider,
     id,
     runOptions: [],
-    guessed: by,
+    guessed,
     credits: DEFAULT_CREDITS[modality],
   };
 }

@@ -11,7 +11,7 @@ export interface ProviderAddress {
   /** The variable that sets it; absent if none does. */
   readonly variable?: string;
   /** Variables that would complete the address; any one of them is enough. */
-  readonly missing?: readonly string[];
+  readonly missingVariables?: readonly string[];
   /** The reason that the address can't be used; names the variable that sets it. */
   readonly fault?: string;
 }
@@ -57,7 +57,7 @@ function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env):
   const neededVariable = /\{(\w+)\}/.exec(baseUrl)?.[1];
   if (neededVariable === undefined) return { baseUrl, isMoved: false };
   const value = env[neededVariable]?.trim();
-  if (!value) return { baseUrl, isMoved: false, missing: [neededVariable, variable] };
+  if (!value) return { baseUrl, isMoved: false, missingVariables: [neededVariable, variable] };
   if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) {
     return {
       baseUrl,
@@ -71,8 +71,8 @@ function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env):
 /** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */
 function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
   const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
-  const [place = '', ...path] = withoutTrailingSlashes(rest).split('/');
-  const { host, port } = hostAndPort(place, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
+  const [hostPort = '', ...path] = withoutTrailingSlashes(rest).split('/');
+  const { host, port } = hostAndPort(hostPort, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
   const fault = isPort || port === '' ? hostFault(root) : 'has an invalid port';
@@ -90,11 +90,11 @@ function hostFault(root: string): string | undefined {
 }
 
 /** Splits a host and its port. Replaces an address that stands for all interfaces by loopback. */
-function hostAndPort(place: string, defaultPort: string): { host: string; port: string } {
-  const bare = place.replace(/^\[(.*)\]$/, '$1');
-  const colon = isIP(bare) === 6 ? -1 : place.lastIndexOf(':');
-  const host = colon < 0 ? bare : place.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
-  const port = (colon >= 0 && place.slice(colon + 1)) || defaultPort;
+function hostAndPort(hostPort: string, defaultPort: string): { host: string; port: string } {
+  const bare = hostPort.replace(/^\[(.*)\]$/, '$1');
+  const colon = isIP(bare) === 6 ? -1 : hostPort.lastIndexOf(':');
+  const host = colon < 0 ? bare : hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  const port = (colon >= 0 && hostPort.slice(colon + 1)) || defaultPort;
   if (host === '' || host === '0.0.0.0') return { host: '127.0.0.1', port };
   if (host === '::') return { host: '[::1]', port };
   return { host: isIP(host) === 6 ? `[${host}]` : host, port };

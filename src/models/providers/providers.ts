@@ -21,7 +21,7 @@ export function providerData(name: string): ProviderData | undefined {
 
 function createProvider(data: ProviderData, env: Env): Provider {
   const { name, keys = [], batch = false, listsModels = true } = data;
-  const { baseUrl, isMoved, variable, missing, fault } = providerAddress(data, env);
+  const { baseUrl, isMoved, variable, missingVariables, fault } = providerAddress(data, env);
   return withoutUndefined({
     name,
     baseUrl,
@@ -32,7 +32,7 @@ function createProvider(data: ProviderData, env: Env): Provider {
     listsModels,
     addressName: variable ?? 'its address',
     isMoved: isMoved || undefined,
-    missing,
+    missingVariables,
     fault,
   });
 }

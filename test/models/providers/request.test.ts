@@ -19,7 +19,7 @@ async function built(
 ): Promise<Pick<BuiltRequest, 'warnings'> & { body: Record<string, unknown> }> {
   const slash = name.indexOf('/');
   const provider = providerNamed(name.slice(0, slash));
-  const model = guessedModel(provider, name, { id: name.slice(slash + 1), by: 'prefix' });
+  const model = guessedModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' });
   const access = { provider, key: 'a-key', env: {} };
   const { body, warnings } = await buildRequest(createJob({ model, runOptions }), access, new Set(refused));
   return { body: JSON.parse(Buffer.from(body ?? []).toString()) as Record<string, unknown>, warnings };

@@ -245,6 +245,6 @@ export function modelAt(address: string, name: string, id: string): AskedModel {
   const env = { ...more, ...(key === undefined ? {} : { [key]: `key-of-${provider}` }) };
   const { origin, pathname } = new URL(known.baseUrl);
   const baseUrl = `${new URL(address).origin}${pathname.replace(/\/$/, '')}`;
-  const model = guessedModel({ ...known, baseUrl }, `${provider}/${id}`, { id, by: 'prefix' });
+  const model = guessedModel({ ...known, baseUrl }, `${provider}/${id}`, { id, guessed: 'prefix' });
   return { entry: draws ? { ...model, modality: 'image' } : model, env, origin };
 }

@@ -21,12 +21,12 @@ function knownModel(
   const slash = name.indexOf('/');
   const provider = knownProviders(env).find(one => one.name === name.slice(0, slash));
   if (!provider) throw new Error(`${name} has no provider`);
-  return { ...guessedModel(provider, name, { id: name.slice(slash + 1), by: 'prefix' }), ...more };
+  return { ...guessedModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' }), ...more };
 }
 
 function customModel(engine: InterfaceName, id: string, baseUrl = 'https://corner.example/v1'): ModelEntry {
   const provider: Provider = { name: 'corner', baseUrl, engine, keyVariables: [], needsKey: false };
-  return guessedModel(provider, id, { id, by: 'prefix' });
+  return guessedModel(provider, id, { id, guessed: 'prefix' });
 }
 
 const leftOut = (model: ModelEntry, settings = {}): string[] => [...optionsLeftOut(model, settings)].sort();

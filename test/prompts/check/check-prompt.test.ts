@@ -35,7 +35,7 @@ describe('checking the options of a prompt', () => {
   const known = knownModels({
     get: (name: string) => {
       const [prefix = '', id = ''] = name.split('/');
-      return guessedModel(provider(prefix), name, { id, by: 'prefix' });
+      return guessedModel(provider(prefix), name, { id, guessed: 'prefix' });
     },
     explainMissing: () => '',
   });

@@ -82,9 +82,9 @@ function resultFault(
   const [pass, score, reason] = ['pass', 'score', 'reason'].map(key => ownValue(value ?? null, key));
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass !== 'boolean' || !isWhole) {
-    const shown = value === undefined ? 'nothing' : quotedExcerpt(JSON.stringify(value));
+    const valueText = value === undefined ? 'nothing' : quotedExcerpt(JSON.stringify(value));
     throw new BrokenCheck(
-      `${code} returns ${shown}: it must return true or false, a score, or {pass, score, reason}`,
+      `${code} returns ${valueText}: it must return true or false, a score, or {pass, score, reason}`,
     );
   }
   if (!pass) {

@@ -47,11 +47,11 @@ async function readScriptFile(
     const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : hasImports(code));
     if (!needsProcess) return script;
     if (key !== 'transform') return { ...script, file };
-    const used = hasImports(code) ? 'imports something' : `uses ${nodeOnlyName(code)} of Node`;
-    const what = isTypeScript
+    const need = hasImports(code) ? 'imports something' : `uses ${nodeOnlyName(code)} of Node`;
+    const reason = isTypeScript
       ? 'is TypeScript, which only a check may be'
-      : `${used}, which only a check may do`;
-    throw faultIn(value, `${key}: ${name} ${what}`);
+      : `${need}, which only a check may do`;
+    throw faultIn(value, `${key}: ${name} ${reason}`);
   } catch (error) {
     throw atValue(value, error, text => `${key}: ${text}`);
   }

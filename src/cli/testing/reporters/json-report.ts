@@ -10,11 +10,11 @@ import type { TestSummary } from '../test-summary.ts';
 export function jsonReport(
   results: readonly EntryResult[],
   spentTotals: Totals,
-  { all, models, sureMaxRepeat, baseline }: TestSummary,
+  { overall, models, sureMaxRepeat, baseline }: TestSummary,
 ): object {
   return {
     ...statusTotals(results),
-    summary: rateData(all),
+    summary: rateData(overall),
     ...(models.size > 0 && {
       models: Object.fromEntries([...models].map(([name, rate]) => [name, rateData(rate)])),
     }),

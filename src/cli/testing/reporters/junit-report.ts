@@ -15,13 +15,13 @@ import { failureDetails } from './text-report.ts';
 export function junitReport(
   results: readonly ReportedResult[],
   spentTotals: Totals,
-  { all, baseline }: TestSummary,
+  { overall, baseline }: TestSummary,
 ): string {
   const files = [...new Set(results.map(({ entry }) => entry.file.name))];
-  const rates = all
+  const rates = overall
     ? ([
-        ['rate', String(all.rate)],
-        ['interval', all.interval.join(' ')],
+        ['rate', String(overall.rate)],
+        ['interval', overall.interval.join(' ')],
       ] as const)
     : [];
   const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spentTotals)].map(

@@ -8,9 +8,9 @@ import type { EntryResult } from '../entry-result.ts';
 import type { TestSummary } from '../test-summary.ts';
 
 /** Returns the rate of all cases, that of each model, and their difference from the baseline. */
-export function summaryRanges({ all, models, baseline }: TestSummary): GridRange[] {
+export function summaryRanges({ overall, models, baseline }: TestSummary): GridRange[] {
   return [
-    ...(all ? [summaryRange('all cases', all)] : []),
+    ...(overall ? [summaryRange('all cases', overall)] : []),
     ...[...models].flatMap(([name, rate]) => (rate ? [summaryRange(name, rate)] : [])),
     ...(baseline?.rates ? [differenceRange(baseline.rates)] : []),
   ];

@@ -70,8 +70,9 @@ function rateSummary({ caseRuns, entry, status, repetitions }: EntryResult): str
 function undecidedText({ status, caseRuns, entry }: EntryResult): string[] {
   const { pass } = entry.testCase;
   if (status !== 'undecided' || caseRuns === undefined || pass.kind !== 'rate') return [];
-  const more = furtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
-  const runs = more === undefined ? 'more than 10,000 more' : `about ${groupedDigits(more)} more`;
+  const furtherRuns = furtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
+  const runs =
+    furtherRuns === undefined ? 'more than 10,000 more' : `about ${groupedDigits(furtherRuns)} more`;
   return [`not enough runs to say: ${runs} would probably decide`];
 }
 
@@ -164,6 +165,6 @@ function reasonTexts(repetitions: readonly Repetition[]): string[] {
 
 function unmetText({ message, expected, actual }: UnmetExpectation): string {
   const quoted = (text: string): string => JSON.stringify(shortened(text, 200));
-  const wanted = expected === undefined ? '' : `: expected ${quoted(expected)}`;
-  return `${message}${wanted}${actual === undefined ? '' : `, got ${quoted(actual)}`}`;
+  const expectedText = expected === undefined ? '' : `: expected ${quoted(expected)}`;
+  return `${message}${expectedText}${actual === undefined ? '' : `, got ${quoted(actual)}`}`;
 }

@@ -110,8 +110,7 @@ function detailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
 
 function firstLines(lines: DetailLine[]): DetailLine[] {
   const length = lines.reduce((sum, { text }) => sum + text.length + 1, -1);
-  const more = length <= SHORT_LENGTH ? 0 : lines.length - MAX_DIFFERENCE_LINES;
-  return more <= 0
-    ? lines
-    : [...lines.slice(0, MAX_DIFFERENCE_LINES), { mark: '', text: `… ${more} more lines` }];
+  const hiddenCount = length <= SHORT_LENGTH ? 0 : lines.length - MAX_DIFFERENCE_LINES;
+  if (hiddenCount <= 0) return lines;
+  return [...lines.slice(0, MAX_DIFFERENCE_LINES), { mark: '', text: `… ${hiddenCount} more lines` }];
 }

@@ -60,10 +60,10 @@ export async function checkedAnswer(
     context,
     javascript: async (script, value) => {
       const checks = await ctx.checks();
-      const about = await context({ wantsPrompt: /\bprompt\b/u.test(script.code) });
+      const commonContext = await context({ wantsPrompt: /\bprompt\b/u.test(script.code) });
       const { config } = script;
-      const seen = { ...about, ...(config !== undefined && { config }) };
-      return await checks.perform('javascript', script, { output: value, context: seen });
+      const scriptContext = { ...commonContext, ...(config !== undefined && { config }) };
+      return await checks.perform('javascript', script, { output: value, context: scriptContext });
     },
     node: async (script, input) => {
       const [testCase, options] = await describeForPrograms(ctx, checkedEntry, text);

@@ -12,18 +12,19 @@ export function withEarlierTurns<T extends CaseOfFile>(
   allCases: readonly T[],
   chosenCases: readonly T[],
 ): ReadonlySet<T> {
-  const byPlace = new Map<string, T[]>();
-  for (const one of allCases) {
-    const { turn } = one.testCase;
-    const place = turn && turnKey(one, turn.prompt, turn.index);
-    if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
+  const casesByTurn = new Map<string, T[]>();
+  for (const caseOfFile of allCases) {
+    const { turn } = caseOfFile.testCase;
+    if (!turn) continue;
+    const key = turnKey(caseOfFile, turn.prompt, turn.index);
+    casesByTurn.set(key, [...(casesByTurn.get(key) ?? []), caseOfFile]);
   }
   const neededCases = new Set(chosenCases);
   // Cases that are added during the loop are visited too.
   for (const neededCase of neededCases) {
     const { turn } = neededCase.testCase;
     for (const index of turn?.after ?? []) {
-      const earlier = turn && byPlace.get(turnKey(neededCase, turn.prompt, index));
+      const earlier = turn && casesByTurn.get(turnKey(neededCase, turn.prompt, index));
       for (const earlierCase of earlier ?? []) {
         // An answer in a variable may be any model's.
         if (

@@ -34,9 +34,9 @@ export class JudgeJournal implements JudgeLog {
     this.repetitionId = job;
     this.#journal = journal;
     this.repeatsFailed = retryUnknown;
-    const own = [...(resume ? journal.extras.values() : [])].filter(belongsTo(job));
+    const questions = [...(resume ? journal.extras.values() : [])].filter(belongsTo(job));
     // The last answer to a repeated question counts.
-    this.#earlier = retryUnknown ? own.filter(({ runId }) => runId !== undefined) : own;
+    this.#earlier = retryUnknown ? questions.filter(({ runId }) => runId !== undefined) : questions;
   }
 
   /** True if this invocation of the test has asked a judge. */
@@ -48,15 +48,15 @@ export class JudgeJournal implements JudgeLog {
     { promptVersionId, digest }: CreationRequest,
     declarationDigest: string | undefined,
   ): ReturnType<JudgeLog['takeEarlier']> {
-    const at = this.#earlier.findLastIndex(
+    const index = this.#earlier.findLastIndex(
       ({ entry, declarationDigest: before }) =>
         entry.promptVersionId === promptVersionId &&
         entry.inputsDigest === digest &&
         before === declarationDigest,
     );
-    const [earlier] = at === -1 ? [] : this.#earlier.splice(at, 1);
-    if (earlier === undefined) return undefined;
-    const { runId, entry } = earlier;
+    const [question] = index === -1 ? [] : this.#earlier.splice(index, 1);
+    if (question === undefined) return undefined;
+    const { runId, entry } = question;
     if (runId !== undefined) return { runId };
     if (keyIsKept(this.#ctx, entry)) return { entry };
     throw new CliError('it is not known whether the judge answered', {

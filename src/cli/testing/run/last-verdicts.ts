@@ -47,8 +47,8 @@ export async function lastFailures(
     for (const id of ids) verdicts.set(id, verdict);
   }
   return (prepared, { isReplay } = { isReplay: ctx.isReplay }) => {
-    const known = caseIds(prepared, isReplay).find(id => verdicts.has(id));
-    return known === undefined ? undefined : verdicts.get(known) !== 'passed';
+    const id = caseIds(prepared, isReplay).find(caseId => verdicts.has(caseId));
+    return id === undefined ? undefined : verdicts.get(id) !== 'passed';
   };
 }
 
@@ -84,10 +84,10 @@ function keepLatest(text: string): string {
     const isLatest = line.ids.some(id => !seenKeys.has(id));
     for (const id of line.ids) seenKeys.add(id);
     if (!isLatest) continue;
-    const written = `${JSON.stringify(line)}\n`;
-    size += written.length;
+    const lineText = `${JSON.stringify(line)}\n`;
+    size += lineText.length;
     if (size > MAX_VERDICTS_BYTES / 2) break;
-    keptLines.push(written);
+    keptLines.push(lineText);
   }
   return keptLines.toReversed().join('');
 }
@@ -117,11 +117,12 @@ function caseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
   isReplay = connection.recorder?.mode === 'replay',
 ): string[] {
-  const at = [isReplay ? 'replay' : connection.service, isReplay, entry.file.file];
-  const named = nameKey === undefined ? [] : [[nameKey]];
-  return [...named, [key, numberInFile]].map(id =>
+  const context = [isReplay ? 'replay' : connection.service, isReplay, entry.file.file];
+  const byName = nameKey === undefined ? [] : [[nameKey]];
+  const byContent = [key, numberInFile];
+  return [...byName, byContent].map(identity =>
     createHash('sha256')
-      .update(JSON.stringify([...at, ...id]))
+      .update(JSON.stringify([...context, ...identity]))
       .digest('hex')
       .slice(0, 32),
   );

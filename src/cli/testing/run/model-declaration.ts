@@ -12,8 +12,8 @@ export async function modelDeclaration(ctx: Context, promptVersionId: string): P
   const entries = ctx.declaredModels.flatMap(({ text }) => {
     const configuration = parseYaml(text).json();
     const models = ownValue(configuration, 'models');
-    const own = isJsonList(models) ? models.find(entry => ownValue(entry, 'model') === model) : undefined;
-    return own ?? ownValue(ownValue(configuration, 'providers'), provider) ?? [];
+    const entry = isJsonList(models) ? models.find(item => ownValue(item, 'model') === model) : undefined;
+    return entry ?? ownValue(ownValue(configuration, 'providers'), provider) ?? [];
   });
   return entries.length === 0 ? undefined : JSON.stringify(entries);
 }

@@ -21,9 +21,9 @@ export async function awaitDrawing(
   job: Pick<EngineJob, 'sleep' | 'signal'>,
 ): Promise<void> {
   const { signal } = job;
-  while (answer.drawingTask !== undefined) {
+  while (answer.drawingTaskId !== undefined) {
     await job.sleep(DRAWING_PAUSE_MS, signal);
-    const body = Buffer.from(JSON.stringify({ id: answer.drawingTask }));
+    const body = Buffer.from(JSON.stringify({ id: answer.drawingTaskId }));
     const poll = () => sendToProvider({ url, method: 'POST', headers, body }, access, signal);
     try {
       await readAnswer(await retryWhileBusy(job, poll, 'none'), answer, () => undefined);

@@ -62,14 +62,14 @@ class LineSplitter {
     const lines: string[] = [];
     let start = this.#isAfterCr && chunk[0] === LF ? 1 : 0;
     if (chunk.length > 0) this.#isAfterCr = false;
-    for (let at = start; at < chunk.length; at += 1) {
-      const byte = chunk[at];
+    for (let index = start; index < chunk.length; index += 1) {
+      const byte = chunk[index];
       if (byte !== LF && byte !== CR) continue;
       const isComment = this.#length === 0 && chunk[start] === COLON;
-      if (!isComment) lines.push(this.#endLine(chunk.subarray(start, at)));
-      if (byte === CR && chunk[at + 1] === LF) at += 1;
-      else this.#isAfterCr = byte === CR && at === chunk.length - 1;
-      start = at + 1;
+      if (!isComment) lines.push(this.#endLine(chunk.subarray(start, index)));
+      if (byte === CR && chunk[index + 1] === LF) index += 1;
+      else this.#isAfterCr = byte === CR && index === chunk.length - 1;
+      start = index + 1;
     }
     if (start < chunk.length) this.#keep(chunk.subarray(start));
     return lines;

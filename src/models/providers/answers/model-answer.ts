@@ -44,7 +44,7 @@ export class ModelAnswer {
   /** True if the model sent thinking. */
   hasThought = false;
   /** The id of a picture that the provider is still drawing. */
-  drawingTask: string | undefined;
+  drawingTaskId: string | undefined;
   /** The price class that the provider says it used. */
   tier: string | undefined;
   readonly #format: AnswerFormat;

@@ -44,9 +44,9 @@ export function refusedOptions(
   const options = [...sentOptions];
   const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
   if (byParam.length > 0) return byParam;
-  const named = options.filter(option => FIELDS[option].some(field => isField(field, what)));
+  const byText = options.filter(option => FIELDS[option].some(field => isField(field, what)));
   // If two can't be used together, the first stays.
-  return /cannot both be/i.test(what) ? named.slice(1) : named;
+  return /cannot both be/i.test(what) ? byText.slice(1) : byText;
 }
 
 /** Returns true if a text names a field. A short name, which is also an English word, needs quotes or a label. */

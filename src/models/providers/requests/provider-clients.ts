@@ -44,9 +44,9 @@ const COMPATIBLE = { ...COMPATIBLE_BASE, topKField: 'top_k', countField: 'n' } s
 
 /** Returns an interface without pictures, and without options that only local servers take. */
 function textOnly(
-  more: Pick<ProviderInterface, 'languageModel' | 'clientOptions'> & Partial<ProviderInterface>,
+  parts: Pick<ProviderInterface, 'languageModel' | 'clientOptions'> & Partial<ProviderInterface>,
 ): ProviderInterface {
-  return { answerFormat: () => CHAT, countField: 'n', ...more };
+  return { answerFormat: () => CHAT, countField: 'n', ...parts };
 }
 
 function openAiOptions({

@@ -34,11 +34,11 @@ const GEMINI_FIELDS: ReadonlySet<string> = new Set(['safetySettings', 'cachedCon
 /** Returns keys of `config` as fields of a Gemini request. */
 export function geminiFields(config: UncheckedObject): UncheckedObject {
   const entries = Object.entries(config);
-  const own = entries.filter(([key]) => GEMINI_FIELDS.has(key));
-  const others = entries.filter(([key]) => !GEMINI_FIELDS.has(key));
+  const requestFields = entries.filter(([key]) => GEMINI_FIELDS.has(key));
+  const configFields = entries.filter(([key]) => !GEMINI_FIELDS.has(key));
   return {
-    ...Object.fromEntries(own),
-    ...(others.length > 0 && { generationConfig: Object.fromEntries(others) }),
+    ...Object.fromEntries(requestFields),
+    ...(configFields.length > 0 && { generationConfig: Object.fromEntries(configFields) }),
   };
 }
 
@@ -46,9 +46,9 @@ export function geminiFields(config: UncheckedObject): UncheckedObject {
 export function mergeFields(body: UncheckedObject, fields: UncheckedObject): UncheckedObject {
   const result: Record<string, unknown> = { ...body };
   for (const [key, value] of Object.entries(fields)) {
-    const own = body[key];
-    if (PROTECTED_FIELDS.has(key) || (FORMAT_FIELDS.has(key) && own !== undefined)) continue;
-    result[key] = isJsonObject(value) && isJsonObject(own) ? { ...value, ...own } : value;
+    const bodyValue = body[key];
+    if (PROTECTED_FIELDS.has(key) || (FORMAT_FIELDS.has(key) && bodyValue !== undefined)) continue;
+    result[key] = isJsonObject(value) && isJsonObject(bodyValue) ? { ...value, ...bodyValue } : value;
   }
   return result;
 }

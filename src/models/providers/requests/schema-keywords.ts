@@ -27,14 +27,14 @@ const WRITTEN_AS: Readonly<Record<string, string>> = { const: 'enum', oneOf: 'an
 
 /** Returns the keywords of a schema that are missing in a request's copy, each once; none if the request has no copy. */
 export function droppedKeywords(schema: unknown, body: Readonly<Record<string, unknown>>): string[] {
-  const sent = SCHEMA_PATHS.map(path => valueAt(body, ...path)).find(isJsonObject);
-  return sent === undefined ? [] : missingKeywords(schema, sent);
+  const sentSchema = SCHEMA_PATHS.map(path => valueAt(body, ...path)).find(isJsonObject);
+  return sentSchema === undefined ? [] : missingKeywords(schema, sentSchema);
 }
 
-function missingKeywords(schema: unknown, sent: unknown): string[] {
-  const dropped = new Set<string>();
-  collectDropped(schema, sent, dropped);
-  return [...dropped];
+function missingKeywords(schema: unknown, sentSchema: unknown): string[] {
+  const droppedNames = new Set<string>();
+  collectDropped(schema, sentSchema, droppedNames);
+  return [...droppedNames];
 }
 
 function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<string>): void {
@@ -99,8 +99,8 @@ function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
     keptFields.map(([keyword, value]) => {
       if (SUBSCHEMAS.has(keyword)) return [keyword, withKeywords(value, keywords)];
       if (!NAMED_SUBSCHEMAS.has(keyword) || !isJsonObject(value)) return [keyword, value];
-      const named = Object.entries(value).map(([name, part]) => [name, withKeywords(part, keywords)]);
-      return [keyword, Object.fromEntries(named)];
+      const parts = Object.entries(value).map(([name, part]) => [name, withKeywords(part, keywords)]);
+      return [keyword, Object.fromEntries(parts)];
     }),
   );
 }

@@ -29,12 +29,12 @@ const NO_TOKENS = { input: 0, output: 0, cached: 0 };
 
 /** Reads the id or the status of a picture that is drawn asynchronously. */
 function readTask(object: unknown, answer: ModelAnswer): void {
-  answer.drawingTask = textAt(object, 'request_id') ?? answer.drawingTask;
+  answer.drawingTaskId = textAt(object, 'request_id') ?? answer.drawingTaskId;
   const status = textAt(object, 'status');
   if (status === undefined || status === 'Pending') return;
   if (status === 'Ready') answer.pictures.push({ url: textAt(object, 'result', 'sample') });
   else if (/moderated/i.test(status)) answer.addStopReason(status);
   else if (/error|failed|not found/i.test(status)) answer.setError(status);
   else return;
-  answer.drawingTask = undefined;
+  answer.drawingTaskId = undefined;
 }

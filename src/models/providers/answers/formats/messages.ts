@@ -44,10 +44,10 @@ export const MESSAGES: AnswerFormat = {
   /** Counts tokens read from or written to the cache as input. Compaction has its own counts, which are added. */
   usage(counts) {
     const isCompaction = (iteration: unknown): boolean => textAt(iteration, 'type') === 'compaction';
-    const all = [counts, ...listAt(counts, 'iterations').filter(isCompaction)];
+    const allCounts = [counts, ...listAt(counts, 'iterations').filter(isCompaction)];
     const sum = (name: string): number | undefined => {
-      const found = all.flatMap(part => countAt(part, name) ?? []);
-      return found.length === 0 ? undefined : found.reduce((one, other) => one + other, 0);
+      const values = allCounts.flatMap(part => countAt(part, name) ?? []);
+      return values.length === 0 ? undefined : values.reduce((one, other) => one + other, 0);
     };
     const input = sum('input_tokens');
     const output = sum('output_tokens');
