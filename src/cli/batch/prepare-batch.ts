@@ -113,7 +113,7 @@ function rowImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): r
 function isIgnoredColumn({ ignoredColumns, fields }: PreparedBatch, name: string): boolean {
   if (ignoredColumns.includes(name)) return true;
   const takesImages = fields.images.length > 0 && imageColumnOrder(name) !== undefined;
-  return ignoredColumns.includes('*') && fields.known && !takesImages && !inputNames(fields).includes(name);
+  return ignoredColumns.includes('*') && fields.isKnown && !takesImages && !inputNames(fields).includes(name);
 }
 
 function inputNames({ text, images }: InputFields): string[] {
@@ -128,7 +128,7 @@ function inputNames({ text, images }: InputFields): string[] {
  */
 export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
   const { fields } = batch;
-  if (source.format !== 'csv' || !fields.known) return;
+  if (source.format !== 'csv' || !fields.isKnown) return;
   const keys = inputNames(fields);
   const stray = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>

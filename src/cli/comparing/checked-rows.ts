@@ -70,7 +70,7 @@ function requireInputs({ text, images }: CommonInputs, variants: readonly Varian
   if (text.size + images.length > 0) return;
   const takesNone = ({ config }: Variant): boolean => {
     const fields = describeConfig(config);
-    return fields.known && fields.text.length + fields.images.length === 0;
+    return fields.isKnown && fields.text.length + fields.images.length === 0;
   };
   if (variants.every(takesNone)) return;
   throw usageError('compare needs a row of inputs', 'Give --from <file>, or the inputs of one row with -i.');

@@ -23,10 +23,10 @@ export async function askForInputs(
   suppliedInputs: PlacedInputs,
 ): Promise<{ inputs: PlacedInputs; answers: QuestionAnswers }> {
   const suppliedCount = suppliedInputs.text.size + suppliedInputs.images.length;
-  if (!fields.known && suppliedCount > 0) {
+  if (!fields.isKnown && suppliedCount > 0) {
     return { inputs: suppliedInputs, answers: { text: [], images: [] } };
   }
-  const text = fields.known ? await askForTexts(ctx, fields, suppliedInputs) : await askFreely(ctx);
+  const text = fields.isKnown ? await askForTexts(ctx, fields, suppliedInputs) : await askFreely(ctx);
   const { images, files } = await askForImages(ctx, fields, suppliedInputs);
   return {
     inputs: { text: new Map([...suppliedInputs.text, ...text]), images },

@@ -32,7 +32,7 @@ export function inputFault(
 ): CliError | undefined {
   return (
     suppliedInputFault(fields, inputs, uncheckedHints) ??
-    (fields.known ? missingInput(fields, inputs, way) : undefined)
+    (fields.isKnown ? missingInput(fields, inputs, way) : undefined)
   );
 }
 
@@ -42,7 +42,7 @@ export function suppliedInputFault(
   inputs: Inputs,
   uncheckedHints: readonly string[] = UNCHECKED,
 ): CliError | undefined {
-  if (!fields.known) return undefined;
+  if (!fields.isKnown) return undefined;
   return (
     unknownInput(fields, inputs.text, uncheckedHints) ??
     wrongChoice(fields, inputs.text, uncheckedHints) ??

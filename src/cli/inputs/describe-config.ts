@@ -18,7 +18,7 @@ import {
 
 /** More images than any prompt needs. */
 const MAX_IMAGES = 100;
-const UNKNOWN: InputFields = { known: false, text: [], images: [] };
+const UNKNOWN: InputFields = { isKnown: false, text: [], images: [] };
 
 /**
  * Returns the inputs that a prompt's config describes, in any of three shapes: (a) keyed objects under `textInputs`
@@ -33,9 +33,9 @@ export function describeConfig(config: unknown): InputFields {
 /** Merges the texts of all configs, and takes the images of the first that has any. */
 function describeList(configs: readonly unknown[]): InputFields {
   const all = configs.map(describeOne);
-  if (all.length === 0 || all.some(({ known }) => !known)) return UNKNOWN;
+  if (all.length === 0 || all.some(({ isKnown }) => !isKnown)) return UNKNOWN;
   const images = all.find(config => config.images.length > 0)?.images ?? [];
-  return { known: true, text: firstByKey(all.flatMap(({ text }) => text)), images };
+  return { isKnown: true, text: firstByKey(all.flatMap(({ text }) => text)), images };
 }
 
 function firstByKey(fields: readonly TextField[]): TextField[] {
@@ -48,7 +48,7 @@ function describeOne(config: unknown): InputFields {
     const text = jtd === undefined ? textFieldsIn(config) : describeJtd(jtd);
     const images = imagesIn(config, jtd);
     if (text === undefined && images === undefined) return UNKNOWN;
-    return { known: true, text: firstByKey(text ?? []), images: images ?? [] };
+    return { isKnown: true, text: firstByKey(text ?? []), images: images ?? [] };
   } catch (error) {
     if (error instanceof UnknownShape) return UNKNOWN;
     throw error;
@@ -77,7 +77,7 @@ function describeKeyed(key: string, input: UncheckedObject): TextField {
   const isMultiple = readOptional(valueAt(input, 'multiple'), readBoolean) === true || type === 'array';
   return textField(key, {
     required: isRequired && valueAt(input, 'optional') !== true,
-    listed: choices,
+    choiceValues: choices,
     description: firstText(input, 'description', 'title', 'label'),
     default: readOptional(valueAt(input, 'default'), defaultText),
     type: FIELD_TYPES[type ?? ''],
@@ -96,7 +96,7 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
   const name = /^\d+$/u.test(key) || isUuid(key) ? (firstText(variable, 'name', 'key') ?? key) : key;
   return textField(name, {
     required: valueAt(variable, 'allowEmpty') !== true,
-    listed: valueAt(variable, 'options'),
+    choiceValues: valueAt(variable, 'options'),
     description: firstText(variable, 'description', 'label', 'title'),
     // A list of empty texts is a form to fill in, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
@@ -164,7 +164,7 @@ function describeProperty(
   const scalar = isObjectForm ? 'object' : FIELD_TYPES[type];
   return textField(key, {
     required,
-    listed: valueAt(elements ?? property, 'enum'),
+    choiceValues: valueAt(elements ?? property, 'enum'),
     description: firstText(metadata, 'description', 'title', 'label') ?? firstText(property, 'description'),
     default: readOptional(valueAt(metadata, 'default'), defaultText),
     type: elements === undefined ? scalar : 'array',

@@ -31,7 +31,7 @@ export interface ImageField {
 /** The inputs that a prompt's config describes. */
 export interface InputFields {
   /** False if the config has an unknown shape, so that any input may be valid. */
-  readonly known: boolean;
+  readonly isKnown: boolean;
   readonly text: readonly TextField[];
   readonly images: readonly ImageField[];
 }
@@ -80,12 +80,12 @@ type TextFieldFacts = {
 } & {
   readonly required: boolean;
   /** The choices, in a form for `readFieldChoices`. */
-  readonly listed: unknown;
+  readonly choiceValues: unknown;
 };
 
 /** Returns a field without the properties that the config omits. */
-export function textField(key: string, { required, listed, ...facts }: TextFieldFacts): TextField {
-  const { choices = [], labels } = readOptional(listed, readFieldChoices) ?? {};
+export function textField(key: string, { required, choiceValues, ...facts }: TextFieldFacts): TextField {
+  const { choices = [], labels } = readOptional(choiceValues, readFieldChoices) ?? {};
   // A field with choices is asked as a choice, even if its values represent numbers.
   const isChoice = choices.length > 0;
   const fields = {

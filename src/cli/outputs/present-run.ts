@@ -25,7 +25,7 @@ export interface PresentOptions {
   /** True if pictures may be shown on a capable terminal. */
   readonly preview: boolean;
   /** The part of the text that was already streamed; default none. */
-  readonly printed?: string;
+  readonly streamedText?: string;
   /** The schema check for the text output. */
   readonly schema?: OutputSchemaCheck;
 }
@@ -44,8 +44,8 @@ export async function presentRun(
   if (ctx.globals.json) {
     await printJson(ctx, connection, withPaths(run, paths));
   } else {
-    const { preview, printed } = options;
-    await printOutputs(ctx, connection, run, { paths, preview, printed });
+    const { preview, streamedText } = options;
+    await printOutputs(ctx, connection, run, { paths, preview, streamedText });
   }
   if (options.open === true) {
     const { openOutputs } = await import('./open-outputs.ts');

@@ -11,7 +11,7 @@ export interface PrintOptions {
   readonly paths: readonly (string | undefined)[];
   readonly preview: boolean;
   /** The part of the first text that was already streamed. */
-  readonly printed?: string | undefined;
+  readonly streamedText?: string | undefined;
 }
 
 /** Prints results to standard output, in order, and everything else about the run to standard error. */
@@ -21,14 +21,14 @@ export async function printOutputs(
   run: Run,
   options: PrintOptions,
 ): Promise<void> {
-  let { printed = '' } = options;
+  let { streamedText = '' } = options;
   for (const [index, item] of run.outputs.entries()) {
     const path = options.paths[index];
     if (item.type === 'error') printFault(ctx, run, item);
     else if (isMedia(item)) await printMedia(ctx, connection, item, path, options);
     else {
-      await printText(ctx, dataText(item.data), item.type === 'text' ? printed : '');
-      if (item.type === 'text') printed = '';
+      await printText(ctx, dataText(item.data), item.type === 'text' ? streamedText : '');
+      if (item.type === 'text') streamedText = '';
       else noteUnknownType(ctx, item, index + 1);
     }
     if (path !== undefined && !isMedia(item)) ctx.io.note(`note: saved to ${path}`);

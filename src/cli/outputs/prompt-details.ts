@@ -86,7 +86,7 @@ function templateRows(template: string): string[][] {
 }
 
 async function inputsPart(ctx: Context, fields: InputFields): Promise<string> {
-  if (!fields.known) return 'Its inputs are not described in a known form; --json shows them unchanged.\n';
+  if (!fields.isKnown) return 'Its inputs are not described in a known form; --json shows them unchanged.\n';
   const rows = inputRows(fields);
   return rows.length === 0 ? 'It takes no inputs.\n' : terminalTable(ctx.io, INPUT_COLUMNS, rows);
 }

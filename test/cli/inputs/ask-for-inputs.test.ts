@@ -33,7 +33,7 @@ async function ask(
     signal: new AbortController().signal,
     cwd,
   } as unknown as Context;
-  const asked = { known: true, text: [], images: [], ...fields };
+  const asked = { isKnown: true, text: [], images: [], ...fields };
   const { inputs, answers: answered } = await askForInputs(ctx, asked, { ...NOTHING, ...given });
   prompter.verify();
   const files = inputs.images.map(image => image?.name);
@@ -177,7 +177,7 @@ describe("a prompt that doesn't describe its inputs", () => {
   it('takes pairs until an empty line, like --input', async () => {
     await writeFile(path.join(cwd, 'story.txt'), 'Once');
     const result = await ask(
-      { known: false },
+      { isKnown: false },
       {},
       ['input', 'topic', 'topic=the sea = deep'],
       ['input', 'story=@none.txt', 'story=@-', 'story=@story.txt'],
@@ -190,6 +190,6 @@ describe("a prompt that doesn't describe its inputs", () => {
 
   it('asks nothing if there are inputs already', async () => {
     const given = { text: new Map([['a', 'b']]) };
-    expect(await ask({ known: false }, given)).toMatchObject({ text: { a: 'b' }, asked: [] });
+    expect(await ask({ isKnown: false }, given)).toMatchObject({ text: { a: 'b' }, asked: [] });
   });
 });

@@ -3,7 +3,7 @@ import { inputFault, suppliedInputFault } from '../../../src/cli/inputs/check-in
 import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
 
 const FIELDS: InputFields = {
-  known: true,
+  isKnown: true,
   text: [
     { key: 'topic', required: true, description: 'what it is about' },
     { key: 'tone', required: true },
@@ -44,8 +44,8 @@ describe('inputs against a config', () => {
   });
 
   it('accepts anything if the config describes no inputs', () => {
-    expect(fault({ any: 'thing' }, 3, { known: false, text: [], images: [] })).toBeUndefined();
-    expect(fault({}, 1, { known: true, text: [], images: [] })).toBeUndefined();
+    expect(fault({ any: 'thing' }, 3, { isKnown: false, text: [], images: [] })).toBeUndefined();
+    expect(fault({}, 1, { isKnown: true, text: [], images: [] })).toBeUndefined();
   });
 
   it('accepts missing inputs that can still be asked for', () => {

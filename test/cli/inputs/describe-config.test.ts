@@ -8,7 +8,7 @@ const NAMES = (
   'multiple min defaultValues type ref __proto__ constructor'
 ).split(' ');
 
-const UNKNOWN = { known: false, text: [], images: [] };
+const UNKNOWN = { isKnown: false, text: [], images: [] };
 
 describe('a list of configs, as rows of a search hold it', () => {
   const texts = { textInputs: { topic: {} } };
@@ -16,7 +16,7 @@ describe('a list of configs, as rows of a search hold it', () => {
 
   it('has the texts of all and the images of the first that names any', () => {
     const fields = {
-      known: true,
+      isKnown: true,
       text: [{ key: 'topic', required: true }],
       images: [{ description: 'A photo' }],
     };
@@ -41,7 +41,7 @@ describe('keyed objects', () => {
       imageInputs: [{ description: 'A photo' }, {}],
     };
     expect(describeConfig(config)).toEqual({
-      known: true,
+      isKnown: true,
       text: [
         { key: 'place', description: 'Where', required: true },
         { key: 'mood', required: false, default: 'sunny', choices: ['sunny', 'rainy'] },
@@ -82,11 +82,11 @@ describe('keyed objects', () => {
 
   it('distinguishes a prompt without inputs from one that does not describe them', () => {
     expect(describeConfig({ textInputs: {}, imageInputs: [] })).toEqual({
-      known: true,
+      isKnown: true,
       text: [],
       images: [],
     });
-    expect(describeConfig({ imageInputs: [{}] })).toEqual({ known: true, text: [], images: [{}] });
+    expect(describeConfig({ imageInputs: [{}] })).toEqual({ isKnown: true, text: [], images: [{}] });
   });
 
   it('treats names such as __proto__ as ordinary names', () => {
@@ -118,7 +118,7 @@ describe('JSON Type Definition', () => {
     metadata: { imageCount: 2 },
   };
   const described = {
-    known: true,
+    isKnown: true,
     text: [
       { key: 'topic', description: 'What about', required: true },
       { key: 'tone', required: true, choices: ['warm', 'cold'] },
@@ -151,7 +151,7 @@ describe('JSON Type Definition', () => {
     expect(
       describeConfig({ inputsJTD: { properties: {} }, imageInputs: { metadata: { imageCount: 1 } } }),
     ).toEqual({
-      known: true,
+      isKnown: true,
       text: [],
       images: [{}],
     });
@@ -214,7 +214,7 @@ describe('variables', () => {
     ],
   ])('are read %s', (_where, config) => {
     expect(describeConfig(config)).toEqual({
-      known: true,
+      isKnown: true,
       text: described,
       images: [{ description: 'A photo' }],
     });
@@ -265,8 +265,8 @@ describe('anything else', () => {
     }));
     fc.assert(
       fc.property(fc.oneof(config, fc.jsonValue()), value => {
-        const { known, text, images } = describeConfig(value);
-        expect(known || (text.length === 0 && images.length === 0)).toBe(true);
+        const { isKnown, text, images } = describeConfig(value);
+        expect(isKnown || (text.length === 0 && images.length === 0)).toBe(true);
         expect(new Set(text.map(field => field.key)).size).toBe(text.length);
         for (const field of text) {
           expect([field.key, field.default ?? '', ...(field.choices ?? [])].every(isText)).toBe(true);

@@ -31,11 +31,11 @@ export async function promptsCheck(
   const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   refuseFolders(ctx, files);
-  const { findings, unread } = await checkFiles(ctx, files, models);
+  const { findings, readFaults } = await checkFiles(ctx, files, models);
   const lines = (): string => findingLines(ctx, findings);
   await present(ctx, findings, { terminal: lines, plain: lines });
   const faults = findings.filter(({ severity }) => severity === 'fault');
-  if (unread.length > 0) throw unreadError(unread);
+  if (readFaults.length > 0) throw unreadError(readFaults);
   if (faults.length > 0) throw faultsError(faults);
   if (findings.length === 0) ctx.io.note(`note: no faults in ${pluralize(files.length, 'file')}`);
 }
@@ -54,7 +54,7 @@ function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
 interface CheckedFiles {
   readonly findings: readonly Finding[];
   /** The reasons that files could not be read. */
-  readonly unread: readonly CliError[];
+  readonly readFaults: readonly CliError[];
 }
 
 async function checkFiles(
@@ -82,7 +82,7 @@ async function checkFiles(
     });
     findings.push(...fileFindings.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
   }
-  return { findings, unread: readFaults };
+  return { findings, readFaults };
 }
 
 function findingLines({ io }: Context, findings: readonly Finding[]): string {
@@ -95,8 +95,8 @@ function findingLines({ io }: Context, findings: readonly Finding[]): string {
     .join('');
 }
 
-function unreadError(unread: readonly CliError[]): Error {
-  const [first = '', ...others] = unread.map(({ message }) => message);
+function unreadError(readFaults: readonly CliError[]): Error {
+  const [first = '', ...others] = readFaults.map(({ message }) => message);
   return usageError(first, ...others);
 }
 

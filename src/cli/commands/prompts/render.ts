@@ -61,19 +61,19 @@ async function createPreview(
     import('../../../prompts/render/preview-prompt.ts'),
   ]);
   const fields = describeConfig(promptConfig(definition));
-  const { images, named, others, locations } = await placePictures(ctx, fields, suppliedInputs);
-  const isValue = ([key]: readonly [string, unknown]): boolean => !locations.has(key);
+  const { images, namedUrls, otherUrls, locationNames } = await placePictures(ctx, fields, suppliedInputs);
+  const isValue = ([key]: readonly [string, unknown]): boolean => !locationNames.has(key);
   const values = Object.entries(suppliedInputs.values).filter(isValue);
   const text = new Map(Object.entries(suppliedInputs.texts).filter(isValue));
   // Values of --inputs keep their types.
   const fault =
-    suppliedInputFault(fields, { text, images: named }, []) ??
+    suppliedInputFault(fields, { text, images: namedUrls }, []) ??
     missingInput(fields, { text: new Map([...values, ...text]), images });
   if (fault !== undefined) throw fault;
   return await previewFromTexts(definition, {
-    inputs: Object.fromEntries([...values, ...named]),
+    inputs: Object.fromEntries([...values, ...namedUrls]),
     texts: Object.fromEntries(text),
-    images: others,
+    images: otherUrls,
   });
 }
 
@@ -81,11 +81,11 @@ interface PlacedPictures {
   /** The URLs of pictures in the prompt's order; undefined if none was given for a place. */
   readonly images: readonly (string | undefined)[];
   /** The URLs of pictures by the names of their inputs. */
-  readonly named: readonly (readonly [name: string, url: string])[];
+  readonly namedUrls: readonly (readonly [name: string, url: string])[];
   /** The URLs of the remaining pictures. */
-  readonly others: readonly string[];
+  readonly otherUrls: readonly string[];
   /** The names of inputs whose texts are the locations of pictures. */
-  readonly locations: ReadonlySet<string>;
+  readonly locationNames: ReadonlySet<string>;
 }
 
 /** Places pictures. A text for an image input is the location of its picture. */
@@ -103,11 +103,11 @@ async function placePictures(
   const { images: placedUrls } = placeImages(fields, openedInputs);
   return {
     images: placedUrls,
-    named: fields.images.flatMap(({ name = '' }, index) =>
+    namedUrls: fields.images.flatMap(({ name = '' }, index) =>
       placedUrls[index] === undefined ? [] : [[name, placedUrls[index]] as const],
     ),
-    others: placedUrls.slice(fields.images.length).filter(url => url !== undefined),
-    locations: new Set([...unplacedInputs.text.keys()].filter(key => !openedInputs.text.has(key))),
+    otherUrls: placedUrls.slice(fields.images.length).filter(url => url !== undefined),
+    locationNames: new Set([...unplacedInputs.text.keys()].filter(key => !openedInputs.text.has(key))),
   };
 }
 

@@ -143,7 +143,7 @@ async function completeInputs(
   }
   const fault = validate ? suppliedInputFault(fields, inputs) : undefined;
   if (fault !== undefined) throw fault;
-  if (ask !== true && fields.known && inputFault(fields, inputs) === undefined) {
+  if (ask !== true && fields.isKnown && inputFault(fields, inputs) === undefined) {
     onAsked({ text: [], images: [] });
     return inputs;
   }

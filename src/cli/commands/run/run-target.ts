@@ -43,10 +43,10 @@ export async function runTarget(
   if (!flags.wait) return printRunId(ctx, preparedRun.connection, startedRun);
   if (startedRun.kind === 'running') throw new Error('a run that was waited for has not ended');
   if (ctx.isReplay) ctx.io.note('note: the answer comes from a recording');
-  const { run, request, printed } = startedRun;
+  const { run, request, streamedText } = startedRun;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printResult(ctx, { runId: run.runId, connection: preparedRun.connection }, out =>
-    presentRun(out, preparedRun.connection, run, { ...presentationFor(facts), printed }),
+    presentRun(out, preparedRun.connection, run, { ...presentationFor(facts), streamedText }),
   );
 }
 
@@ -103,7 +103,7 @@ export type Started =
       readonly run: CreatedRun;
       readonly request: RunRequest;
       /** The text that was printed as it arrived. */
-      readonly printed: string;
+      readonly streamedText: string;
     }
   | {
       readonly kind: 'running';
@@ -180,10 +180,10 @@ async function startOnce(
       },
     });
     if (creation.kind !== 'ended') return creation;
-    return { ...creation, request, printed: (await liveOutput?.end()) ?? '' };
+    return { ...creation, request, streamedText: (await liveOutput?.end()) ?? '' };
   } catch (error) {
-    const printed = (await liveOutput?.end()) ?? '';
-    if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
+    const streamedText = (await liveOutput?.end()) ?? '';
+    if (streamedText !== '' && !streamedText.endsWith('\n')) await ctx.io.out('\n');
     throw startedId === undefined ? error : await withRunId(connection, error, startedId);
   } finally {
     progress.stop();

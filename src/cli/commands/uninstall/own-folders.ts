@@ -13,10 +13,10 @@ export interface OwnFolder {
 
 /** The content of a folder: files that promptrun wrote, innermost folders first, and other files. */
 export interface FolderContent {
-  readonly own: readonly string[];
+  readonly ownFiles: readonly string[];
   /** Folders that are empty after `own` is removed, innermost first. */
   readonly folders: readonly string[];
-  readonly others: readonly string[];
+  readonly otherFiles: readonly string[];
 }
 
 /** The name of a file that is still being written. */
@@ -71,23 +71,23 @@ export const OWN_FOLDERS: Readonly<Record<StoredFolder['name'], OwnFolder>> = {
 
 /** Lists a folder without following links; empty if it is missing or itself a link. */
 export function listOwnFolder(folder: string, { files, folders = {}, whole }: OwnFolder): FolderContent {
-  const content = { own: [] as string[], folders: [] as string[], others: [] as string[] };
+  const content = { ownFiles: [] as string[], folders: [] as string[], otherFiles: [] as string[] };
   if (!isFolder(folder)) return content;
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(compareNames)) {
     const entryPath = path.join(folder, entry.name);
     const ownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
     if (entry.isFile() && files.test(entry.name)) {
-      content.own.push(entryPath);
+      content.ownFiles.push(entryPath);
     } else if (entry.isDirectory() && (ownFolder !== undefined || whole?.test(entry.name) === true)) {
       const inner = listOwnFolder(entryPath, ownFolder ?? { files: /(?:)/u, whole: /(?:)/u });
-      content.own.push(...inner.own);
+      content.ownFiles.push(...inner.ownFiles);
       content.folders.push(...inner.folders);
-      content.others.push(...inner.others);
+      content.otherFiles.push(...inner.otherFiles);
     } else {
-      content.others.push(entryPath);
+      content.otherFiles.push(entryPath);
     }
   }
-  if (content.others.every(other => !other.startsWith(folder + path.sep))) content.folders.push(folder);
+  if (content.otherFiles.every(other => !other.startsWith(folder + path.sep))) content.folders.push(folder);
   return content;
 }
 

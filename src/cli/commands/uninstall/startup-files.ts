@@ -9,9 +9,9 @@ import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 export interface StartupFile {
   readonly path: string;
   /** The numbers of the lines that install completion, from 1. */
-  readonly own: readonly number[];
+  readonly ownLines: readonly number[];
   /** The other lines that mention promptrun. */
-  readonly others: readonly { readonly line: number; readonly text: string }[];
+  readonly otherLines: readonly { readonly line: number; readonly text: string }[];
 }
 
 const OWN_LINES: ReadonlySet<string> = new Set(
@@ -25,11 +25,11 @@ export function startupFiles(env: Env): StartupFile[] {
     const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
     if (!text.includes('promptrun')) return [];
     const lines = text.split(/\r?\n/u);
-    const ownLineNumbers = lines.flatMap((line, index) => (OWN_LINES.has(line) ? [index + 1] : []));
-    const others = lines.flatMap((line, index) =>
+    const ownLines = lines.flatMap((line, index) => (OWN_LINES.has(line) ? [index + 1] : []));
+    const otherLines = lines.flatMap((line, index) =>
       line.includes('promptrun') && !OWN_LINES.has(line) ? [{ line: index + 1, text: line }] : [],
     );
-    return [{ path: file, own: ownLineNumbers, others }];
+    return [{ path: file, ownLines, otherLines }];
   });
 }
 

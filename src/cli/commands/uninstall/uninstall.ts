@@ -110,14 +110,14 @@ function removalPlan(ctx: Context): RemovalPlan {
   return {
     items: [
       ...keychainItems(ctx),
-      ...startup.filter(({ own }) => own.length > 0).map(lineItem),
+      ...startup.filter(({ ownLines }) => ownLines.length > 0).map(lineItem),
       ...fishItems(env),
       ...folders.flatMap(folder => folderItems(ctx, folder)),
     ],
     left: [
       ...folders.flatMap(({ folder, content }) => remainingIn(folder, content)),
-      ...startup.flatMap(({ path: file, others }) =>
-        isFishScript(file) ? [] : others.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
+      ...startup.flatMap(({ path: file, otherLines }) =>
+        isFishScript(file) ? [] : otherLines.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
       ),
     ],
   };
@@ -140,9 +140,15 @@ function keychainItems({ settings: { credentials } }: Context): Item[] {
   }
 }
 
-function lineItem({ path: file, own }: { readonly path: string; readonly own: readonly number[] }): Item {
+function lineItem({
+  path: file,
+  ownLines,
+}: {
+  readonly path: string;
+  readonly ownLines: readonly number[];
+}): Item {
   return {
-    place: `${file}:${own.join(',')}`,
+    place: `${file}:${ownLines.join(',')}`,
     holds: 'the line that installs completion',
     remove: () => removeOwnLines(file),
   };
@@ -182,7 +188,7 @@ function folderItems({ env }: Context, { folder, content, holds }: ListedFolder)
   const namedFolders = [env['PROMPTRUN_CONFIG_DIR'], env['PROMPTRUN_STATE_DIR'], env['PROMPTRUN_DATA_DIR']];
   const isNamed = namedFolders.some(name => name && path.resolve(name) === folder);
   const filesByEntry = new Map<string, string[]>();
-  for (const file of content.own) {
+  for (const file of content.ownFiles) {
     const [entry = ''] = path.relative(folder, file).split(path.sep);
     const entryPath = path.join(folder, entry);
     filesByEntry.set(entryPath, [...(filesByEntry.get(entryPath) ?? []), file]);
@@ -200,7 +206,7 @@ function folderItems({ env }: Context, { folder, content, holds }: ListedFolder)
       removeFolders();
     },
   }));
-  const isEmpty = content.own.length === 0 && content.folders.includes(folder) && !isNamed;
+  const isEmpty = content.ownFiles.length === 0 && content.folders.includes(folder) && !isNamed;
   return isEmpty ? [{ place: folder, holds: 'nothing: it is empty', remove: removeFolders }] : items;
 }
 
@@ -212,10 +218,10 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-function remainingIn(folder: string, { others }: FolderContent): string[] {
+function remainingIn(folder: string, { otherFiles }: FolderContent): string[] {
   const isLink = lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (isLink) return [`${folder}: it is a link`];
-  return others.map(file => `${file}: promptrun did not write it, or you may have edited it`);
+  return otherFiles.map(file => `${file}: promptrun did not write it, or you may have edited it`);
 }
 
 /** Returns the command that removes the package, by the way of its installation. */

@@ -148,7 +148,7 @@ export async function* readRows(
 ): AsyncGenerator<SourceRow> {
   const text = decodeUtf8Stream(openWhenRead(source, signal), source.name);
   const ids = new RowIds();
-  const unwraps = fields?.known === true && !fields.text.some(({ key }) => key === 'item');
+  const unwraps = fields?.isKnown === true && !fields.text.some(({ key }) => key === 'item');
   const rows = source.format === 'csv' ? await csvRows(text, source) : readJsonl(text, { unwraps });
   for await (const row of rows) {
     yield isFaulty(row) ? row : (imageFault(row) ?? duplicateIdFault(row, ids) ?? row);
