@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { GITHUB_PROMPT, machine } from './local-machine.ts';
+
+describe('prompts new', () => {
+  it.each([
+    [[], "promptrun run sub/tides.prompt -i 'topic=…'"],
+    [['--image'], "promptrun run sub/tides.prompt -i 'place=…'"],
+  ])(
+    '%j writes a prompt that is right, its test file, and a command that runs it',
+    async (flags, command) => {
+      const { home, promptrun } = machine();
+      const { stdout, stderr, exitCode } = await promptrun(['prompts', 'new', 'sub/tides', ...flags]);
+      expect([stdout, exitCode]).toEqual(['sub/tides.prompt\nsub/tides.test.yaml\n', 0]);
+      expect(stderr).toContain(`run it with: ${command}\n`);
+      const [, ...argv] = command.replaceAll("'", '').split(' ');
+      expect((await promptrun(argv)).exitCode).toBe(0);
+      expect(existsSync(path.join(home, 'sub', 'tides.test.yaml'))).toBe(true);
+      expect((await promptrun(['prompts', 'check', 'sub/tides.prompt'])).stdout).toBe('');
+    },
+  );
+
+  it('refuses a name under which no prompt can run', async () => {
+    const { promptrun, home } = machine();
+    const { stderr, exitCode } = await promptrun(['prompts', 'new', 'sub/my tides.prompt']);
+    expect(stderr).toMatch(/^error: "sub\/my tides\.prompt": the file's name becomes the prompt's slug, /);
+    expect([existsSync(path.join(home, 'sub')), exitCode]).toEqual([false, 2]);
+  });
+
+  it('says in words why nothing can be written, without the name of a temporary file', async () => {
+    const { promptrun } = machine({ 'a.txt': '' });
+    expect(await promptrun(['prompts', 'new', 'a.txt/tides'])).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error: a.txt/tides.prompt can't be written: a part of its path is not a directory (USAGE_ERROR)\n",
+    });
+  });
+
+  it('converts a prompt of GitHub Models, which then says the same to the model', async () => {
+    const { promptrun } = machine({ 'sum.prompt.yml': GITHUB_PROMPT });
+    const { stdout, stderr, exitCode } = await promptrun([
+      'prompts',
+      'new',
+      'sum',
+      '--from',
+      'sum.prompt.yml',
+    ]);
+    expect([stdout, exitCode]).toEqual(['sum.prompt\n', 0]);
+    expect(stderr).not.toContain('sum.prompt.yml');
+    const rendered = await promptrun([
+      'prompts',
+      'render',
+      'sum.prompt',
+      '-i',
+      'json=A',
+      '-i',
+      'z=Z',
+      '--json',
+    ]);
+    expect(JSON.parse(rendered.stdout)).toMatchObject({
+      model: 'openai/gpt-4o-mini',
+      config: { temperature: 0.5, maxOutputTokens: 9 },
+      messages: [
+        { role: 'system', content: [{ text: 'Sum up. {{#if x}} \\{{#y}} {Z}' }] },
+        { role: 'user', content: [{ text: '<A> C:\\{{ b }}\n' }] },
+        { role: 'model', content: [{ text: 'Yes' }] },
+      ],
+      output: { format: 'json', schema: { type: 'object' } },
+    });
+  });
+
+  it('reports the faults of a file that it cannot convert', async () => {
+    const { promptrun, home } = machine({
+      'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n    content: x\n',
+    });
+    const { stderr, exitCode } = await promptrun(['prompts', 'new', 'a', '--from', 'a.prompt.yml']);
+    expect([stderr, exitCode]).toEqual([
+      'error: a.prompt.yml:3: the `role` of a message must be system, user or assistant (USAGE_ERROR)\n',
+      2,
+    ]);
+    expect(existsSync(path.join(home, 'a.prompt'))).toBe(false);
+  });
+
+  it('overwrites nothing, and leaves no partial files', async () => {
+    const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });
+    const { stderr, exitCode } = await promptrun(['prompts', 'new', 'tides.prompt']);
+    expect(stderr).toMatch(/^error: tides\.test\.yaml already exists/);
+    expect([exitCode, existsSync(path.join(home, 'tides.prompt'))]).toEqual([2, false]);
+    expect(readFileSync(path.join(home, 'tides.test.yaml'), 'utf8')).toBe('mine');
+  });
+});

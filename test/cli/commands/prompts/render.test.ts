@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { png } from '../../../support/pictures.ts';
+import { machine, SUM } from './local-machine.ts';
+
+describe('prompts render', () => {
+  it('shows what a model would get, and publishes nothing', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM, 'in.yaml': 'count: 3\nwho: [Ada, 1.50]\n' });
+    const { stdout } = await promptrun([
+      'prompts',
+      'render',
+      'sum.prompt',
+      '--inputs',
+      'in.yaml',
+      '-i',
+      'who=Ada',
+    ]);
+    expect(stdout).toBe('user:\n3 for Ada\n');
+    expect((await promptrun(['prompts', 'get', 'sum'])).exitCode).toBe(4);
+  });
+
+  it('has the form of the specification with --json', async () => {
+    const { promptrun } = machine();
+    const { stdout } = await promptrun(['prompts', 'render', 'hello', '-i', 'name=Ada', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      messages: [{ role: 'user', content: [{ text: expect.stringContaining('Hello, Ada!') as string }] }],
+      input: { schema: expect.objectContaining({ type: 'object' }) as object },
+      config: {},
+      model: 'echo',
+      ext: {},
+    });
+  });
+
+  it('takes pictures from files and URLs, which it does not fetch', async () => {
+    const { promptrun } = machine({ 'a.png': png(1, 1) });
+    const image = async (given: string): Promise<unknown> =>
+      JSON.parse(
+        (
+          await promptrun([
+            'prompts',
+            'render',
+            'describe',
+            '--image',
+            given,
+            '--json',
+            '--query',
+            'messages[0].content[?media].media.url | [0]',
+          ])
+        ).stdout.replace(/^(.*)\n$/, '"$1"'),
+      );
+    expect(await image('a.png')).toBe(`data:image/png;base64,${png(1, 1).toString('base64')}`);
+    expect(await image('https://nowhere.invalid/b.png')).toBe('https://nowhere.invalid/b.png');
+  });
+
+  it('converts the texts of -i to the types of the schema, as a run does', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM.replace('{{count}}', '{{json count}}') });
+    const right = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=3']);
+    expect(right.stdout).toBe('user:\n3 for\n');
+    const wrong = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=three']);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('count')]);
+  });
+
+  it('refuses missing and unknown inputs in the words of a run', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM, 'in.json': '{"count": 3, "extra": 1}' });
+    const render = (...flags: string[]): Promise<{ stderr: string; exitCode: number }> =>
+      promptrun(['prompts', 'render', 'sum.prompt', ...flags]);
+    const missing = await render();
+    expect([missing.stderr, missing.exitCode]).toEqual([
+      'error: missing input: count (USAGE_ERROR)\nGive it with -i count=…\n',
+      2,
+    ]);
+    expect((await render('-i', 'cuont=3')).stderr).toMatch(
+      /^error: the prompt has no input "cuont"; did you mean count\?/u,
+    );
+    expect((await render('--inputs', 'in.json')).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,318 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { OutputItem } from '../../../../src/wire/index.ts';
+import { temporaryDirectory } from '../../../support/context.ts';
+import {
+  type Exchange,
+  failure,
+  type PlainAnswer,
+  type ScriptedService,
+  scriptedServiceForTest,
+  success,
+} from '../../../support/scripted-service.ts';
+import {
+  creation,
+  RUN,
+  runAgainst,
+  startAgainst,
+  succeededRun,
+  textOutput,
+  VERSION,
+} from './run-against-service.ts';
+import { PICTURE, RUN_IT, serviceWithOutputs } from './service-with-outputs.ts';
+
+describe('--save', () => {
+  const media = (answer: PlainAnswer): Exchange => ({
+    expect: { method: 'GET', path: /^\/media/, headers: { authorization: null, cookie: null } },
+    answer,
+  });
+  const picture = (body: Uint8Array = PICTURE, type = 'image/png'): PlainAnswer => ({
+    headers: { 'content-type': type },
+    body,
+  });
+
+  /** Returns a service whose run has these outputs; `/media…` leads to the service itself. */
+  async function serviceWith(
+    outputs: readonly OutputItem[],
+    ...downloads: Exchange[]
+  ): Promise<ScriptedService> {
+    const service: ScriptedService = await scriptedServiceForTest(
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: () =>
+          success(
+            succeededRun({
+              outputs: outputs.map(item => ({
+                ...item,
+                data: item.data.replace(/^\/media/, `${service.origin}/media`),
+              })),
+            }),
+          ),
+      },
+      ...downloads,
+    );
+    return service;
+  }
+
+  it('writes each output to a file named after the run, and prints their paths', async () => {
+    const home = temporaryDirectory();
+    const outputs = [
+      textOutput('words'),
+      { type: 'image', data: '/media/a?expires=1800000000' },
+      { type: 'error', data: 'no' },
+      { type: 'video', data: '/media/b' },
+    ];
+    const service = await serviceWith(
+      outputs,
+      media(picture()),
+      media(picture(Buffer.from('film'), 'video/mp4')),
+    );
+    const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
+    expect(exitCode).toBe(0);
+    expect(stdout()).toBe(
+      `words\n${path.join('out', `${RUN}-2.png`)}\n${path.join('out', `${RUN}-4.mp4`)}\n`,
+    );
+    const read = (name: string): Buffer => readFileSync(path.join(home, 'out', name));
+    expect(read(`${RUN}-1.txt`).toString()).toBe('words');
+    expect(read(`${RUN}-2.png`)).toEqual(PICTURE);
+    expect(read(`${RUN}-4.mp4`).toString()).toBe('film');
+    expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual(
+      [`${RUN}-1.txt`, `${RUN}-2.png`, `${RUN}-4.mp4`, `${RUN}.json`].toSorted(),
+    );
+    expect(JSON.parse(read(`${RUN}.json`).toString())).toMatchObject({
+      runId: RUN,
+      promptVersionId: VERSION,
+      textInputs: { name: 'Ada' },
+      runOptions: {},
+      files: [
+        { name: `${RUN}-1.txt`, size: 5 },
+        {
+          name: `${RUN}-2.png`,
+          sourceUrl: `${service.origin}/media/a?expires=1800000000`,
+          size: PICTURE.length,
+          sha256: createHash('sha256').update(PICTURE).digest('hex'),
+          urlExpiresAt: '2027-01-15T08:00:00.000Z',
+        },
+        { name: `${RUN}-4.mp4`, urlExpiresAt: '2026-01-03T03:04:05.000Z' },
+      ],
+    });
+  });
+
+  it('keeps files that exist, unless --force', async () => {
+    const home = temporaryDirectory();
+    const out = path.join(home, `${RUN}-1.png`);
+    writeFileSync(out, 'mine');
+    const outputs = [{ type: 'image', data: '/media/a' }];
+    const kept = await runAgainst(await serviceWith(outputs, media(picture())), [...RUN_IT, '--save'], {
+      home,
+    });
+    expect(kept.stdout()).toBe(`${RUN}-1_1.png\n`);
+    expect(readFileSync(out, 'utf8')).toBe('mine');
+    const forced = await runAgainst(
+      await serviceWith(outputs, media(picture())),
+      [...RUN_IT, '--save', '--force'],
+      { home },
+    );
+    expect(forced.stdout()).toBe(`${RUN}-1.png\n`);
+    expect(readFileSync(out)).toEqual(PICTURE);
+  });
+
+  it('has the path of each saved output in JSON', async () => {
+    const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
+    const { stdout } = await runAgainst(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
+    expect(stdout()).toBe(`${path.join('x', `${RUN}-1.png`)}\n`);
+  });
+
+  it.each<[string, PlainAnswer, string]>([
+    ['has expired', { status: 403, body: 'no' }, 'live 24 hours'],
+    [
+      'is a page',
+      { headers: { 'content-type': 'text/html' }, body: '<html>' },
+      'returns text/html, not an image',
+    ],
+    ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
+    ['is empty', picture(Buffer.alloc(0)), 'returned no bytes'],
+  ])(
+    'exits with 1 if a picture %s, with the results printed and nothing half-written',
+    async (_, answer, why) => {
+      const home = temporaryDirectory();
+      const service = await serviceWith([textOutput('good'), { type: 'image', data: '/media/a' }], {
+        ...media(answer),
+        times: 'any',
+      });
+      const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
+      expect({ exitCode, stdout: stdout() }).toEqual({
+        exitCode: 1,
+        stdout: `good\n${service.origin}/media/a\n`,
+      });
+      expect(stderr()).toMatch(/^note: saved to out[\\/].*-1\.txt\nerror: output 2 was not saved: /);
+      expect(stderr()).toContain(why);
+      expect(stderr().includes('Try again with')).toBe(why !== 'live 24 hours');
+      expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);
+    },
+  );
+
+  it("names the run if the query doesn't fit it", async () => {
+    const service = await serviceWith([textOutput('good')]);
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--query', 'length(tokens)']);
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
+    expect(JSON.parse(stderr())).toMatchObject({
+      status: 'USAGE_ERROR',
+      message: expect.stringContaining(`promptrun runs get ${RUN}`) as string,
+      data: { runId: RUN },
+    });
+  });
+
+  it.each<[string, RegExp]>([
+    ['out', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
+    ['out/pictures', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
+    ...(process.platform === 'linux'
+      ? ([['/proc/x', /^error: --save: files can't be created in \/proc: the system doesn't allow it /]] as [
+          string,
+          RegExp,
+        ][])
+      : []),
+  ])('refuses --save %s before anything is sent', async (place, message) => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'out'), 'a file');
+    const { exitCode, stderr } = await runAgainst(
+      await scriptedServiceForTest(),
+      [...RUN_IT, '--save', place],
+      { home },
+    );
+    expect(exitCode).toBe(2);
+    expect(stderr()).toMatch(message);
+    expect(readdirSync(home)).toEqual(['out']);
+  });
+
+  it('exits 1 after printing the results if the directory can no longer be created', async () => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest({
+      expect: { method: 'POST', path: '/runs' },
+      answer: () => {
+        writeFileSync(path.join(home, 'out'), 'a file');
+        return success(succeededRun({ outputs: [textOutput('good')] }));
+      },
+    });
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
+    expect(stderr()).toBe(
+      `error: nothing was saved: ${path.join(home, 'out')} is not a directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
+    );
+  });
+
+  it('that is interrupted says that the run is over and how to save it', async () => {
+    const service = await serviceWith([{ type: 'image', data: '/media/a' }], {
+      ...media(picture()),
+      answer: () => {
+        running.raise('SIGINT');
+        return 'silence';
+      },
+    });
+    const running = startAgainst(service, [...RUN_IT, '--save']);
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe(
+      `error: interrupted; run ${RUN} succeeded, but not all of its outputs were saved (INTERRUPTED)\nSave them with: promptrun runs save ${RUN}\n`,
+    );
+  });
+
+  it('never leaves the directory, whatever the service calls the run', async () => {
+    const home = temporaryDirectory();
+    const service = await scriptedServiceForTest(
+      creation(succeededRun({ runId: '../../evil\u0000\n', outputs: [textOutput('x')] })),
+    );
+    expect((await runAgainst(service, [...RUN_IT, '--save', 'out'], { home })).exitCode).toBe(0);
+    expect(readdirSync(path.join(home, 'out'))).toHaveLength(2);
+    expect(readdirSync(home).toSorted()).toEqual(['out', 'state']);
+  });
+
+  it('takes the type from the bytes if the server sends none', async () => {
+    const service = await serviceWith(
+      [{ type: 'image', data: '/media/a' }],
+      media(picture(PICTURE, 'application/octet-stream')),
+    );
+    expect((await runAgainst(service, [...RUN_IT, '--save'])).stdout()).toBe(`${RUN}-1.png\n`);
+  });
+});
+
+describe('--save -', () => {
+  it('writes a text unchanged, without its own newline', async () => {
+    const { stdoutBytes, stderr } = await runAgainst(await serviceWithOutputs([textOutput('a\u0000b')]), [
+      ...RUN_IT,
+      '--save',
+      '-',
+    ]);
+    expect([stdoutBytes(), stderr()]).toEqual([Buffer.from('a\u0000b'), '']);
+  });
+
+  it('writes the bytes of a picture', async () => {
+    const service = await scriptedServiceForTest(
+      {
+        ...creation(),
+        answer: () =>
+          success(succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+      },
+      { expect: { path: '/media/1' }, answer: { headers: { 'content-type': 'image/png' }, body: PICTURE } },
+    );
+    const { stdoutBytes, exitCode } = await runAgainst(service, [...RUN_IT, '--save', '-']);
+    expect([stdoutBytes().equals(PICTURE), exitCode]).toEqual([true, 0]);
+  });
+
+  it.each([
+    [50, '-'],
+    [90, '-'],
+    [50, 'out'],
+    [90, 'out'],
+  ])('names the run if the media is due after --timeout: %i s, --save %s', async (asked, place) => {
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': String(asked) });
+    const service = await scriptedServiceForTest(
+      {
+        ...creation(),
+        answer: () =>
+          success(succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+      },
+      { expect: { path: '/media/1' }, answer: busy },
+    );
+    const args = [...RUN_IT, '--timeout', '40s', '--save', place];
+    const sleep = (_: number, signal?: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const { exitCode, stderr } = await runAgainst(service, args, { clock: { sleep } });
+    const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
+    expect([exitCode, stderr()]).toEqual([6, expect.stringContaining(again)]);
+  });
+
+  it.each([
+    [[textOutput('a'), textOutput('b')], '2 outputs'],
+    [[], 'no output'],
+  ])('refuses %j, naming the run', async (outputs, why) => {
+    const { stdout, stderr, exitCode } = await runAgainst(await serviceWithOutputs(outputs), [
+      ...RUN_IT,
+      '--save',
+      '-',
+    ]);
+    expect(stderr()).toContain(`error: run ${RUN} has ${why}`);
+    expect(stderr()).toContain(`promptrun runs save ${RUN} --to <dir>`);
+    expect([stdout(), exitCode]).toEqual(['', 2]);
+  });
+
+  it('is refused with --json and on a terminal, before anything is sent', async () => {
+    const json = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-', '--json']);
+    const terminal = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-'], {
+      terminal: { stdout: true },
+    });
+    expect([json.exitCode, terminal.exitCode]).toEqual([2, 2]);
+  });
+
+  it('reports the faults of a failed run, and exits 5', async () => {
+    const outputs = [{ type: 'error', data: 'broke' }];
+    const { stdout, stderr, exitCode } = await runAgainst(
+      await serviceWithOutputs(outputs, { runStatus: 'failed' }),
+      [...RUN_IT, '--save', '-'],
+    );
+    expect([stdout(), stderr(), exitCode]).toEqual(['', `error: broke\nnote: run ${RUN} failed\n`, 5]);
+  });
+});
