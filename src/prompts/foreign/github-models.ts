@@ -176,34 +176,37 @@ class GithubReader {
     return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...splitAtInputs(text)];
   }
 
-  /** Reads `jsonSchema`: a map of `name`, `strict` and `schema`, or its JSON as text. */
+  /** Reads `responseFormat`, and `jsonSchema` if it asks for one. */
   #output(): JsonObject {
     const format = this.#entries.get('responseFormat')?.value;
     const name = this.#text(format, 'responseFormat');
     if (!format || name === undefined || name === 'text') return {};
     if (name === 'json_object') return { output: { format: 'json' } };
-    if (name !== 'json_schema') {
-      this.#findings.addFault(
-        format,
-        `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``,
-      );
-      return {};
-    }
+    if (name === 'json_schema') return this.#jsonSchema(format);
+    this.#findings.addFault(
+      format,
+      `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``,
+    );
+    return {};
+  }
+
+  /** Reads `jsonSchema`: a map of `name`, `strict` and `schema`, or its JSON as text. */
+  #jsonSchema(format: YamlValue): JsonObject {
     const schemaValue = this.#entries.get('jsonSchema')?.value;
     const value = this.#findings.attempt(() => schemaValue?.json());
     const schema = typeof value === 'string' ? parseJson(value) : value;
-    if (isJsonObject(schema)) {
-      const innerSchema = ownValue(schema, 'schema');
-      const namedFields = ['name', 'description', 'strict'].flatMap(key => {
-        const value = ownValue(schema, key);
-        return value === undefined || value === null ? [] : [[key, value] as const];
-      });
-      if (innerSchema === undefined || namedFields.length === 0) {
-        return { output: { format: 'json', schema: innerSchema ?? schema } };
-      }
-      return { output: { format: 'json', schema: innerSchema, named: Object.fromEntries(namedFields) } };
+    if (!isJsonObject(schema)) {
+      this.#findings.addFault(schemaValue ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
+      return {};
     }
-    this.#findings.addFault(schemaValue ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
-    return {};
+    const innerSchema = ownValue(schema, 'schema');
+    const namedFields = ['name', 'description', 'strict'].flatMap(key => {
+      const field = ownValue(schema, key);
+      return field === undefined || field === null ? [] : [[key, field] as const];
+    });
+    if (innerSchema === undefined || namedFields.length === 0) {
+      return { output: { format: 'json', schema: innerSchema ?? schema } };
+    }
+    return { output: { format: 'json', schema: innerSchema, named: Object.fromEntries(namedFields) } };
   }
 }

@@ -53,45 +53,96 @@ interface Blocks {
   readonly closed: ReadonlyMap<number, number>;
 }
 
-const OPENING = new Set(['OPEN_BLOCK', 'OPEN_INVERSE', 'OPEN_PARTIAL_BLOCK']);
-
 /**
  * Scans the tags of a template before parsing. The depth is limited, because the parser copies its whole stack for each
  * part. So is the number of consecutive blanks, because its search for blank lines is quadratic in them. A fault names
  * the limit.
  */
 function scanBlocks(text: string): Blocks | FileFault {
-  const openBlocks: { at: number; branches: number }[] = [];
-  const closedBlocks = new Map<number, number>();
+  const nesting = new Nesting();
   const starts = lineStarts(text);
-  let [branches, parentheses, invalid] = [0, 0, 0];
+  let invalidTokens = 0;
   lexer.setInput(text);
-  for (let token = nextToken(); token !== 'EOF' && invalid <= MAX_FAULTS; token = nextToken()) {
+  for (let token = nextToken(); token !== 'EOF' && invalidTokens <= MAX_FAULTS; token = nextToken()) {
     const { first_line: line, first_column: column } = lexer.yylloc;
-    const at = (starts[line - 1] ?? 0) + column;
-    if (OPENING.has(token)) openBlocks.push({ at, branches: 0 });
-    const endedBlock = token === 'OPEN_ENDBLOCK' ? openBlocks.pop() : undefined;
-    if (endedBlock) closedBlocks.set(endedBlock.at, at);
-    branches -= endedBlock?.branches ?? 0;
-    const block = openBlocks.at(-1);
-    if (block && (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN')) {
-      block.branches += 1;
-      branches += 1;
-    }
-    if (token === 'OPEN_SEXPR') parentheses += 1;
-    if (token === 'CLOSE_SEXPR') parentheses -= 1;
-    if (token === 'CLOSE') parentheses = 0;
-    if (token === 'INVALID') invalid += 1;
-    const bound = boundFault(openBlocks.length + branches, parentheses);
-    if (bound !== undefined) return faultAt({ line, column: 1 }, bound);
+    if (token === 'INVALID') invalidTokens += 1;
+    nesting.add(token, (starts[line - 1] ?? 0) + column);
+    const fault = nesting.fault();
+    if (fault !== undefined) return faultAt({ line, column: 1 }, fault);
   }
+  return blanksFault(text) ?? nesting.blocks();
+}
+
+/** The blocks, branches and parentheses that are open at a token. */
+class Nesting {
+  readonly #openBlocks: { readonly at: number; branches: number }[] = [];
+  readonly #closedBlocks = new Map<number, number>();
+  #branches = 0;
+  #parentheses = 0;
+
+  add(token: string, at: number): void {
+    switch (token) {
+      case 'OPEN_BLOCK':
+      case 'OPEN_INVERSE':
+      case 'OPEN_PARTIAL_BLOCK':
+        this.#openBlocks.push({ at, branches: 0 });
+        return;
+      case 'OPEN_ENDBLOCK':
+        return this.#closeBlock(at);
+      case 'INVERSE':
+      case 'OPEN_INVERSE_CHAIN':
+        return this.#addBranch();
+      case 'OPEN_SEXPR':
+        this.#parentheses += 1;
+        return;
+      case 'CLOSE_SEXPR':
+        this.#parentheses -= 1;
+        return;
+      case 'CLOSE':
+        this.#parentheses = 0;
+        return;
+      default:
+    }
+  }
+
+  #closeBlock(at: number): void {
+    const block = this.#openBlocks.pop();
+    if (!block) return;
+    this.#closedBlocks.set(block.at, at);
+    this.#branches -= block.branches;
+  }
+
+  #addBranch(): void {
+    const block = this.#openBlocks.at(-1);
+    if (!block) return;
+    block.branches += 1;
+    this.#branches += 1;
+  }
+
+  /** Returns a fault if too much is open. */
+  fault(): string | undefined {
+    const { openBlocks, openParentheses } = BOUNDS;
+    if (this.#openBlocks.length + this.#branches > openBlocks) {
+      return `more than ${openBlocks} blocks and {{else}} branches are open inside each other`;
+    }
+    return this.#parentheses > openParentheses
+      ? `more than ${openParentheses} parentheses are open inside each other`
+      : undefined;
+  }
+
+  blocks(): Blocks {
+    return { open: this.#openBlocks.map(({ at }) => at), closed: this.#closedBlocks };
+  }
+}
+
+/** Returns a fault for too many blanks in a row. */
+function blanksFault(text: string): FileFault | undefined {
   for (const { 0: blanks, index } of text.matchAll(/\s+/g)) {
-    if (blanks.length > BOUNDS.blanksInARow) {
-      const { line } = positionAt(text, index);
-      return faultAt({ line, column: 1 }, `there are more than ${BOUNDS.blanksInARow} blanks in a row`);
-    }
+    if (blanks.length <= BOUNDS.blanksInARow) continue;
+    const { line } = positionAt(text, index);
+    return faultAt({ line, column: 1 }, `there are more than ${BOUNDS.blanksInARow} blanks in a row`);
   }
-  return { open: openBlocks.map(({ at }) => at), closed: closedBlocks };
+  return undefined;
 }
 
 /** Returns the name of the next token. Ends at text that the lexer rejects; the parser will report it. */
@@ -102,16 +153,6 @@ function nextToken(): string {
   } catch {
     return 'EOF';
   }
-}
-
-function boundFault(open: number, parentheses: number): string | undefined {
-  const { openBlocks, openParentheses } = BOUNDS;
-  if (open > openBlocks) {
-    return `more than ${openBlocks} blocks and {{else}} branches are open inside each other`;
-  }
-  return parentheses > openParentheses
-    ? `more than ${openParentheses} parentheses are open inside each other`
-    : undefined;
 }
 
 interface Explanation {
