@@ -33,36 +33,38 @@ export function convertEvaluation(
   return findings.attempt(() => {
     const root = parseYaml(text, 1, file);
     const entries = root.valuesByKey(OPENAI_EVALS);
-    const items = source ? readEvaluationRows(source) : [];
+    const rows = source ? readEvaluationRows(source) : [];
     const listedCriteria = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
     const criteria = listedCriteria.flatMap(criterion => readCriterion(criterion, findings) ?? []);
-    if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
+    if (rows.length * Math.max(1, criteria.length) > BOUNDS.checks) {
       throw faultAt(root, `its rows and criteria make more than ${groupedDigits(BOUNDS.checks)} checks`);
     }
     const run = readEvaluationRun(root.json());
     const body =
       messagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
-      promptForFields(rowFields(root.json(), items), listedCriteria, root);
+      promptForFields(rowFields(root.json(), rows), listedCriteria, root);
     const schemas = nestedSchemas(body);
     const nestedNames = Object.keys(schemas);
-    const names = [...new Set([...inputsIn(body), ...nestedNames])];
-    const name = entries.get('name')?.scalar;
-    const head: JsonObject = {
-      ...(name !== undefined && { title: name }),
-      ...(run.model !== undefined && { model: qualifyOpenaiModel(run.model) }),
-      ...(Object.keys(run.config).length > 0 && { config: run.config }),
-    };
+    const head = evaluationHead(entries.get('name')?.scalar, run);
     const prompt = promptFileText(head, withEndMark(body), { used: nestedNames, schemas });
-    if (items.length === 0) {
+    if (rows.length === 0) {
       const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
       findings.addNote(root, `${what}: --items <file> names them`);
       return { prompt, test: undefined };
     }
-    const cases = items.map((item, index) =>
-      caseOfRow(item, index + 1, { names, criteria, source, findings }),
-    );
+    const names = [...new Set([...inputsIn(body), ...nestedNames])];
+    const cases = rows.map((row, index) => caseOfRow(row, index + 1, { names, criteria, source, findings }));
     return { prompt, test: testFileContent({ cases }) };
   });
+}
+
+/** Returns the front matter of the prompt file. */
+function evaluationHead(name: string | undefined, { model, config }: EvaluationRun): JsonObject {
+  return {
+    ...(name !== undefined && { title: name }),
+    ...(model !== undefined && { model: qualifyOpenaiModel(model) }),
+    ...(Object.keys(config).length > 0 && { config }),
+  };
 }
 
 /** The parts of a run's data source that a prompt file holds. */
@@ -91,13 +93,13 @@ function valueAtPointer(whole: JsonValue, pointer: string): JsonValue | undefine
 
 /** Returns the run of a definition, which is in the definition itself or in its data source. */
 function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
-  const places = RUN_POINTERS.map(pointer => ({ pointer, source: valueAtPointer(evaluation, pointer) }));
-  const holder = (key: string) =>
-    places.find(({ source }) => (ownValue(source, key) ?? null) !== null) ?? {
+  const sources = RUN_POINTERS.map(pointer => ({ pointer, source: valueAtPointer(evaluation, pointer) }));
+  const sourceWith = (key: string) =>
+    sources.find(({ source }) => (ownValue(source, key) ?? null) !== null) ?? {
       pointer: '',
       source: undefined,
     };
-  const firstValue = (key: string): JsonValue | undefined => ownValue(holder(key).source, key);
+  const firstValue = (key: string): JsonValue | undefined => ownValue(sourceWith(key).source, key);
   const [model, sampling] = [firstValue('model'), firstValue('sampling_params')];
   const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
     const ours = ownValue(EVAL_SETTINGS, key);
@@ -105,7 +107,7 @@ function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
   });
   return {
     messages: firstValue('input_messages'),
-    pointer: holder('input_messages').pointer,
+    pointer: sourceWith('input_messages').pointer,
     model: typeof model === 'string' ? model : undefined,
     config: Object.fromEntries(config),
   };
@@ -143,14 +145,14 @@ function nestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
 const NESTED_TAG = /^\{\{this\.\[([^\]]+)\]\.\[([^\]]+)\]/u;
 
 /** Returns the fields of a row: those of its schema, or else of the rows themselves. */
-function rowFields(whole: JsonValue, items: readonly EvaluationRow[]): string[] {
+function rowFields(whole: JsonValue, rows: readonly EvaluationRow[]): string[] {
   const config = ownValue(whole, 'data_source_config');
   const schema = ownValue(config, 'item_schema') ?? ownValue(config, 'schema');
   const properties = ownValue(ownValue(ownValue(schema, 'properties'), 'item') ?? schema, 'properties');
   const propertyNames = isJsonObject(properties) ? Object.keys(properties) : [];
   return propertyNames.length > 0
     ? propertyNames
-    : [...new Set(items.flatMap(({ fields }) => Object.keys(fields)))];
+    : [...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))];
 }
 
 /** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
@@ -178,7 +180,7 @@ function promptForFields(fields: readonly string[], criteria: readonly YamlValue
 }
 
 function caseOfRow(
-  item: EvaluationRow,
+  row: EvaluationRow,
   number: number,
   {
     names,
@@ -192,22 +194,18 @@ function caseOfRow(
     readonly findings: Findings;
   },
 ): TestCaseText {
-  const missingNames = names.filter(name => !Object.hasOwn(item.fields, name));
+  const missingNames = names.filter(name => !Object.hasOwn(row.fields, name));
   for (const name of missingNames) {
-    findings.addNote(
-      { line: item.line, column: 1 },
-      `this row has no \`${name}\`: it is empty`,
-      source?.file,
-    );
+    findings.addNote({ line: row.line, column: 1 }, `this row has no \`${name}\`: it is empty`, source?.file);
   }
-  const inputs = Object.fromEntries(names.map(name => [name, rowText(item, [name])]));
+  const inputs = Object.fromEntries(names.map(name => [name, rowText(row, [name])]));
   const seenPaths = criteria
     .flatMap(({ placeholders }) => [...placeholders])
     .filter(([name]) => !names.includes(name));
   return {
     name: caseName(number, Object.values(inputs)[0] ?? ''),
     inputs,
-    vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, rowText(item, path)])),
-    expect: criteria.map(({ expect }) => expect(item)).filter(expectation => expectation !== undefined),
+    vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, rowText(row, path)])),
+    expect: criteria.map(({ expect }) => expect(row)).filter(expectation => expectation !== undefined),
   };
 }

@@ -186,9 +186,9 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
     messages.filter(message => !isSystem(message)),
     placeholders,
   );
-  const ask = `Answer with one of these labels, and nothing else: ${labels.join(', ')}`;
+  const instruction = `Answer with one of these labels, and nothing else: ${labels.join(', ')}`;
   const llm = {
-    prompt: [user === '' ? system : user, ask].join('\n\n'),
+    prompt: [user === '' ? system : user, instruction].join('\n\n'),
     ...(user !== '' && system !== '' && { systemPrompt: system }),
     ...(model !== undefined && { model }),
     // A label that is part of another comes after it: the first one in the model's answer decides.

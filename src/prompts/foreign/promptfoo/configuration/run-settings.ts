@@ -18,17 +18,20 @@ export function readRunSettings(
   entries: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): RunSettings {
-  const [evaluate, commandLine] = ['evaluateOptions', 'commandLineOptions'].map(key => {
-    const node = entries.get(key);
-    return node && !node.isEmpty ? mergedValues(node, key) : new Map<string, YamlValue>();
-  });
-  for (const [key, value] of [...(evaluate ?? []), ...(commandLine ?? [])]) {
+  const evaluateOptions = readOptionEntries('evaluateOptions', entries);
+  const commandLineOptions = readOptionEntries('commandLineOptions', entries);
+  for (const [key, value] of [...evaluateOptions, ...commandLineOptions]) {
     if (SELECTIONS.includes(key)) conversion.reportOmission(value, `\`${key}\` has no equivalent`);
   }
-  const setting = (key: string): number | undefined => {
-    const wins = Number(commandLine?.get(key)?.json() ?? Number.NaN);
-    const value = Number.isNaN(wins) ? evaluate?.get(key)?.json() : wins;
+  const count = (key: string): number | undefined => {
+    const commandLineValue = Number(commandLineOptions.get(key)?.json() ?? Number.NaN);
+    const value = Number.isNaN(commandLineValue) ? evaluateOptions.get(key)?.json() : commandLineValue;
     return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
   };
-  return { repeat: setting('repeat'), maxConcurrency: setting('maxConcurrency') };
+  return { repeat: count('repeat'), maxConcurrency: count('maxConcurrency') };
+}
+
+function readOptionEntries(key: string, entries: ReadonlyMap<string, YamlValue>): Map<string, YamlValue> {
+  const node = entries.get(key);
+  return node && !node.isEmpty ? mergedValues(node, key) : new Map<string, YamlValue>();
 }

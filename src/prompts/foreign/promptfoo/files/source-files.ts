@@ -33,7 +33,7 @@ export class SourceFiles {
   readonly #options: Pick<ConvertOptions, 'directory' | 'allowOutside'>;
   readonly #file: string;
   readonly #budget: ConversionBudget;
-  readonly #counted = new NamedFileCount();
+  readonly #namedFiles = new NamedFileCount();
   /** Contents by form and real path: many values may name one file. */
   readonly #contents = new Map<string, string>();
 
@@ -56,8 +56,8 @@ export class SourceFiles {
   matching(pattern: string, at: Located): string[] {
     this.#budget.search();
     const relativePattern = withoutScheme(pattern);
-    const fixed = relativePattern.split('/');
-    const base = fixed.slice(0, Math.max(0, fixed.findIndex(isGlob))).join('/');
+    const steps = relativePattern.split('/');
+    const base = steps.slice(0, Math.max(0, steps.findIndex(isGlob))).join('/');
     // macOS may list `é` as two characters, and it is typed as one.
     const matches = globPattern(relativePattern.normalize('NFC'));
     const root = path.resolve(this.#options.directory, base);
@@ -112,11 +112,11 @@ export class SourceFiles {
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relativeName);
-      const { real, fault } = inspectNamedFile(file, folder, MAX_CONVERTED_FILE_BYTES, this.#counted);
+      const { real, fault } = inspectNamedFile(file, folder, MAX_CONVERTED_FILE_BYTES, this.#namedFiles);
       if (fault) throw refuse(FAULTS[fault]());
       const key = `${form}:${real}`;
-      const known = this.#contents.get(key);
-      if (known !== undefined) return known;
+      const cached = this.#contents.get(key);
+      if (cached !== undefined) return cached;
       const bytes = readFileSync(real);
       this.#budget.readFile(bytes.length);
       // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
