@@ -2,8 +2,8 @@ import {
   isJsonList,
   type JsonObject,
   type JsonValue,
-  parsePointerStep,
   ownValue,
+  parsePointerStep,
   pointerStep,
 } from '../../files/formats/json.ts';
 
