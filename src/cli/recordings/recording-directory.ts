@@ -173,8 +173,8 @@ export class RecordingDirectory {
   }
 
   async #checkMedium(file: string, sha256: string): Promise<void> {
-    const place = path.join(this.directory, 'media', sha256);
-    const stats = await lstat(place).catch(() => undefined);
+    const fullPath = path.join(this.directory, 'media', sha256);
+    const stats = await lstat(fullPath).catch(() => undefined);
     if (stats?.isFile() !== true) throw this.#damaged(file, `media/${sha256} does not exist`);
     if (stats.size > MAX_RECORDED_MEDIA_BYTES) {
       throw this.#damaged(
@@ -183,13 +183,13 @@ export class RecordingDirectory {
       );
     }
     const hash = createHash('sha256');
-    for await (const chunk of createReadStream(place)) hash.update(chunk as Uint8Array);
+    for await (const chunk of createReadStream(fullPath)) hash.update(chunk as Uint8Array);
     if (hash.digest('hex') !== sha256) throw this.#damaged(file, `media/${sha256} contains something else`);
   }
 
   async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {
-    const place = path.join(this.directory, 'media', sha256);
-    return { length: (await lstat(place)).size, body: createReadStream(place) };
+    const fullPath = path.join(this.directory, 'media', sha256);
+    return { length: (await lstat(fullPath)).size, body: createReadStream(fullPath) };
   }
 
   async #writeJson(
@@ -203,8 +203,8 @@ export class RecordingDirectory {
     if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new RecordingTooBig(TOO_LARGE);
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
       if (error instanceof LinkFault || errorCode(error) === undefined) throw error;
-      const place = path.join(this.directory, file);
-      throw new UnwritableRecording(`${place} can't be written: ${errorMessage(error)}`, { cause: error });
+      const fullPath = path.join(this.directory, file);
+      throw new UnwritableRecording(`${fullPath} can't be written: ${errorMessage(error)}`, { cause: error });
     });
   }
 
@@ -212,12 +212,12 @@ export class RecordingDirectory {
     file: string,
     findValueFault: (value: unknown) => string | undefined,
   ): Promise<object | undefined> {
-    const place = path.join(this.directory, file);
-    const stats = await lstat(place).catch(() => undefined);
+    const fullPath = path.join(this.directory, file);
+    const stats = await lstat(fullPath).catch(() => undefined);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
     if (stats.size > MAX_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
-    const json = readJson(await readFile(place, 'utf8'), RECORDING_BOUNDS, parseKeepingNumbers);
+    const json = readJson(await readFile(fullPath, 'utf8'), RECORDING_BOUNDS, parseKeepingNumbers);
     if ('fault' in json) throw this.#damaged(file, `it ${json.fault}`);
     const fault = findValueFault(json.value);
     if (fault !== undefined) throw this.#damaged(file, fault);

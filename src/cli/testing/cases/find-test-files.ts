@@ -44,13 +44,13 @@ export async function findTestFiles(
   const namedFiles = new Set<string>();
   const directories: string[] = [];
   for (const name of paths.length === 0 ? ['.'] : paths) {
-    const { place, isDirectory } = await findNamed(ctx, name);
+    const { absolutePath, isDirectory } = await findNamed(ctx, name);
     if (isDirectory) {
-      directories.push(place);
-      for (const file of await testFilesBelow(ctx, place, place, report)) files.add(file);
+      directories.push(absolutePath);
+      for (const file of await testFilesBelow(ctx, absolutePath, absolutePath, report)) files.add(file);
     } else {
-      namedFiles.add(place);
-      files.add(place);
+      namedFiles.add(absolutePath);
+      files.add(absolutePath);
     }
   }
   if (files.size > 0) return { files: [...files], named: namedFiles, directories };
@@ -64,10 +64,10 @@ export async function findTestFiles(
 async function findNamed(
   ctx: Context,
   name: string,
-): Promise<{ readonly place: string; readonly isDirectory: boolean }> {
+): Promise<{ readonly absolutePath: string; readonly isDirectory: boolean }> {
   if (name.trim() === '') throw usageError('the path of a test file or directory is empty');
-  const place = path.resolve(ctx.cwd, name);
-  const stats = await stat(place).catch((error: unknown) => {
+  const absolutePath = path.resolve(ctx.cwd, name);
+  const stats = await stat(absolutePath).catch((error: unknown) => {
     const code = errorCode(error) ?? '';
     if (code !== 'ENOENT') throw usageError(`${name} can't be read (${code})`);
     const meant = ['.prompt', '.test.yaml']
@@ -75,7 +75,8 @@ async function findNamed(
       .find(file => existsSync(path.resolve(ctx.cwd, file)));
     throw usageError(`${name} does not exist${suggest(meant)}`);
   });
-  if (stats.isDirectory()) return { place: pathInside(ctx.cwd, place, true), isDirectory: true };
+  if (stats.isDirectory())
+    return { absolutePath: pathInside(ctx.cwd, absolutePath, true), isDirectory: true };
   const beside = testFilesBeside(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
   if (beside !== undefined) return findNamed(ctx, beside);
   if (name.endsWith('.prompt')) {
@@ -85,21 +86,23 @@ async function findNamed(
     );
   }
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
-  return { place: pathInside(ctx.cwd, place, false), isDirectory: false };
+  return { absolutePath: pathInside(ctx.cwd, absolutePath, false), isDirectory: false };
 }
 
 /**
  * Returns the path of a file or directory through the working directory if its real path is in it. On macOS, /tmp is a link
  * to /private/tmp, which is what the system calls the working directory.
  */
-function pathInside(cwd: string, place: string, isDirectory: boolean): string {
-  if (!path.relative(cwd, place).startsWith('..')) return place;
+function pathInside(cwd: string, absolutePath: string, isDirectory: boolean): string {
+  if (!path.relative(cwd, absolutePath).startsWith('..')) return absolutePath;
   // A file that is a link keeps its own name.
   const real = isDirectory
-    ? realpathSync.native(place)
-    : path.join(realpathSync.native(path.dirname(place)), path.basename(place));
-  const way = path.relative(realpathSync.native(cwd), real);
-  return way.startsWith('..') || path.isAbsolute(way) ? place : path.join(cwd, way);
+    ? realpathSync.native(absolutePath)
+    : path.join(realpathSync.native(path.dirname(absolutePath)), path.basename(absolutePath));
+  const relativePath = path.relative(realpathSync.native(cwd), real);
+  return relativePath.startsWith('..') || path.isAbsolute(relativePath)
+    ? absolutePath
+    : path.join(cwd, relativePath);
 }
 
 /** Returns the test files below a directory, sorted. @param top the directory that links may not lead out of */
@@ -113,18 +116,18 @@ async function testFilesBelow(
   const names = new Set(entries.map(({ name }) => name));
   const files: string[] = [];
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
-    const place = path.join(directory, entry.name);
+    const absolutePath = path.join(directory, entry.name);
     if (entry.isDirectory() && !NEVER_ENTERED.has(entry.name)) {
-      files.push(...(await testFilesBelow(ctx, top, place, report)));
+      files.push(...(await testFilesBelow(ctx, top, absolutePath, report)));
       continue;
     }
     const isOfTests = isTestFile(entry.name) || isPromptfooFile(entry.name);
     if (!isOfTests && !FOREIGN_PROMPT.test(entry.name)) continue;
-    const reason = entry.isFile() ? undefined : leftOutReason(place, top);
+    const reason = entry.isFile() ? undefined : leftOutReason(absolutePath, top);
     if (reason !== undefined) {
-      report(`${path.relative(ctx.cwd, place)} is left out: ${reason}`);
-    } else if (isOfTests || (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, place)))) {
-      files.push(place);
+      report(`${path.relative(ctx.cwd, absolutePath)} is left out: ${reason}`);
+    } else if (isOfTests || (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, absolutePath)))) {
+      files.push(absolutePath);
     }
   }
   return files;

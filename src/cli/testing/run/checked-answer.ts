@@ -39,9 +39,6 @@ export async function checkedAnswer(
   const { file, testCase } = checkedEntry.entry;
   const output = textOfOutputs(run.outputs);
   const text = testCase.trims ? output.trim() : output;
-  const context = ({ wantsPrompt }: { readonly wantsPrompt: boolean }): Promise<JavaScriptInput['context']> =>
-    codeContext(ctx, checkedEntry, { response, output, wantsPrompt });
-  const startProgram = <T>(run: () => Promise<T>): Promise<T> => (rounds ? rounds.program(run) : run());
   return {
     text,
     value: ownValue(response ?? null, 'output') ?? text,
@@ -49,14 +46,25 @@ export async function checkedAnswer(
     seconds,
     tokens: run.tokens,
     dollars: () => costOfRun(checkedEntry, run, budget),
-    isUnpriced: () => {
-      const { counted } = budget.spentOn(run.runId);
-      if (counted === undefined || counted.tokens === null) return false;
-      return counted.cost === null && counted.standardCost === undefined;
-    },
+    isUnpriced: () => isUnpriced(run, budget),
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
+    ...codeRunners(ctx, checkedEntry, { response, output, text }, rounds),
+  };
+}
+
+/** Returns the functions that run a test file's code and programs on an answer. */
+function codeRunners(
+  ctx: Context,
+  checkedEntry: CheckedEntry,
+  { response, output, text }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
+  rounds: QuestionRounds | undefined,
+): Pick<CheckedAnswer, 'context' | 'javascript' | 'node' | 'command'> {
+  const context: CheckedAnswer['context'] = ({ wantsPrompt }) =>
+    codeContext(ctx, checkedEntry, { response, output, wantsPrompt });
+  const startProgram = <T>(start: () => Promise<T>): Promise<T> => (rounds ? rounds.program(start) : start());
+  return {
     context,
     javascript: async (script, value) => {
       const checks = await ctx.checks();
@@ -70,11 +78,18 @@ export async function checkedAnswer(
       const checks = await ctx.nodeChecks();
       return await startProgram(() => checks.check(script, input, testCase, options));
     },
-    command: async (argv, output) => {
-      const [testCase, options] = await describeForPrograms(ctx, checkedEntry, output);
+    command: async (argv, input) => {
+      const [testCase, options] = await describeForPrograms(ctx, checkedEntry, input);
       return await startProgram(() => runCommand(argv, testCase, options));
     },
   };
+}
+
+/** Returns true if the cost of a run is unknown only because its model has no price. */
+function isUnpriced({ runId }: Run, budget: Budget): boolean {
+  const { counted } = budget.spentOn(runId);
+  if (counted === undefined || counted.tokens === null) return false;
+  return counted.cost === null && counted.standardCost === undefined;
 }
 
 interface EndedRun {

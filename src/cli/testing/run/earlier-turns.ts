@@ -49,10 +49,11 @@ export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): reado
     (file.allCases ?? file.cases).map(testCase => ({ file, testCase })),
   );
   const isChosen = ({ file, testCase }: CaseOfFile): boolean => file.cases.includes(testCase);
-  if (!casesOfFiles.some(one => one.testCase.turn && !isChosen(one))) return files;
-  const chosen = casesOfFiles.filter(isChosen);
-  const neededCases = new Set([...withEarlierTurns(casesOfFiles, chosen)].map(({ testCase }) => testCase));
-  noteEarlierTurns(ctx, neededCases.size - chosen.length);
+  if (!casesOfFiles.some(candidate => candidate.testCase.turn && !isChosen(candidate))) return files;
+  const chosenCases = casesOfFiles.filter(isChosen);
+  const withTurns = withEarlierTurns(casesOfFiles, chosenCases);
+  const neededCases = new Set([...withTurns].map(({ testCase }) => testCase));
+  noteEarlierTurns(ctx, neededCases.size - chosenCases.length);
   return files.map(file =>
     file.allCases ? { ...file, cases: file.allCases.filter(testCase => neededCases.has(testCase)) } : file,
   );
@@ -72,7 +73,7 @@ export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): Prepar
     const { entry } = preparedEntry;
     const { file, testCase } = entry;
     const uncheckedTurn = [...withEarlierTurns(testEntries, [entry])].find(
-      one => one !== entry && isUnchecked(one.testCase),
+      earlier => earlier !== entry && isUnchecked(earlier.testCase),
     );
     if (!uncheckedTurn || isUnchecked(testCase)) return preparedEntry;
     const what = `it uses the answer of ${uncheckedTurn.testCase.name}, whose checks are all left out`;
