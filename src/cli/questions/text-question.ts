@@ -37,32 +37,22 @@ export interface TextConfig {
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const theme = makeTheme<TextTheme>(config.theme);
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
-  const [above, setAbove] = useState(''); // lines before the one that is typed, each with its line break
-  const [value, setValue] = useState('');
-  const [defaultText, setDefaultText] = useState(config.default ?? '');
+  const typed = useTypedLines(config.default);
+  const { above, value, defaultText } = typed;
   const [beneath, setBeneath] = useState('');
   const prefix = usePrefix({ status, theme });
 
-  /** Makes a text editable: its last line becomes the typed line. */
-  const replaceText = (text: string, line: LineEditor): void => {
-    const lineStart = text.lastIndexOf('\n') + 1;
-    line.clearLine(0);
-    line.write(text.slice(lineStart));
-    setAbove(text.slice(0, lineStart));
-    setValue(text.slice(lineStart));
-  };
-
   /** Ends with the answer, or returns to the question with the typed text and its fault. */
-  const submit = async (answer: string, typed: string, line: LineEditor): Promise<void> => {
+  const submit = async (answer: string, typedText: string, line: LineEditor): Promise<void> => {
     setStatus('loading');
     const isMissing = config.required && answer === '';
     const problem = isMissing ? 'Enter an answer.' : await config.validate(answer);
     if (problem === true) {
-      setValue(answer);
+      typed.setValue(answer);
       setStatus('done');
       done(answer);
     } else {
-      replaceText(typed, line);
+      typed.replace(typedText, line);
       setBeneath(theme.style.error(problem));
       setStatus('idle');
     }
@@ -83,31 +73,28 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 
   const complete = (line: LineEditor): void => {
     const { text, candidates } = config.complete?.(value) ?? { text: value || defaultText, candidates: [] };
-    replaceText(above + text, line);
+    typed.replace(above + text, line);
     setBeneath(theme.style.candidates(candidates));
   };
 
-  const takePaste = usePaste((lines, line) => {
-    setAbove(above + lines.map(text => `${text}\n`).join(''));
-    setValue(line.line);
-  });
+  const takePaste = usePaste(typed.paste);
 
   useKeypress(async (key, line) => {
     if (status !== 'idle' || takePaste(key, line)) return;
     setBeneath('');
     if (isEnterKey(key)) {
-      const typed = above + value;
-      await submit(typed.replace(/\n$/u, '') || defaultText, typed, line);
+      const typedText = above + value;
+      await submit(typedText.replace(/\n$/u, '') || defaultText, typedText, line);
     } else if (key.ctrl && key.name === 'o' && config.edit !== undefined) {
       await edit(config.edit, line);
     } else if (isTabKey(key)) {
       complete(line);
     } else if (isBackspaceKey(key) && value === '' && above !== '') {
-      replaceText(above.slice(0, -1), line);
+      typed.replace(above.slice(0, -1), line);
     } else if (isBackspaceKey(key) && value === '') {
-      setDefaultText('');
+      typed.dropDefault();
     } else {
-      setValue(line.line);
+      typed.setValue(line.line);
     }
   });
 
@@ -116,8 +103,35 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   }
   const lines = { above, value, defaultText, beneath };
   const question = `${prefix} ${theme.style.message(config.message, 'idle')}`;
-  return [`${question} ${typedText(lines, theme)}`, belowText(lines, config, theme)];
+  return [`${question} ${formatTyped(lines, theme)}`, belowText(lines, config, theme)];
 });
+
+/** Keeps the lines that are typed, and changes them together with the line of the terminal. */
+function useTypedLines(initialDefault = '') {
+  const [above, setAbove] = useState(''); // lines before the one that is typed, each with its line break
+  const [value, setValue] = useState('');
+  const [defaultText, setDefaultText] = useState(initialDefault);
+  return {
+    above,
+    value,
+    defaultText,
+    setValue,
+    dropDefault: () => setDefaultText(''),
+    /** Makes a text editable: its last line becomes the typed line. */
+    replace: (text: string, line: LineEditor): void => {
+      const lineStart = text.lastIndexOf('\n') + 1;
+      line.clearLine(0);
+      line.write(text.slice(lineStart));
+      setAbove(text.slice(0, lineStart));
+      setValue(text.slice(lineStart));
+    },
+    /** Adds pasted lines above the typed one. */
+    paste: (lines: readonly string[], line: LineEditor): void => {
+      setAbove(above + lines.map(text => `${text}\n`).join(''));
+      setValue(line.line);
+    },
+  };
+}
 
 /** The texts of an open question. */
 interface QuestionLines {
@@ -133,7 +147,7 @@ interface QuestionLines {
 type TextTheme = Pick<QuestionTheme, 'style'>;
 
 /** Returns the typed line, or the default while it is empty; earlier lines only as their text and number. */
-function typedText({ above, value, defaultText }: QuestionLines, { style }: TextTheme): string {
+function formatTyped({ above, value, defaultText }: QuestionLines, { style }: TextTheme): string {
   const count = above.split('\n').length - 1;
   if (count > 0) {
     return `${style.answer(above.trimEnd())} ${style.help(pluralize(count, 'line'))}\n› ${value}`;
