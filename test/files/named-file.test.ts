@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inspectNamedFile, isBelow, namesOtherComputer, leftOutReason } from '../../src/files/named-file.ts';
+import { inspectNamedFile, isBelow, leftOutReason, namesOtherComputer } from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 

@@ -13,7 +13,7 @@ import {
   type UnstartedRun,
 } from './runner.ts';
 import { RunsInProgress } from './runs-in-progress.ts';
-import { stoppedRun } from './stopped-run.ts';
+import { stoppedRunError } from './stopped-run.ts';
 
 /** Interval at which a command checks if its run was cancelled elsewhere, in milliseconds. */
 const WATCH_EVERY_MS = 100;
@@ -95,7 +95,7 @@ export class CommandRunner implements Runner {
     const created = await store.runs.createdWith(userId, idempotencyKey, clock.now());
     if (!created) return undefined;
     const { id: runId } = created.run;
-    const fail = async (): Promise<boolean> => store.runs.fail(runId, stoppedRun(runId, by, 'command'));
+    const fail = async (): Promise<boolean> => store.runs.fail(runId, stoppedRunError(runId, by, 'command'));
     const stopped =
       outcomeIfEnded(created.run) === undefined &&
       (await fail().catch((error: unknown) => {
@@ -114,7 +114,7 @@ export class CommandRunner implements Runner {
     await this.#creating.ended();
     this.#detached?.end();
     for (const runId of this.#runs.running) {
-      await store.runs.fail(runId, stoppedRun(runId, by, 'command')).catch(onFault);
+      await store.runs.fail(runId, stoppedRunError(runId, by, 'command')).catch(onFault);
     }
     await this.#runs.stop();
     await store.workers.release().catch(onFault);

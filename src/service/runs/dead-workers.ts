@@ -1,6 +1,6 @@
 import type { DeadWorkerRules } from '../store/runs/run-queue.ts';
 import type { Store } from '../store/store.ts';
-import { stoppedRun } from './stopped-run.ts';
+import { stoppedRunError } from './stopped-run.ts';
 
 /** The cause in the error of a run whose command died. */
 const BY_KILL = 'the end of its command, which was killed or lost its power';
@@ -8,10 +8,10 @@ const BY_KILL = 'the end of its command, which was killed or lost its power';
 /** A run of a dead command has failed: no other process carries it out. */
 const COMMAND_RULES: DeadWorkerRules = {
   maxDeaths: 1,
-  reason: runId => stoppedRun(runId, BY_KILL, 'command'),
+  reason: runId => stoppedRunError(runId, BY_KILL, 'command'),
 };
 
-const byEndOfService = (runId: string): string => stoppedRun(runId, 'the end of its service', 'serve');
+const byEndOfService = (runId: string): string => stoppedRunError(runId, 'the end of its service', 'serve');
 
 /** A run of a dead `serve` is carried out once more, unless its model is a program. */
 const SERVE_RULES: DeadWorkerRules = {

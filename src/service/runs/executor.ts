@@ -18,7 +18,7 @@ import type { Definitions } from '../prompts/definitions.ts';
 import type { RunOutcome } from '../store/runs/run-records.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
 import { buildEngineJob, type ExecutedRun, type JobSources } from './engine-job.ts';
-import { stoppedRun } from './stopped-run.ts';
+import { stoppedRunError } from './stopped-run.ts';
 import { type ChargedResult, type OutcomeStorage, storeOutcome } from './store-outcome.ts';
 import { UNSTORED_REASON, type UnstoredRuns } from './unstored-runs.ts';
 
@@ -112,7 +112,7 @@ async function programFault(
   { allowsPrograms, onNotice }: Pick<ExecutorOptions, 'allowsPrograms' | 'onNotice'>,
   { id, deaths = 0 }: ExecutedRun,
 ): Promise<EngineResult | undefined> {
-  if (deaths > 0) return failedWith(stoppedRun(id, 'the end of its service', 'serve'));
+  if (deaths > 0) return failedWith(stoppedRunError(id, 'the end of its service', 'serve'));
   if (await allowsPrograms()) return undefined;
   onNotice(
     'the run of a program was refused, since there are several users; to run programs, start with --allow-programs',

@@ -8,7 +8,7 @@ import {
   type UnstartedRun,
 } from './runner.ts';
 import { RunsInProgress } from './runs-in-progress.ts';
-import { stoppedRun } from './stopped-run.ts';
+import { stoppedRunError } from './stopped-run.ts';
 
 export interface QueueRunnerOptions extends RunnerOptions {
   /** Returns the models that this instance has; called only on a shared store. */
@@ -78,7 +78,7 @@ export class QueueRunner implements Runner {
     await this.#runs.pending.endedWithin(graceMs, clock);
     await this.#runs.stop();
     for (const runId of this.#options.programs) {
-      await store.runs.fail(runId, stoppedRun(runId, 'the end of its service', 'serve')).catch(onFault);
+      await store.runs.fail(runId, stoppedRunError(runId, 'the end of its service', 'serve')).catch(onFault);
     }
     const release = async (): Promise<void> => {
       const worker = await store.workers.register();

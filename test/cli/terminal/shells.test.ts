@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { detectShell, isWritable, withStdinFrom, shellWord } from '../../../src/cli/terminal/command-line.ts';
+import { detectShell, isWritable, shellWord, withStdinFrom } from '../../../src/cli/terminal/command-line.ts';
 import { windowsProgram } from '../../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
