@@ -42,7 +42,7 @@ export interface Recording {
 
 /** A recording or its media exceed the size limit. */
 export class RecordingTooBig extends Error {
-  override readonly name = 'TooBig';
+  override readonly name = 'RecordingTooBig';
 }
 
 /** Maximum number of media of a run. */

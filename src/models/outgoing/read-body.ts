@@ -34,7 +34,7 @@ export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncG
 
 /** A body beyond the maximum size. */
 export class BodyTooLong extends Error {
-  override readonly name = 'TooLong';
+  override readonly name = 'BodyTooLong';
 
   constructor(maxBytes: number, what = 'it') {
     const kibibytes = Math.floor(maxBytes / 1024);
