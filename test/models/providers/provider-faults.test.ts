@@ -1,119 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type EmbeddedService,
-  type LocalStore,
-  openStore,
-  startEmbedded,
-} from '../../../src/service/index.ts';
-import type { TextPiece } from '../../../src/service/runs/text-feed.ts';
-import { HandClock } from '../../support/hand-clock.ts';
-import { temporaryDataDir } from '../../support/local-service.ts';
+import { describe, expect, it } from 'vitest';
 import { png } from '../../support/pictures.ts';
 import {
   chatAnswer,
-  FakeProvider,
   type ProviderAnswer,
   type ProviderHandler,
 } from '../../support/providers/fake-provider.ts';
+import { KEY, prompt, useProvider } from './provider-of-tests.ts';
 
-interface Run {
-  runId: string;
-  runStatus: string;
-  outputs: { type: string; data: string }[];
-  tokens: number;
-}
-
-const KEY = 'sk-corner-0123456789';
-let provider: FakeProvider;
-let service: EmbeddedService;
-let store: LocalStore;
-let dataDir: string;
-const notices: string[] = [];
-
-beforeAll(async () => {
-  provider = await FakeProvider.start();
-  dataDir = temporaryDataDir();
-  store = await openStore({ dataDir, env: {} });
-  writeFileSync(path.join(dataDir, 'models.yaml'), modelsFile());
-  service = await startEmbedded({
-    dataDir,
-    env: { CORNER_KEY: KEY, SHORT_KEY: 'answer' },
-    onNotice: line => void notices.push(line),
-  });
-});
-
-afterAll(async () => {
-  await store.close();
-  await service.close();
-  await provider.close();
-});
-
-function modelsFile(): string {
-  return `
-providers:
-  corner: {baseUrl: "${provider.baseUrl}", apiKeyEnv: CORNER_KEY, headers: {X-Title: tests}}
-  short: {baseUrl: "${provider.baseUrl}", apiKeyEnv: SHORT_KEY}
-  closed: {baseUrl: "http://127.0.0.1:9/v1"}
-models:
-  - {model: clever, modality: text, provider: corner, credits: 0}
-  - {model: plain, modality: text, provider: corner, responseFormat: none, credits: 0}
-  - {model: short, modality: text, provider: short, credits: 0}
-  - {model: closed, modality: text, provider: closed, credits: 0}
-  - {model: painter, modality: image, provider: corner, credits: 0}
-modelAliases: {googleai/gemini-2.5-pro: clever}
-`;
-}
-
-async function call<T>(method: string, target: string, body?: unknown, key = ''): Promise<T> {
-  const answer = await service.request({
-    method,
-    url: `${service.url}${target}`,
-    headers: {
-      authorization: `Bearer ${service.sessionKey}`,
-      ...(key === '' ? {} : { 'idempotency-key': key }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return (JSON.parse(await textOf(answer.body)) as { data: T }).data;
-}
-
-const ASK = 'Say hi';
-
-/** Runs a prompt of this file's content; the provider answers in turn. */
-async function run(
-  source: string,
-  answers: (ProviderAnswer | ProviderHandler)[],
-  options: { runOptions?: object; key?: string } = {},
-): Promise<Run> {
-  provider.reset(...answers);
-  const file = path.join(dataDir, 'asked.prompt');
-  writeFileSync(file, source);
-  const { promptVersionId } = await store.ensureUnlistedVersion({ file });
-  const { key, runOptions } = options;
-  return await call('POST', '/runs', { promptVersionId, inputs: {}, runOptions }, key);
-}
-
-const prompt = (head: string, template = ASK): string => `---\n${head}\n---\n${template}`;
-const clever = (answer: ProviderAnswer | ProviderHandler): Promise<Run> =>
-  run(prompt('model: clever'), [answer]);
-
-/** Writes server-sent events, and ends in the given way. */
-function streaming(events: unknown[], end: 'whole' | 'cut' | 'silent' = 'whole'): ProviderHandler {
-  return response => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
-    if (end === 'whole') response.end('data: [DONE]\n\n');
-    else if (end === 'silent') response.end();
-    else response.write('data: {"choi', () => response.destroy());
-  };
-}
-
-const delta = (content: string, more: object = {}): object => ({
-  choices: [{ delta: { content }, ...more }],
-});
+const { provider, run, runClever } = useProvider();
 
 describe("a provider's answer that is not whole", () => {
   it.each<[string, ProviderAnswer, (string | RegExp)[]]>([
@@ -166,15 +60,15 @@ describe("a provider's answer that is not whole", () => {
     ['a list', { body: [] }, [/not a JSON object/]],
     ['without choices', { body: { id: 'x' } }, [/answered without text/]],
   ])('is a failed run that says what to do: %s', async (_, answer, wanted) => {
-    const { runStatus, outputs } = await clever(answer);
+    const { runStatus, outputs } = await runClever(answer);
     expect(runStatus).toBe('failed');
     expect(outputs.map(({ type }) => type)).toEqual([...wanted.slice(1).map(() => 'text'), 'error']);
     for (const [index, expected] of wanted.entries()) expect(outputs[index]?.data).toMatch(expected);
-    expect(provider.requests).toHaveLength(1);
+    expect(provider().requests).toHaveLength(1);
   });
 
   it('keeps the text that came before it broke off', async () => {
-    const { runStatus, outputs } = await clever(response => {
+    const { runStatus, outputs } = await runClever(response => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
       response.write('{"choices": [', () => response.destroy());
     });
@@ -187,7 +81,7 @@ describe("a provider's answer that is not whole", () => {
   it('is not read to the end if it never ends', async () => {
     const chunk = Buffer.alloc(4 * 1024 * 1024, 'a');
     let sent = 0;
-    const { outputs } = await clever(response => {
+    const { outputs } = await runClever(response => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const more = (fault?: Error | null): void => {
         if (fault) return;
@@ -203,7 +97,7 @@ describe("a provider's answer that is not whole", () => {
 
 describe("a provider's refusal", () => {
   it('of more than can be shown names the bound', async () => {
-    const { outputs } = await clever(response => response.writeHead(400).end('a'.repeat(300 * 1024)));
+    const { outputs } = await runClever(response => response.writeHead(400).end('a'.repeat(300 * 1024)));
     expect(outputs[0]?.data).toContain('it is larger than 256 KiB');
   });
 
@@ -261,11 +155,11 @@ describe("a provider's refusal", () => {
       /responseFormat: none/,
     ],
   ])('%s is a failed run that says what to do, asked once', async (_, answer, message) => {
-    const { runStatus, outputs } = await clever(answer);
+    const { runStatus, outputs } = await runClever(answer);
     expect(runStatus).toBe('failed');
     expect(outputs).toEqual([{ type: 'error', data: expect.stringMatching(message) as string }]);
     expect(JSON.stringify(outputs)).not.toContain(KEY);
-    expect(provider.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(provider().requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it('for being busy is asked again three times', async () => {
@@ -277,14 +171,14 @@ describe("a provider's refusal", () => {
     expect((await run(prompt('model: clever'), [busy, busy, busy, chatAnswer('At last')])).outputs).toEqual([
       { type: 'text', data: 'At last' },
     ]);
-    const { runStatus } = await clever(busy);
+    const { runStatus } = await runClever(busy);
     expect(runStatus).toBe('failed');
-    expect(provider.requests).toHaveLength(4);
+    expect(provider().requests).toHaveLength(4);
   });
 
   it('of a parameter names no other models, though its words speak of the model', async () => {
     const message = "Unsupported parameter: 'logprobs' is not supported with this model.";
-    const { outputs } = await clever((response, { method }) => {
+    const { outputs } = await runClever((response, { method }) => {
       const body = method === 'GET' ? { data: [{ id: 'tiny' }] } : { error: { message, param: 'logprobs' } };
       response
         .writeHead(method === 'GET' ? 200 : 400, { 'content-type': 'application/json' })
@@ -307,171 +201,6 @@ describe("a provider's refusal", () => {
   });
 });
 
-describe('what a provider is sent', () => {
-  it("holds the settings of the prompt with their types, those of the run, and the provider's headers", async () => {
-    const source = prompt(
-      'model: clever\nconfig: {temperature: 0.5, maxOutputTokens: 9, topK: 3, stopSequences: [END], logprobs: true, model: other}',
-    );
-    const { runStatus } = await run(source, [chatAnswer('Hi')], {
-      runOptions: { topP: '0.25', reasoningEffort: 'low' },
-    });
-    expect(runStatus).toBe('succeeded');
-    expect(provider.body()).toEqual({
-      model: 'clever',
-      messages: [{ role: 'user', content: ASK }],
-      temperature: 0.5,
-      max_tokens: 9,
-      top_k: 3,
-      top_p: 0.25,
-      stop: ['END'],
-      logprobs: true,
-      reasoning_effort: 'low',
-    });
-    expect(provider.requests[0]?.headers).toMatchObject({
-      'x-title': 'tests',
-      authorization: `Bearer ${KEY}`,
-    });
-  });
-
-  it("asks for JSON in the prompt's schema if the endpoint supports it", async () => {
-    const head = 'output: {schema: {date: string, sum?: number}}';
-    await run(prompt(`model: clever\n${head}`), [chatAnswer('{"date": "today"}')]);
-    expect(provider.body()['response_format']).toMatchObject({
-      type: 'json_schema',
-      json_schema: { schema: { type: 'object', required: ['date'] } },
-    });
-    await run(prompt('model: clever\noutput: {format: json}'), [chatAnswer('{}')]);
-    expect(provider.body()['response_format']).toEqual({ type: 'json_object' });
-    await run(prompt(`model: plain\n${head}`), [chatAnswer('{"date": "today"}')]);
-    expect(provider.body()).not.toHaveProperty('response_format');
-  });
-
-  it.each([
-    ['{schema: {date: string, tags(array): string, place(object): {town: string}}}', true],
-    ['{schema: {date: string, sum?: number}}', false],
-    ['{schema: {date: string, (*): string}}', false],
-    ['{schema: {place(object): {town?: string}}}', false],
-    [
-      '{schema: {type: object, properties: {a: {oneOf: [{type: string}]}}, required: [a], additionalProperties: false}}',
-      false,
-    ],
-    ['{schema: {anyOf: [{type: string}]}}', false],
-  ])('asks for a strict schema only if the provider can follow it: %s', async (output, strict) => {
-    await run(prompt(`model: clever\noutput: ${output}`), [chatAnswer('{}')]);
-    const format = provider.body()['response_format'] as { json_schema: { strict?: boolean } };
-    expect(format.json_schema.strict).toBe(strict);
-  });
-
-  it('goes to the model that a foreign name stands for', async () => {
-    const { outputs } = await run(prompt('model: googleai/gemini-2.5-pro'), [chatAnswer('Hi')]);
-    expect(outputs).toEqual([{ type: 'text', data: 'Hi' }]);
-    expect(provider.body()['model']).toBe('clever');
-  });
-});
-
-describe('an answer that must be JSON', () => {
-  const head = 'model: clever\noutput: {schema: {date: string, sum?: number}}';
-
-  it('is taken out of its fence, and is the output of the run', async () => {
-    const { runStatus, outputs } = await run(prompt(head), [chatAnswer('```json\n{"date": "today"}\n```')]);
-    expect({ runStatus, outputs }).toEqual({
-      runStatus: 'succeeded',
-      outputs: [{ type: 'text', data: '{"date": "today"}' }],
-    });
-  });
-
-  it('fails the run if it is not, with the text as it came and the place of the fault', async () => {
-    const prose = await run(prompt(head), [chatAnswer('It was today.')]);
-    expect(prose.runStatus).toBe('failed');
-    expect(prose.outputs).toEqual([
-      { type: 'text', data: 'It was today.' },
-      { type: 'error', data: expect.stringContaining('not JSON') as string },
-    ]);
-    const wrong = await run(prompt(head), [chatAnswer('{"date": 5}')]);
-    expect(wrong.outputs[1]?.data).toContain('"/date"');
-  });
-});
-
-describe('text as it comes', () => {
-  async function watched(
-    source: string,
-    answers: (ProviderAnswer | ProviderHandler)[],
-  ): Promise<[TextPiece[], Run]> {
-    const pieces: TextPiece[] = [];
-    const stop = service.runsHere.onText(piece => pieces.push(piece));
-    try {
-      return [pieces, await run(source, answers, { key: `test-${Math.random()}` })];
-    } finally {
-      stop();
-    }
-  }
-
-  it('is shown piece by piece, and is exactly the later output of the run', async () => {
-    const events = [
-      delta('Hel'),
-      delta('lo \ud83d'),
-      delta('\ude00', { finish_reason: 'stop' }),
-      { choices: [], usage: { total_tokens: 7 } },
-    ];
-    const [pieces, { outputs, runStatus, tokens, runId }] = await watched(prompt('model: clever'), [
-      streaming(events),
-    ]);
-    expect(pieces.map(({ text }) => text)).toEqual(['Hel', 'lo ', '😀']);
-    expect(pieces.every(piece => piece.runId === runId && piece.idempotencyKey?.startsWith('test-'))).toBe(
-      true,
-    );
-    expect({ runStatus, outputs, tokens }).toEqual({
-      runStatus: 'succeeded',
-      outputs: [{ type: 'text', data: 'Hello 😀' }],
-      tokens: 7,
-    });
-    expect(await call('GET', `/runs/${runId}`)).toMatchObject({ outputs });
-    expect(provider.body()).toMatchObject({ stream: true });
-  });
-
-  it.each(['cut', 'silent'] as const)('that is %s is a failed run with the text so far', async end => {
-    const [pieces, { runStatus, outputs }] = await watched(prompt('model: clever'), [
-      streaming([delta('Once'), delta(' upon')], end),
-    ]);
-    expect(pieces.map(({ text }) => text).join('')).toBe('Once upon');
-    expect(runStatus).toBe('failed');
-    expect(outputs).toEqual([
-      { type: 'text', data: 'Once upon' },
-      {
-        type: 'error',
-        data: 'corner ended its answer before it was complete; it may have been paid for: run it again',
-      },
-    ]);
-  });
-
-  it('that ends in an error is a failed run with the text so far', async () => {
-    const [, { outputs }] = await watched(prompt('model: clever'), [
-      streaming([delta('Once'), { error: { message: 'overloaded' } }]),
-    ]);
-    expect(outputs.map(({ data }) => data)).toEqual([
-      'Once',
-      'corner answered with an error: overloaded; it may have been paid for',
-    ]);
-  });
-
-  it('is neither shown nor streamed if it is checked first', async () => {
-    const [pieces] = await watched(prompt('model: clever\noutput: {format: json}'), [chatAnswer('{}')]);
-    expect(pieces).toEqual([]);
-    expect(provider.body()).not.toHaveProperty('stream');
-  });
-
-  it('is taken from servers that only stream, and whole from those that never do', async () => {
-    const { outputs } = await clever(streaming([delta('Hi'), delta('!', { finish_reason: 'stop' })]));
-    expect(outputs).toEqual([{ type: 'text', data: 'Hi!' }]);
-    const unmarked: ProviderAnswer = {
-      body: 'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
-    };
-    expect((await clever(unmarked)).outputs).toEqual([{ type: 'text', data: 'Hi' }]);
-    const [pieces] = await watched(prompt('model: clever'), [chatAnswer('Whole')]);
-    expect(pieces.map(({ text }) => text)).toEqual(['Whole']);
-  });
-});
-
 describe('pictures', () => {
   const picture = png(3, 3);
   const url = `data:image/png;base64,${picture.toString('base64')}`;
@@ -480,11 +209,11 @@ describe('pictures', () => {
     const answer = chatAnswer('Here', {
       message: { content: 'Here', images: [{ type: 'image_url', image_url: { url } }] },
     });
-    const { runStatus, outputs } = await clever(answer);
+    const { runStatus, outputs } = await runClever(answer);
     expect(runStatus).toBe('succeeded');
     expect(outputs.map(({ type }) => type)).toEqual(['text', 'image']);
     const parts = chatAnswer([{ type: 'image_url', image_url: { url } }]);
-    expect((await clever(parts)).outputs.map(({ type }) => type)).toEqual(['image']);
+    expect((await runClever(parts)).outputs.map(({ type }) => type)).toEqual(['image']);
   });
 
   it('larger than what is read are refused, whatever their URL', async () => {
@@ -498,7 +227,7 @@ describe('pictures', () => {
       };
       more();
     };
-    const answer = { body: { data: [{ url: `${provider.baseUrl}/huge.png` }] } };
+    const answer = { body: { data: [{ url: `${provider().baseUrl}/huge.png` }] } };
     const { runStatus, outputs } = await run(prompt('model: painter'), [answer, huge]);
     expect(runStatus).toBe('failed');
     expect(outputs[0]?.data).toMatch(/larger than 20 MiB/);
@@ -507,9 +236,11 @@ describe('pictures', () => {
 
   it('more than a run may hold fail it before one is fetched, and its text stays', async () => {
     const images = Array.from({ length: 65 }, (_, at) => ({
-      image_url: { url: `${provider.baseUrl}/${at}.png` },
+      image_url: { url: `${provider().baseUrl}/${at}.png` },
     }));
-    const { runStatus, outputs } = await clever(chatAnswer('Many', { message: { content: 'Many', images } }));
+    const { runStatus, outputs } = await runClever(
+      chatAnswer('Many', { message: { content: 'Many', images } }),
+    );
     expect({ runStatus, outputs }).toMatchObject({
       runStatus: 'failed',
       outputs: [
@@ -518,46 +249,16 @@ describe('pictures', () => {
       ],
     });
     expect(outputs[1]?.data).toContain('it may have been paid for');
-    expect(provider.requests).toHaveLength(1);
+    expect(provider().requests).toHaveLength(1);
   });
 
   it('of more bytes than a run may hold fail it, and no more are fetched', async () => {
     const large = Buffer.concat([picture, Buffer.alloc(20 * 1024 * 1024 - picture.length)]);
-    const data = Array.from({ length: 20 }, (_, at) => ({ url: `${provider.baseUrl}/${at}.png` }));
+    const data = Array.from({ length: 20 }, (_, at) => ({ url: `${provider().baseUrl}/${at}.png` }));
     const served: ProviderHandler = response => void response.end(large);
     const { runStatus, outputs } = await run(prompt('model: painter'), [{ body: { data } }, served]);
     expect(runStatus).toBe('failed');
     expect(outputs).toMatchObject([{ type: 'error', data: expect.stringContaining('256 MiB') as string }]);
-    expect(provider.requests).toHaveLength(1 + 13);
+    expect(provider().requests).toHaveLength(1 + 13);
   });
-});
-
-it('a model without a description is taken for one of the endpoint of the environment, and a note names models discover', async () => {
-  const ownDir = temporaryDataDir();
-  const clock = new HandClock();
-  const told: string[] = [];
-  const own = await startEmbedded({
-    dataDir: ownDir,
-    clock,
-    env: { OPENAI_BASE_URL: provider.baseUrl },
-    onNotice: line => void told.push(line),
-  });
-  try {
-    provider.reset(chatAnswer('Hi'));
-    const file = path.join(ownDir, 'x.prompt');
-    writeFileSync(file, prompt('model: llama3.2'));
-    const ownStore = await openStore({ dataDir: ownDir, env: { OPENAI_BASE_URL: provider.baseUrl }, clock });
-    const { promptVersionId } = await ownStore.ensureUnlistedVersion({ file });
-    await ownStore.close();
-    const answer = await own.request({
-      method: 'POST',
-      url: `${own.url}/runs`,
-      headers: { authorization: `Bearer ${own.sessionKey}` },
-      body: JSON.stringify({ promptVersionId, inputs: {} }),
-    });
-    expect(await textOf(answer.body)).toContain('"Hi"');
-    expect(told).toEqual([expect.stringContaining('promptrun models discover') as string]);
-  } finally {
-    await own.close();
-  }
 });
