@@ -91,7 +91,7 @@ class ResumedRowsCheck {
   /** Compares a row. @param isOwn true if it is in the shard */
   async add(row: SourceRow, isOwn: boolean): Promise<void> {
     const { journal, results } = this.#earlierState;
-    results.recognise?.(row);
+    results.matchRow?.(row);
     this.#runlessIdsWithoutRow.delete(row.id);
     this.#idsWithoutRow.delete(row.id);
     const sent = this.#handedOver.get(row.id) ?? journal.states.get(row.id)?.entry;

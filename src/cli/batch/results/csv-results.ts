@@ -23,8 +23,8 @@ import { madeNoRun, type ResultState, resultState } from './result-state.ts';
 import { cutAt, openResultsFile, type ResultsFile, refuseReplaced } from './results-file.ts';
 import type { ResultsLine } from './results-line.ts';
 
-/** The position of a result in the file. Its content stays there. */
-interface BytePosition {
+/** The place of a result whose content stays in the file. */
+interface ResultPlace {
   readonly row: number;
   readonly outputs: number;
   /** The offset in bytes from the beginning of the file. */
@@ -49,15 +49,18 @@ export class CsvResults implements ResultsFile {
   readonly journalPart = toTableRow;
   readonly #file: string;
   #handle: FileHandle;
-  /** Earlier results that the journal lacks, because they ended before its batch began. */
-  readonly #earlier = new Map<string, TableRow>();
-  readonly #kept = new Map<string, TableRow | BytePosition>();
-  readonly #unclaimed: TableRow[];
+  /** The results of rows, by row id: those in the journal and of this invocation. */
+  readonly #results = new Map<string, TableRow | ResultPlace>();
+  /** Earlier results that the journal lacks, because they ended before its batch began, by row id. */
+  readonly #matched = new Map<string, TableRow>();
+  /** Such results for which no row was found yet. */
+  readonly #unmatched: TableRow[];
   #size = 0;
   /** The columns in the file; undefined before its first result. */
   #columns: Columns | undefined;
   readonly #excel: boolean;
-  #isWhole = true;
+  /** True if appending gave more or other lines than the final table has. */
+  #needsRewrite = false;
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -67,7 +70,7 @@ export class CsvResults implements ResultsFile {
   ) {
     this.#file = file;
     this.#handle = handle;
-    this.#unclaimed = rows;
+    this.#unmatched = rows;
     this.#excel = excel;
     this.existed = existed;
   }
@@ -96,8 +99,8 @@ export class CsvResults implements ResultsFile {
       const rows = statesBefore.size === 0 ? table : onlyInTable(table, new Map(journaledRows).values());
       const existed = rows.length + journaledRows.length > 0;
       const results = new CsvResults(file, handle, { rows, existed, excel });
-      for (const [id, row] of journaledRows) results.#keep(id, row, row);
-      if (existed) await results.#restart(out);
+      for (const [id, row] of journaledRows) results.#setResult(id, row, row);
+      if (existed) await results.#rewriteEarlier(out);
       else await cutAt(file, handle, 0);
       return results;
     } catch (error) {
@@ -107,8 +110,8 @@ export class CsvResults implements ResultsFile {
   }
 
   /** Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one that can't be appended to. */
-  async #restart(name: string): Promise<void> {
-    const all = [...this.#unclaimed, ...this.#kept.values()];
+  async #rewriteEarlier(name: string): Promise<void> {
+    const all = [...this.#unmatched, ...this.#results.values()];
     this.#columns = mergeColumns(all, { own: [], outputs: 0, excel: this.#excel });
     await this.#replace(all);
     this.#handle = await openResultsFile(this.#file, name, { resume: true });
@@ -116,26 +119,26 @@ export class CsvResults implements ResultsFile {
   }
 
   /** Finds the earlier result of a row that the journal has no result for, by the row's own columns. */
-  recognise({ id, row, cells = {} }: SourceRow): void {
+  matchRow({ id, row, cells = {} }: SourceRow): void {
     if (this.states.has(id)) return;
-    const at = this.#unclaimed.findIndex(kept => sameCells(kept.cells, cells));
-    const [kept] = at === -1 ? [] : this.#unclaimed.splice(at, 1);
-    if (kept === undefined) return;
-    this.#earlier.set(id, { ...kept, row });
-    this.states.set(id, rowState({ ...kept, row }));
+    const at = this.#unmatched.findIndex(result => sameCells(result.cells, cells));
+    const [result] = at === -1 ? [] : this.#unmatched.splice(at, 1);
+    if (result === undefined) return;
+    this.#matched.set(id, { ...result, row });
+    this.states.set(id, rowState({ ...result, row }));
   }
 
   drop(ids: ReadonlySet<string>): void {
     for (const id of ids) {
       this.states.delete(id);
-      this.#earlier.delete(id);
-      this.#kept.delete(id);
-      this.#isWhole = false;
+      this.#matched.delete(id);
+      this.#results.delete(id);
+      this.#needsRewrite = true;
     }
   }
 
   unmatchedRun(): string | undefined {
-    return this.#unclaimed.find(row => !madeNoRun(rowState(row)))?.values[0];
+    return this.#unmatched.find(row => !madeNoRun(rowState(row)))?.values[0];
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
@@ -156,12 +159,13 @@ export class CsvResults implements ResultsFile {
     }
     const columns = this.#columns;
     const hasAll = tableRow.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
-    if (this.#kept.has(id) || !hasAll || outputs > columns.outputs) this.#isWhole = false;
+    if (this.#results.has(id) || !hasAll || outputs > columns.outputs) this.#needsRewrite = true;
     const parts = lineParts(columns, tableRow);
-    const line = joinColumns(parts, columns.own.length > 0);
-    const place = { row: tableRow.row, outputs, start: this.#size, ownBytes: Buffer.byteLength(parts[0]) };
-    await this.#append(line);
-    this.#keep(id, tableRow, hasAll ? { ...place, bytes: this.#size - place.start } : tableRow);
+    const start = this.#size;
+    await this.#append(joinColumns(parts, columns.own.length > 0));
+    const bytes = this.#size - start;
+    const place = { row: tableRow.row, outputs, start, ownBytes: Buffer.byteLength(parts[0]), bytes };
+    this.#setResult(id, tableRow, hasAll ? place : tableRow);
   }
 
   async #append(text: string): Promise<void> {
@@ -169,33 +173,34 @@ export class CsvResults implements ResultsFile {
     this.#size += Buffer.byteLength(text);
   }
 
-  #keep(id: string, row: TableRow, keptRow: TableRow | BytePosition): void {
-    this.#earlier.delete(id);
-    this.#kept.delete(id);
-    this.#kept.set(id, keptRow);
+  /** Sets the result of a row, as the latest one. @param stored the result, or its place in the file */
+  #setResult(id: string, row: TableRow, stored: TableRow | ResultPlace): void {
+    this.#matched.delete(id);
+    this.#results.delete(id);
+    this.#results.set(id, stored);
     this.states.set(id, rowState(row));
   }
 
   async finish(isSorted: boolean): Promise<void> {
     await this.#writing;
     await refuseReplaced(this.#file, this.#handle);
-    if (this.#isWhole && !isSorted && !this.existed) return flushHandle(this.#handle);
-    const all = [...this.#earlier.values(), ...this.#kept.values()];
+    if (!this.#needsRewrite && !isSorted && !this.existed) return flushHandle(this.#handle);
+    const all = [...this.#matched.values(), ...this.#results.values()];
     if (isSorted) all.sort((one, other) => one.row - other.row);
     await this.#replace(all);
   }
 
-  async #replace(all: readonly (TableRow | BytePosition)[]): Promise<void> {
+  async #replace(all: readonly (TableRow | ResultPlace)[]): Promise<void> {
     await replaceFile(fileIn(this.#file), target => this.#writeAll(target, all)).catch((error: unknown) => {
       throw fileUnwritable(this.#file, error);
     });
   }
 
-  async #writeAll(target: FileHandle, tableRows: readonly (TableRow | BytePosition)[]): Promise<void> {
+  async #writeAll(target: FileHandle, tableRows: readonly (TableRow | ResultPlace)[]): Promise<void> {
     const columns = mergeColumns(tableRows, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
     let piece = headerLine(columns);
-    for (const kept of tableRows) {
-      const parts = 'cells' in kept ? lineParts(columns, kept) : await this.#partsAt(kept, columns);
+    for (const row of tableRows) {
+      const parts = 'cells' in row ? lineParts(columns, row) : await this.#partsAt(row, columns);
       piece += joinColumns(parts, columns.own.length > 0);
       if (piece.length < CSV_PIECE_LENGTH) continue;
       await target.appendFile(piece);
@@ -208,7 +213,7 @@ export class CsvResults implements ResultsFile {
 
   /** Returns the written cells of a result, with empty cells for columns added since. */
   async #partsAt(
-    { start, ownBytes, bytes, outputs }: BytePosition,
+    { start, ownBytes, bytes, outputs }: ResultPlace,
     columns: Columns,
   ): Promise<readonly [string, string]> {
     const { own: ownBefore, outputs: outputsBefore, earlier } = this.#columns ?? { own: [], outputs: 0 };
@@ -243,13 +248,14 @@ function rowState({ row, values, earlierRunIds }: TableRow): ResultState {
 }
 
 /** Returns all columns of the results, those of `columnsBefore` first. */
-function mergeColumns(tableRows: readonly (TableRow | BytePosition)[], columnsBefore: Columns): Columns {
+function mergeColumns(tableRows: readonly (TableRow | ResultPlace)[], columnsBefore: Columns): Columns {
   const ownColumns = new Set(columnsBefore.own);
   let { outputs } = columnsBefore;
-  for (const kept of tableRows) {
-    if ('cells' in kept) for (const name of Object.keys(kept.cells)) ownColumns.add(name);
-    outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED_COLUMNS.length : kept.outputs);
+  for (const row of tableRows) {
+    const names = 'cells' in row ? Object.keys(row.cells) : [];
+    for (const name of names) ownColumns.add(name);
+    outputs = Math.max(outputs, 'cells' in row ? row.values.length - FIXED_COLUMNS.length : row.outputs);
   }
-  const earlier = tableRows.some(kept => 'cells' in kept && kept.earlierRunIds !== undefined);
+  const earlier = tableRows.some(row => 'cells' in row && row.earlierRunIds !== undefined);
   return { own: [...ownColumns], outputs, earlier, excel: columnsBefore.excel };
 }

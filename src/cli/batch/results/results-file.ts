@@ -71,9 +71,10 @@ export async function cutAt(file: string, handle: FileHandle, length: number): P
 export interface ResultsFile {
   /** The states of rows from earlier results, by row id. */
   readonly states: ReadonlyMap<string, ResultState>;
+  /** True if there were results before this invocation. */
   readonly existed: boolean;
   /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
-  recognise?(row: SourceRow): void;
+  matchRow?(row: SourceRow): void;
   /** Drops the results with these ids, and the results that match no row. */
   drop?(ids: ReadonlySet<string>): void;
   /** Returns the id of a run that matches no row, if there is one. */

@@ -46,44 +46,57 @@ export interface LineInputs {
 /** Marks a row that ended in the service's own fault, because running it again may pay twice. */
 export const MAY_HAVE_RUN = 'it may have created a run anyway';
 
+type RowName = Pick<ResultsLine, 'row' | 'id'> & { readonly line: number };
+
 /** Returns the line for an outcome that ends its row. */
 export function resultsLine(
-  { row, id, line }: { readonly row: number; readonly id: string; readonly line: number },
+  row: RowName,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
   budget: Pick<Budget, 'spentOn'>,
 ): ResultsLine {
-  const seconds = runSeconds(outcome.facts);
-  if (outcome.kind === 'failed') {
-    const { runId = null, error, mayHaveRun } = outcome;
-    const text = outcome.text ?? errorText(error, seconds === null ? { line } : undefined);
-    const message = mayHaveRun && !text.includes(MAY_HAVE_RUN) ? withMayHaveRun(text) : text;
-    const amounts = runId === null && !mayHaveRun ? NO_RUN : spentOn(runId, budget);
-    return {
-      row,
-      id,
-      runId,
-      runStatus: 'failed',
-      outputs: [],
-      tokens: 0,
-      ...amounts,
-      seconds,
-      error: message,
-    };
-  }
-  const { runId, runStatus, outputs, tokens, recovered } = outcome.run;
-  const error = outcome.error === undefined ? null : errorText(outcome.error);
-  const amounts = spentOn(runId, budget);
+  return outcome.kind === 'failed' ? failedLine(row, outcome, budget) : endedLine(row, outcome, budget);
+}
+
+/** Returns the line of a row that failed without an answer. */
+function failedLine(
+  { row, id, line }: RowName,
+  outcome: Extract<JobOutcome, { kind: 'failed' }>,
+  budget: Pick<Budget, 'spentOn'>,
+): ResultsLine {
+  const { runId = null, facts, error, text, mayHaveRun } = outcome;
+  const seconds = runSeconds(facts);
+  const message = text ?? errorText(error, seconds === null ? { line } : undefined);
+  const amounts = runId === null && !mayHaveRun ? NO_RUN : spentOn(runId, budget);
+  return {
+    row,
+    id,
+    runId,
+    runStatus: 'failed',
+    outputs: [],
+    tokens: 0,
+    ...amounts,
+    seconds,
+    error: mayHaveRun && !message.includes(MAY_HAVE_RUN) ? withMayHaveRun(message) : message,
+  };
+}
+
+function endedLine(
+  { row, id }: RowName,
+  { run, facts, error }: Extract<JobOutcome, { kind: 'ended' }>,
+  budget: Pick<Budget, 'spentOn'>,
+): ResultsLine {
+  const { runId, runStatus, outputs, recovered } = run;
+  const tokens = tokensOfFailed(run, budget.spentOn(runId)) ?? numberOrNull(run.tokens);
   return {
     row,
     id,
     runId,
     runStatus,
     outputs,
-    tokens:
-      tokensOfFailed(outcome.run, budget.spentOn(runId)) ?? (typeof tokens === 'number' ? tokens : null),
-    ...amounts,
-    seconds,
-    error,
+    tokens,
+    ...spentOn(runId, budget),
+    seconds: runSeconds(facts),
+    error: error === undefined ? null : errorText(error),
     ...(recovered && { recovered }),
   };
 }

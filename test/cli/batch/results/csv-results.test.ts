@@ -58,7 +58,7 @@ describe('a table of results', () => {
     writeFileSync(path.join(cwd, 'results.csv'), written);
     const options = { out: 'results.csv', resume: true, excel: false };
     const table = await CsvResults.open({ cwd } as Context, options, new Map());
-    table.recognise({ id: '1', row: 1, line: 2, cells: { note: 'one\ntwo' }, fault: 'is not looked at' });
+    table.matchRow({ id: '1', row: 1, line: 2, cells: { note: 'one\ntwo' }, fault: 'is not looked at' });
     expect(table.states.get('1')).toMatchObject({ runStatus: 'succeeded', runId: 'r1' });
     await table.close();
   });
