@@ -14,12 +14,13 @@ import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { OfferedPrompt } from './directory-prompts.ts';
+import type { ToolCall } from './follow-run.ts';
 import { agentMessages, imageArgumentName, listedPrompt } from './prompt-messages.ts';
-import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
+import { getRun, runPromptTool } from './run-tools.ts';
 import type { SessionPrompts } from './session-prompts.ts';
 import { checkArguments, TOOLS } from './tool-declarations.ts';
 
-/** Maximum time to answer quick requests after the input has ended, in milliseconds. */
+/** Maximum time to answer requests that create nothing after the input has ended, in milliseconds. */
 const LAST_MCP_ANSWERS_MS = 2000;
 
 /** Matches text with flags, which can't help an agent. */
@@ -28,18 +29,18 @@ const FLAG = /(?:^|[\s(])--?[a-z]/u;
 /** The state that all requests of a client share. */
 export class AgentSession {
   readonly #ctx: Context;
-  readonly #offer: SessionPrompts;
+  readonly #prompts: SessionPrompts;
   readonly #budget: Budget;
   readonly #ended = new AbortController();
   /** The number of open requests that create nothing; they are answered even after the input has ended. */
-  #quick = 0;
+  #openLookups = 0;
   #isOver = false;
   readonly #calls = new Set<Promise<unknown>>();
   #secrets: Promise<Redaction> | undefined;
 
-  constructor(ctx: Context, offer: SessionPrompts, caps: Caps) {
+  constructor(ctx: Context, prompts: SessionPrompts, caps: Caps) {
     this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
-    this.#offer = offer;
+    this.#prompts = prompts;
     this.#budget = new Budget(this.#ctx, caps, { refusesOneByOne: true });
   }
 
@@ -50,10 +51,12 @@ export class AgentSession {
     );
     server.setRequestHandler('tools/list', () => ({ tools: [...TOOLS] }));
     server.setRequestHandler('prompts/list', (_, { mcpReq }) =>
-      this.#quickly(async () => ({ prompts: (await this.#offer.list(mcpReq.signal)).map(listedPrompt) })),
+      this.#answerLookup(async () => ({
+        prompts: (await this.#prompts.list(mcpReq.signal)).map(listedPrompt),
+      })),
     );
     server.setRequestHandler('prompts/get', ({ params }) =>
-      this.#quickly(() => agentMessages(this.#ctx, this.#offer, params.name, params.arguments ?? {})),
+      this.#answerLookup(() => agentMessages(this.#ctx, this.#prompts, params.name, params.arguments ?? {})),
     );
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name, arguments: args = {} } = params;
@@ -62,22 +65,17 @@ export class AgentSession {
         const message = `unknown tool ${JSON.stringify(name)}`;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }
-      return this.#asResult(
-        this.#call(
-          tool,
-          args,
-          toToolCall(mcpReq, () => this.#isOver),
-        ),
-      );
+      const call = toToolCall(mcpReq, () => this.#isOver);
+      return this.#asResult(this.#call(tool, args, call));
     });
     return server;
   }
 
   async #call(tool: Tool, args: Readonly<Record<string, unknown>>, call: ToolCall): Promise<CallToolResult> {
     checkArguments(tool, args);
-    if (tool.name === 'search_prompts') return this.#quickly(() => this.#search(args, call));
+    if (tool.name === 'search_prompts') return this.#answerLookup(() => this.#search(args, call));
     if (tool.name === 'get_run') return getRun(this.#ctx, args, call);
-    return runPromptTool({ ctx: this.#ctx, offer: this.#offer, budget: this.#budget }, args, call);
+    return runPromptTool({ ctx: this.#ctx, prompts: this.#prompts, budget: this.#budget }, args, call);
   }
 
   /** Resolves when all requests that create nothing are answered. */
@@ -85,7 +83,7 @@ export class AgentSession {
     const { clock } = this.#ctx;
     const until = clock.now() + LAST_MCP_ANSWERS_MS;
     do await clock.sleep(20);
-    while (this.#quick > 0 && clock.now() < until);
+    while (this.#openLookups > 0 && clock.now() < until);
   }
 
   /** Announces that unfinished runs are about to be stopped. */
@@ -101,22 +99,22 @@ export class AgentSession {
 
   async #search(args: Readonly<Record<string, unknown>>, { signal }: ToolCall): Promise<CallToolResult> {
     const words = typeof args['words'] === 'string' ? args['words'].trim() : '';
-    const prompts = (await this.#offer.search(words, signal)).map(promptSummary);
+    const prompts = (await this.#prompts.search(words, signal)).map(promptSummary);
     return {
       content: [{ type: 'text', text: JSON.stringify(prompts, null, 1) }],
       structuredContent: { prompts },
     };
   }
 
-  /** Answers a quick request; turns faults into errors of the protocol. */
-  async #quickly<T>(work: () => Promise<T>): Promise<T> {
-    this.#quick += 1;
+  /** Answers a request that creates nothing; turns faults into errors of the protocol. */
+  async #answerLookup<T>(work: () => Promise<T>): Promise<T> {
+    this.#openLookups += 1;
     try {
       return await this.#withoutKeys(await work());
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, this.#explain(error));
     } finally {
-      this.#quick -= 1;
+      this.#openLookups -= 1;
     }
   }
 
@@ -142,22 +140,20 @@ export class AgentSession {
   #explain(error: unknown): string {
     if (error instanceof ProtocolError) return error.message;
     const { message, status, hints } = toFailure(error);
-    // An agent has no command line, but the rest of a hint may help it.
-    const useful = hints
-      .map(hint =>
-        hint
-          .split(/(?<=\.) /u)
-          .filter(sentence => !FLAG.test(sentence))
-          .join(' '),
-      )
-      .filter(hint => hint !== '');
-    return [`error: ${withoutFlags(oneLine(message))} (${status})`, ...useful.map(oneLine)].join('\n');
+    const usefulHints = hints.map(withoutFlagSentences).filter(hint => hint !== '');
+    return [`error: ${withoutFlags(oneLine(message))} (${status})`, ...usefulHints.map(oneLine)].join('\n');
   }
 }
 
 async function readSecrets(ctx: Context): Promise<Redaction> {
   const { secretKeys } = await import('../../models/catalogue/provider-keys.ts');
   return new Redaction(...(await secretKeys(ctx)));
+}
+
+/** Removes the sentences that name a flag: an agent has no command line, but the rest of a hint may help it. */
+function withoutFlagSentences(hint: string): string {
+  const sentences = hint.split(/(?<=\.) /u);
+  return sentences.filter(sentence => !FLAG.test(sentence)).join(' ');
 }
 
 /** Names the caps in words, and removes the advice to add a flag. */

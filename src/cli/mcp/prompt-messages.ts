@@ -49,11 +49,11 @@ export function imageArgumentName(at: number, count: number): string {
  */
 export async function agentMessages(
   ctx: Context,
-  offer: SessionPrompts,
+  prompts: SessionPrompts,
   name: string,
   args: Readonly<Record<string, string>>,
 ): Promise<GetPromptResult> {
-  const { connection, version } = await offer.open(name);
+  const { connection, version } = await prompts.open(name);
   const { promptVersionId, config, title } = version;
   if (!connection.embedded) {
     throw usageError(`${name} can only be rendered by its service`, 'Run it with the tool run_prompt.');

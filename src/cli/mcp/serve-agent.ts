@@ -15,8 +15,8 @@ const WAITING =
   'How a client starts it: promptrun mcp --help';
 
 /** Speaks the protocol on standard input and output until the input ends or `ctx.signal` is aborted. */
-export async function serveAgent(ctx: Context, offer: SessionPrompts, caps: Caps): Promise<void> {
-  const session = new AgentSession(ctx, offer, caps);
+export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Caps): Promise<void> {
+  const session = new AgentSession(ctx, prompts, caps);
   const input = new PassThrough();
   const { stream } = ctx.io.stdin;
   stream.pipe(input, { end: false });

@@ -38,10 +38,10 @@ export async function concludeBatch(
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.readTotals({ readsList: !isStopped && stop.reason === undefined });
   if ((out ?? stream) !== undefined && ctx.globals.json) await printValue(ctx, { ...counts, totals });
-  const cut = interruptionError(ctx, runningBatch, { counts, isComplete });
-  if (cut === undefined) reportCounts(runningBatch, counts);
+  const interruption = interruptionError(ctx, runningBatch, { counts, isComplete });
+  if (interruption === undefined) reportCounts(runningBatch, counts);
   for (const line of spentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
-  if (cut !== undefined) throw cut;
+  if (interruption !== undefined) throw interruption;
   refuseUnfinishedBatch(runningBatch, counts);
   return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(runningBatch);
 }
