@@ -15,24 +15,26 @@ export interface ResumableComparison extends ResumeOptions {
   readonly concurrency: number | undefined;
 }
 
-/** Calls `work` with a journal of the requests to each service, by the service's name. */
+/** Calls `work` with the journaled requests to each service, by the service's name. The journals are closed afterwards. */
 export async function withJournals<T>(
   ctx: Context,
   comparison: ResumableComparison,
   work: (requests: ReadonlyMap<string, ResumableRequests>) => Promise<T>,
 ): Promise<T> {
-  const { names, connections, concurrency: wantedConcurrency, ...options } = comparison;
+  const { names, connections, ...options } = comparison;
   const requests = new Map<string, ResumableRequests>();
   const stop = new StopControl();
-  const openNext = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
+  // Each journal is open within the one before.
+  const workWithin = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
     if (connection === undefined) return work(requests);
-    if (requests.has(connection.service)) return openNext(others);
+    if (requests.has(connection.service)) return workWithin(others);
     return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
-      const concurrency = concurrencyFor(connection, wantedConcurrency);
-      const more = { ...options, journal, stop, concurrency };
-      requests.set(connection.service, await ResumableRequests.open(ctx, connection, () => true, more));
-      return openNext(others);
+      const concurrency = concurrencyFor(connection, options.concurrency);
+      const requestOptions = { ...options, journal, stop, concurrency };
+      const opened = await ResumableRequests.open(ctx, connection, () => true, requestOptions);
+      requests.set(connection.service, opened);
+      return workWithin(others);
     });
   };
-  return openNext(connections);
+  return workWithin(connections);
 }

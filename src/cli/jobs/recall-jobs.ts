@@ -51,7 +51,8 @@ export async function recallJobs(
 
 /** Returns the jobs' runs, and their creations that may have made a run of unknown id, for the budget. */
 export function spentBefore({ states, settlements }: RecalledJobs): { runs: EarlierRun[]; lost: string[] } {
-  const [runs, lost]: [EarlierRun[], string[]] = [[], []];
+  const runs: EarlierRun[] = [];
+  const lost: string[] = [];
   for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
     const settlement = settlements.get(id);
     const adoptedRunIds = settlement?.kind === 'wait' ? [settlement.runId] : [];
@@ -67,13 +68,13 @@ export function spentBefore({ states, settlements }: RecalledJobs): { runs: Earl
 /** Reads the machine's journal, to which a process that died may have written more than to the batch's own. */
 async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
   const jobIdsByEntry = new Map<string, string>();
-  let from = Number.POSITIVE_INFINITY;
+  let earliestTime = Number.POSITIVE_INFINITY;
   for (const [id, { step, entry }] of states) {
     if (step !== 'creating' || entry === undefined) continue;
     jobIdsByEntry.set(entry.id, id);
-    from = Math.min(from, Date.parse(entry.time));
+    earliestTime = Math.min(earliestTime, Date.parse(entry.time));
   }
-  for await (const entry of journal.newestFirst(({ time }) => Date.parse(time) < from)) {
+  for await (const entry of journal.newestFirst(({ time }) => Date.parse(time) < earliestTime)) {
     if (jobIdsByEntry.size === 0) return;
     const id = jobIdsByEntry.get(entry.id);
     const state = id === undefined ? undefined : states.get(id);

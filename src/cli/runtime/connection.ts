@@ -78,12 +78,12 @@ export async function openLocalConnection(
 /** Creates the client for a given base URL and key. */
 export function connectTo(
   sources: ConnectionSources,
-  { apiKey, ...place }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
+  { apiKey, ...address }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
 ): Promise<OpenConnection> {
-  const { baseUrl } = place;
+  const { baseUrl } = address;
   const scope = resourceScope(baseUrl, apiKey);
   return connectWith(sources, {
-    ...place,
+    ...address,
     service: baseUrl,
     embedded: false,
     advise: sources.advise,
@@ -106,16 +106,16 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
     allowPrivate: sources.globals.allowPrivate,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });
-  const place = {
+  const address = {
     profile: LOCAL_PROFILE,
     baseUrl: service.url,
     service: 'local',
     embedded: true,
-    advise: namingModels(advise, sources.globals.models),
+    advise: withModelsAdvice(advise, sources.globals.models),
   };
   const secrets = { keySource: undefined, apiKey: service.sessionKey, scope: LOCAL_SCOPE };
   try {
-    return await connectWith(sources, { ...place, ...secrets }, service);
+    return await connectWith(sources, { ...address, ...secrets }, service);
   } catch (error) {
     await service.close();
     throw error;
@@ -123,7 +123,7 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
 }
 
 /** Adds the models file to commands that run something again, because they need it like the first one. */
-function namingModels(advise: Advise, models: string | undefined): Advise {
+function withModelsAdvice(advise: Advise, models: string | undefined): Advise {
   if (models === undefined) return advise;
   return (...words) => advise(...words, ...(words[1] === 'rerun' ? ['--models', models] : []));
 }
@@ -133,8 +133,8 @@ function openReplay(
   sources: ConnectionSources,
   chosen: Pick<Connection, 'embedded' | 'advise'>,
 ): Promise<OpenConnection> {
-  const place = { ...chosen, profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay' };
-  return connectWith(sources, { ...place, keySource: undefined, apiKey: 'replay', scope: 'replay' });
+  const address = { ...chosen, profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay' };
+  return connectWith(sources, { ...address, keySource: undefined, apiKey: 'replay', scope: 'replay' });
 }
 
 function isEmpty(directory: string): boolean {
@@ -154,29 +154,29 @@ interface ServiceAccess
 
 async function connectWith(
   sources: ConnectionSources,
-  { apiKey, scope, ...place }: ServiceAccess,
+  { apiKey, scope, ...address }: ServiceAccess,
   service?: EmbeddedService,
 ): Promise<OpenConnection> {
   const { settings, clock, recordings } = sources;
   // A recording must hold every request of a replay; a cache would suppress some.
   const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
   const directory = scratch ?? settings.directory;
-  const recorder = await recorderFor(sources, place.baseUrl, () => client, service);
+  const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
   const onProblem = (problem: string): void => debugNote(sources, problem);
   const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
   const open = (): Promise<Transport> => openTransport(service, sources.env);
   const transport = recorder === undefined ? open : () => recorder.wrap(open);
   let prompts: PromptCache | undefined;
-  const client: PromptService = await createClient(sources, place, { apiKey, resources, transport });
+  const client: PromptService = await createClient(sources, address, { apiKey, resources, transport });
   return {
     connection: {
-      ...place,
+      ...address,
       findFault: runId => (recorder?.findFault ?? service?.runsHere.findFault)?.(runId),
       client,
       resources,
       get prompts() {
-        prompts ??= new PromptCache(directory, place.service, onProblem);
+        prompts ??= new PromptCache(directory, address.service, onProblem);
         return prompts;
       },
       ...(recorder && { recorder }),
@@ -199,7 +199,7 @@ async function connectWith(
 }
 
 /** Loads the recorder only if the command records or replays. */
-async function recorderFor(
+async function createRecorder(
   sources: ConnectionSources,
   baseUrl: string,
   client: () => PromptService,

@@ -14,7 +14,7 @@ export type ClientSources = Pick<Context, 'clock' | 'globals' | 'io' | 'timeLeft
 /** Creates the client of a connection. Its waits end with the command's `--timeout`, and `--debug` shows its requests. */
 export async function createClient(
   sources: ClientSources,
-  place: Pick<Connection, 'baseUrl'>,
+  address: Pick<Connection, 'baseUrl'>,
   {
     resources,
     ...options
@@ -24,7 +24,7 @@ export async function createClient(
   const { PromptService } = await import('../../client/client.ts');
   return new PromptService({
     ...options,
-    baseUrl: place.baseUrl,
+    baseUrl: address.baseUrl,
     // checkedBaseUrl has refused an address that is not safe.
     insecureHttp: true,
     sleep: async (ms, signal) => {
@@ -36,7 +36,7 @@ export async function createClient(
     cliAgent: () => resources.cliAgent(),
     onActionRequire: () => resources.noteActionRequired(),
     userAgent: `promptrun/${version}`,
-    errorContext: place,
+    errorContext: address,
     ...(globals.debug && {
       eventBodies: globals.debugBody,
       onEvent: (event: RequestEvent) => {

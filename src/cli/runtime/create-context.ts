@@ -73,7 +73,7 @@ export async function createContext(
   const advise: Advise = (...words) => adviseWith(globals, env)(...words);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
   const declaredModels: ModelsText[] = [];
-  const place = {
+  const base = {
     modelsFile,
     declaredModels,
     io,
@@ -86,8 +86,12 @@ export async function createContext(
     version,
     dataDir,
     stateDir,
+    journal,
+    isReplay,
+    signal,
+    timeLeftMs,
+    advise,
   };
-  const base = { ...place, journal, isReplay, signal, timeLeftMs, advise };
   const connections = createConnections({ ...base, recordings });
   const ctx: Context = {
     ...base,
