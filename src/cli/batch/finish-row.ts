@@ -160,16 +160,22 @@ async function endOfDropped(
 }
 
 /** Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid run. */
-async function saveRowOutputs(running: RunningBatch, outcome: EndedJobOutcome): Promise<EndedJobOutcome> {
-  const { run, failures } = await savedRun(running, outcome.run, outcome.facts);
+async function saveRowOutputs(
+  runningBatch: RunningBatch,
+  outcome: EndedJobOutcome,
+): Promise<EndedJobOutcome> {
+  const { run, failures } = await savedRun(runningBatch, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
-  const error = run.runStatus === 'failed' ? runFailed(run) : saveFault(failures);
-  const marked = { ...run, ...(recovered && { recovered }) };
-  return { ...outcome, run: marked, ...(error !== undefined && { error }) };
+  const error = run.runStatus === 'failed' ? runFailedError(run) : saveError(failures);
+  return {
+    ...outcome,
+    run: recovered ? { ...run, recovered } : run,
+    ...(error !== undefined && { error }),
+  };
 }
 
 /** Returns the error of a failed run, without advice to run it outside the batch: --retry-failed would pay for it again. */
-function runFailed(run: Run): CliError {
+function runFailedError(run: Run): CliError {
   return new CliError(providerReasons(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
@@ -201,7 +207,7 @@ function pathFrom(cwd: string, results: string, file: string): string {
   return sharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }
 
-function saveFault(failures: readonly SaveFailure[]): CliError | undefined {
+function saveError(failures: readonly SaveFailure[]): CliError | undefined {
   if (failures.length === 0) return undefined;
   const reason = failures.map(({ message }) => message).join('; ');
   return new CliError(`the run succeeded, but not all of its outputs were saved: ${reason}`, {

@@ -6,7 +6,6 @@ import { errorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritableError, usageError } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
-import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
@@ -17,9 +16,7 @@ import { concurrencyFor } from '../jobs/paced-connection.ts';
 import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
 import { handOverJobs } from '../jobs/provider-batch/hand-over-jobs.ts';
-import type { JobState } from '../jobs/read-journal.ts';
-import { type RecalledJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
-import { noteSecondPayments, unknownRunStep } from '../jobs/second-payments.ts';
+import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
@@ -28,6 +25,7 @@ import { type OpenBatch, plannedRow, plannedRows, type RowJob } from './planned-
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress-line.ts';
 import { Tally } from './progress/row-tally.ts';
+import { countEarlierRuns, noteDoublePayments, recallRows } from './recall-rows.ts';
 import { concludeBatch } from './report/conclude-batch.ts';
 import { checkOutputPaths } from './results/open-results.ts';
 
@@ -126,14 +124,6 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
   return concludeBatch(ctx, runningBatch, rows);
 }
 
-/** Recalls the jobs of the rows that earlier invocations sent. */
-function recallRows(ctx: Context, { batch, results, journal, firstPass }: OpenBatch): Promise<RecalledJobs> {
-  return recallJobs(ctx, batch.connection, journal, {
-    changed: firstPass?.changed ?? new Set(),
-    runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
-  });
-}
-
 /** Returns the facts that a resumed batch must share with this one. */
 function batchFacts({ batch, firstPass }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
   const { connection, promptVersionId, runOptions } = batch;
@@ -199,45 +189,4 @@ async function removeUnusedFiles(ctx: Context, { options, journal, results }: Op
   await journal.remove();
   await results.close();
   if (out !== undefined && stream === undefined) await rm(path.resolve(ctx.cwd, out), { force: true });
-}
-
-/** Counts the spending of earlier invocations, certain or possible. */
-function countEarlierRuns(
-  budget: Budget,
-  { batch: { connection, promptVersionId }, results }: OpenBatch,
-  knownJobs: RecalledJobs,
-  handedOverRows: ReturnType<typeof handedRows>,
-): void {
-  const spentEarlier = spentBefore(knownJobs);
-  const states = [...results.states];
-  // Results come first, because they have the runs' amounts, and a run is counted only once.
-  const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
-  const lostIds = states
-    .filter(([id, { mayHaveRun }]) => mayHaveRun && !knownJobs.states.has(id))
-    .map(([id]) => id);
-  const unanswered = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
-  const names = unanswered.map(([, { customId }]) => customId);
-  budget.resume(connection, [...runs, ...spentEarlier.runs], [...spentEarlier.lost, ...lostIds, ...names]);
-}
-
-function hasEnded(state: JobState | undefined): boolean {
-  return state?.step === 'succeeded' || state?.step === 'failed';
-}
-
-/** Warns how many runs may be paid for twice, before they are. */
-function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: RecalledJobs): void {
-  const { options, results } = openBatch;
-  const again = [...new Set([...results.states.keys(), ...knownJobs.states.keys()])]
-    .filter(id => plannedRow(openBatch, id, knownJobs).kind === 'create')
-    .map(
-      id =>
-        unknownRunStep(knownJobs, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),
-    );
-  noteSecondPayments(ctx, again.filter(step => step === 'creating').length);
-  const failed = again.filter(step => step === 'failed').length;
-  if (options.retryFailed && failed > 0) {
-    ctx.io.note(
-      `note: --retry-failed: ${pluralize(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
-    );
-  }
 }

@@ -28,7 +28,7 @@ interface RunIdentity {
 
 /**
  * Creates a run and waits for it. Reports its progress to the client; if the call is cancelled or the session ends before
- * the run, tells the user how to get it.
+ * the run, shows the user how to get it.
  */
 export async function createAndFollow(
   ctx: Context,

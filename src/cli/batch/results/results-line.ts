@@ -54,11 +54,11 @@ export function resultsLine(
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
   budget: Pick<Budget, 'spentOn'>,
 ): ResultsLine {
-  return outcome.kind === 'failed' ? failedLine(row, outcome, budget) : endedLine(row, outcome, budget);
+  return outcome.kind === 'failed' ? failedRowLine(row, outcome, budget) : endedRunLine(row, outcome, budget);
 }
 
 /** Returns the line of a row that failed without an answer. */
-function failedLine(
+function failedRowLine(
   { row, id, line }: RowName,
   outcome: Extract<JobOutcome, { kind: 'failed' }>,
   budget: Pick<Budget, 'spentOn'>,
@@ -80,7 +80,7 @@ function failedLine(
   };
 }
 
-function endedLine(
+function endedRunLine(
   { row, id }: RowName,
   { run, facts, error }: Extract<JobOutcome, { kind: 'ended' }>,
   budget: Pick<Budget, 'spentOn'>,

@@ -1,0 +1,60 @@
+import type { Context } from '../context.ts';
+import { pluralize } from '../core/pluralize.ts';
+import type { Budget } from '../creation/budget.ts';
+import type { handedRows } from '../jobs/provider-batch/batch-handover.ts';
+import type { JobState } from '../jobs/read-journal.ts';
+import { type RecalledJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
+import { noteSecondPayments, unknownRunStep } from '../jobs/second-payments.ts';
+import { type OpenBatch, plannedRow } from './planned-rows.ts';
+
+/** Recalls the jobs of the rows that earlier invocations sent. */
+export function recallRows(
+  ctx: Context,
+  { batch, results, journal, firstPass }: OpenBatch,
+): Promise<RecalledJobs> {
+  return recallJobs(ctx, batch.connection, journal, {
+    changed: firstPass?.changed ?? new Set(),
+    runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
+  });
+}
+
+/** Counts the spending of earlier invocations, certain or possible. */
+export function countEarlierRuns(
+  budget: Budget,
+  { batch: { connection, promptVersionId }, results }: OpenBatch,
+  knownJobs: RecalledJobs,
+  handedOverRows: ReturnType<typeof handedRows>,
+): void {
+  const spentEarlier = spentBefore(knownJobs);
+  const states = [...results.states];
+  // Results come first, because they have the runs' amounts, and a run is counted only once.
+  const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
+  const lostIds = states
+    .filter(([id, { mayHaveRun }]) => mayHaveRun && !knownJobs.states.has(id))
+    .map(([id]) => id);
+  const unanswered = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
+  const names = unanswered.map(([, { customId }]) => customId);
+  budget.resume(connection, [...runs, ...spentEarlier.runs], [...spentEarlier.lost, ...lostIds, ...names]);
+}
+
+/** Warns how many runs may be paid for twice, before they are. */
+export function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: RecalledJobs): void {
+  const { options, results } = openBatch;
+  const earlierIds = new Set([...results.states.keys(), ...knownJobs.states.keys()]);
+  const recreatedIds = [...earlierIds].filter(id => plannedRow(openBatch, id, knownJobs).kind === 'create');
+  const steps = recreatedIds.map(id => {
+    const failedBefore = results.states.get(id)?.mayHaveRun === true;
+    return unknownRunStep(knownJobs, id) ?? (failedBefore ? 'failed' : undefined);
+  });
+  noteSecondPayments(ctx, steps.filter(step => step === 'creating').length);
+  const failed = steps.filter(step => step === 'failed').length;
+  if (options.retryFailed && failed > 0) {
+    ctx.io.note(
+      `note: --retry-failed: ${pluralize(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
+    );
+  }
+}
+
+function hasEnded(state: JobState | undefined): boolean {
+  return state?.step === 'succeeded' || state?.step === 'failed';
+}
