@@ -22,7 +22,7 @@ import {
   testFileModels,
 } from './providers/configured-models.ts';
 import type { PromptfooProvider } from './providers/promptfoo-provider.ts';
-import { nameProviders } from './providers/read-providers.ts';
+import { collectNamedProviders } from './providers/read-providers.ts';
 import { type CasesForPrompt, casesForPrompt, type PromptNeeds } from './tests/cases-for-prompt.ts';
 import type { ConfiguredTests } from './tests/configured-test.ts';
 import { findPromptNeeds } from './tests/prompt-needs.ts';
@@ -75,7 +75,7 @@ async function convertDocument(
   const prompt = choosePrompt(prompts, entries.get('prompts') ?? root, options, conversion);
   const plainBody = promptBody(prompt, conversion);
   const settings = sharedSettings(prompt, entries, conversion);
-  nameProviders(providersValue, conversion);
+  collectNamedProviders(providersValue, conversion);
   const tests = await readTests(entries, prompts, conversion);
   const json = jsonVariables(tests, missableInputs(plainBody, tests, conversion));
   conversion.variables = { all: tests.names, json: json.names, stored: storedVariables(tests) };

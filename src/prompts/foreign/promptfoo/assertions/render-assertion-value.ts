@@ -1,6 +1,6 @@
 import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { fillVars, namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { fillVariables, namesEnvironment } from '../nunjucks/fill-variables.ts';
 import { splitNunjucks } from '../nunjucks/split-nunjucks.ts';
 import type { Combination } from '../tests/variable-combinations.ts';
 import type { Assertion } from './assertion.ts';
@@ -26,19 +26,19 @@ export function renderAssertionValue(
   vars: CaseVariables,
   conversion: ConversionContext,
 ): RenderedValue {
-  const text = (written: string): string => {
-    if (written.startsWith('file://')) return conversion.files.read(written, at).text.trim();
-    return textForCase({ at, written, type }, vars, conversion);
+  const renderText = (template: string): string => {
+    if (template.startsWith('file://')) return conversion.files.read(template, at).text.trim();
+    return renderForCase({ at, template, type }, vars, conversion);
   };
   try {
     if (isJsonList(value)) {
-      return { value: value.map(item => (typeof item === 'string' ? text(item) : item)) };
+      return { value: value.map(item => (typeof item === 'string' ? renderText(item) : item)) };
     }
     if (typeof value !== 'string') return { value };
-    if (!value.startsWith('file://')) return { value: text(value) };
+    if (!value.startsWith('file://')) return { value: renderText(value) };
     if (/^(?:not-)?(?:javascript|python)$/u.test(type)) return { value };
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
-    return { value: isYaml ? conversion.files.yaml(value, at).json() : text(value) };
+    return { value: isYaml ? conversion.files.yaml(value, at).json() : renderText(value) };
   } catch (error) {
     if (error instanceof Unrendered) return error.result;
     throw error;
@@ -46,28 +46,28 @@ export function renderAssertionValue(
 }
 
 /** @throws {Unrendered} if Nunjucks has not rendered it yet, or can't */
-function textForCase(
-  { at, type, written }: Pick<Assertion, 'at' | 'type'> & { readonly written: string },
+function renderForCase(
+  { at, type, template }: Pick<Assertion, 'at' | 'type'> & { readonly template: string },
   { texts, values }: CaseVariables,
   conversion: ConversionContext,
 ): string {
-  if (splitNunjucks(written).isPlain) return fillVars(written, texts);
+  if (splitNunjucks(template).isPlain) return fillVariables(template, texts);
   if (!conversion.isForTest) {
     conversion.reportOmission(at, 'Nunjucks other than `{{name}}` is left unchanged');
-    return fillVars(written, texts);
+    return fillVariables(template, texts);
   }
-  if (namesEnvironment(written)) {
+  if (namesEnvironment(template)) {
     conversion.reportOmission(
       at,
       `the assertion \`${type}\` has \`{{env.…}}\` in its value, which has no equivalent`,
     );
     return '';
   }
-  const program = { template: written, vars: values, isPlain: true };
+  const program = { template, vars: values, isPlain: true };
   const name = JSON.stringify(program);
-  const printed = conversion.requestOutput({ name, ...program, line: conversion.ownLine(at) ?? 1 });
-  if (printed === undefined) throw new Unrendered({ isUnknown: true });
-  const [text, fault] = ['text', 'fault'].map(key => ownValue(parseJson(printed) ?? null, key));
+  const output = conversion.requestOutput({ name, ...program, line: conversion.ownLine(at) ?? 1 });
+  if (output === undefined) throw new Unrendered({ isUnknown: true });
+  const [text, fault] = ['text', 'fault'].map(key => ownValue(parseJson(output) ?? null, key));
   if (typeof fault !== 'string') return typeof text === 'string' ? text : '';
   throw new Unrendered({
     fault: `Nunjucks can't render the value of the assertion \`${type}\`: ${fault}`,

@@ -35,14 +35,14 @@ const REFERENCE_KEY = '$ref';
 /** Maximum number of references to references. */
 const MAX_STEPS = 10;
 /** Maximum number of keys that references with keys of their own add. */
-const MAX_ADDED = 50_000;
+const MAX_ADDED_KEYS = 50_000;
 
 class References {
   readonly #root: YamlNode;
   readonly #file: string;
   /** The nodes without references, by the nodes of the document. */
-  readonly #made = new Map<YamlNode, YamlNode>();
-  #added = 0;
+  readonly #resolved = new Map<YamlNode, YamlNode>();
+  #addedKeys = 0;
 
   constructor(root: YamlNode, file: string) {
     this.#root = root;
@@ -51,30 +51,30 @@ class References {
 
   /** Returns the document without references. */
   root(): YamlNode | null {
-    return this.#replaced(this.#root);
+    return this.#resolve(this.#root);
   }
 
-  #replaced(writtenNode: YamlNode | null): YamlNode | null {
+  #resolve(writtenNode: YamlNode | null): YamlNode | null {
     const node = writtenNode && this.#target(writtenNode);
     if (!node || node.kind === 'scalar') return node;
-    const madeNode = this.#made.get(writtenNode) ?? this.#made.get(node);
-    if (madeNode) return madeNode;
+    const resolvedNode = this.#resolved.get(writtenNode) ?? this.#resolved.get(node);
+    if (resolvedNode) return resolvedNode;
     // Remembered before its children, because one of them may point to it.
     if (node.kind === 'list') {
       const items: (YamlNode | null)[] = [];
       const list = this.#remember({ ...node, items }, writtenNode, node);
-      for (const item of node.items) items.push(this.#replaced(item));
+      for (const item of node.items) items.push(this.#resolve(item));
       return list;
     }
     const entries: YamlPair[] = [];
     const map = this.#remember({ ...node, entries }, writtenNode, node);
-    for (const pair of node.entries) entries.push({ ...pair, value: this.#replaced(pair.value) });
+    for (const pair of node.entries) entries.push({ ...pair, value: this.#resolve(pair.value) });
     return map;
   }
 
-  #remember(madeNode: YamlNode, ...originals: readonly YamlNode[]): YamlNode {
-    for (const original of originals) this.#made.set(original, madeNode);
-    return madeNode;
+  #remember(resolvedNode: YamlNode, ...originals: readonly YamlNode[]): YamlNode {
+    for (const original of originals) this.#resolved.set(original, resolvedNode);
+    return resolvedNode;
   }
 
   /** Returns the node that a reference points to, with the reference's other keys; any other node unchanged. */
@@ -88,8 +88,8 @@ class References {
     const ownEntries = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
     if (ownEntries.length === 0 || target?.kind !== 'map') return target;
     const keys = new Set(ownEntries.map(({ key }) => key));
-    this.#added += target.entries.length;
-    if (this.#added > MAX_ADDED) {
+    this.#addedKeys += target.entries.length;
+    if (this.#addedKeys > MAX_ADDED_KEYS) {
       throw new FileFault(node.line ?? 1, 'its references add too many keys', node.column ?? 1, this.#file);
     }
     return { ...target, entries: [...target.entries.filter(({ key }) => !keys.has(key)), ...ownEntries] };

@@ -4,7 +4,7 @@ import { splitNunjucks } from './split-nunjucks.ts';
 export type VariableTexts = Readonly<Record<string, string>>;
 
 /** Fills in variables; missing ones are empty. */
-export function fillVars(text: string, vars: VariableTexts): string {
+export function fillVariables(text: string, vars: VariableTexts): string {
   return splitNunjucks(text)
     .pieces.map(piece => {
       if ('text' in piece) return piece.text;
@@ -14,12 +14,12 @@ export function fillVars(text: string, vars: VariableTexts): string {
 }
 
 /** Returns a variable as promptfoo puts it into a prompt; undefined if that takes more of Nunjucks than names. */
-export function renderVar(text: string, vars: VariableTexts): string | undefined {
+export function renderVariable(text: string, vars: VariableTexts): string | undefined {
   if (!/\{\{|\{%|\{#|#\}/u.test(text) || isUnclosed(text)) return text;
   if (namesUnknown(text, vars)) return text;
   const { pieces, isPlain } = splitNunjucks(text);
   const isKnown = pieces.every(piece => !('input' in piece) || Object.hasOwn(vars, piece.input));
-  return isPlain && isKnown ? fillVars(text, vars) : undefined;
+  return isPlain && isKnown ? fillVariables(text, vars) : undefined;
 }
 
 /** Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if nothing uses the text. */

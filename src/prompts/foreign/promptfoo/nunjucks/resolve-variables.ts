@@ -2,7 +2,7 @@
  * Fills in variables within variables as promptfoo does. Each round replaces the first placeholder of each text, if it
  * names a variable; `$$` and `$&` have the meaning that they have in `replace`.
  */
-export function resolveVars<V>(vars: Readonly<Record<string, V>>): Readonly<Record<string, V | string>> {
+export function resolveVariables<V>(vars: Readonly<Record<string, V>>): Readonly<Record<string, V | string>> {
   const result: Record<string, V | string> = { ...vars };
   for (let round = 0; round < MAX_FILLING_ROUNDS; round += 1) {
     let isDone = true;

@@ -1,5 +1,5 @@
 import type { ConversionContext } from '../conversion-context.ts';
-import { fillVars } from '../nunjucks/fill-variables.ts';
+import { fillVariables } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredModels } from '../providers/configured-models.ts';
 import type { ConfiguredPrompt } from './configured-prompt.ts';
 
@@ -14,7 +14,7 @@ export function reportClaudeLines(
 ): boolean {
   if (!askedProviders.some(({ model }) => CLAUDE.test(model)) || /^\s*\[/u.test(text)) return false;
   const filled = tests.all.flatMap(({ vars }) =>
-    [...vars].flatMap(([name, values]) => values.map(value => fillVars(text, { [name]: value.text }))),
+    [...vars].flatMap(([name, values]) => values.map(value => fillVariables(text, { [name]: value.text }))),
   );
   const hasRoleLine = [text, ...filled].some(prompt => ROLE_LINE.test(prompt));
   if (hasRoleLine) {

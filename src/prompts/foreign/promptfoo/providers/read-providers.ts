@@ -40,8 +40,8 @@ export function readPromptfooProviders(
   return [...providersByKey.values()];
 }
 
-/** Remembers the providers to which a judge can refer: promptfoo takes the last of equal ids, and labels only if no id is equal. */
-export function nameProviders(node: YamlValue | undefined, conversion: ConversionContext): void {
+/** Collects the providers to which a judge can refer: promptfoo takes the last of equal ids, and labels only if no id is equal. */
+export function collectNamedProviders(node: YamlValue | undefined, conversion: ConversionContext): void {
   if (!node || node.isEmpty || !conversion.isForTest) return;
   const { namedProviders } = conversion;
   const items = providerItems(node, conversion).filter(item => item.scalar === undefined);

@@ -2,7 +2,7 @@
 import nunjucks from 'nunjucks';
 import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import type { RenderedTemplate } from '../../converted-prompt.ts';
-import { isUnclosed, namesUnknown, resolveVars } from '../nunjucks/resolve-variables.ts';
+import { isUnclosed, namesUnknown, resolveVariables } from '../nunjucks/resolve-variables.ts';
 
 type NunjucksVariables = JsonObject;
 
@@ -18,7 +18,7 @@ export function renderPrompts(templates: readonly RenderedTemplate[]): RenderedI
   return templates.map(({ template, vars, isPlain = false }) => {
     try {
       if (isPlain) return { text: environment.renderString(template, vars), vars };
-      return renderWithNunjucks(environment, template, resolveVars(withoutLastBreaks(vars)));
+      return renderWithNunjucks(environment, template, resolveVariables(withoutLastBreaks(vars)));
     } catch (error) {
       return { fault: String(error) };
     }

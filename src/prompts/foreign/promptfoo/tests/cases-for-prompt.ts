@@ -7,7 +7,7 @@ import { type Assertion, isCode } from '../assertions/assertion.ts';
 import { convertAssertion } from '../assertions/convert-assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
-import { fillVars, isUnreadableNunjucks, renderVar } from '../nunjucks/fill-variables.ts';
+import { fillVariables, isUnreadableNunjucks, renderVariable } from '../nunjucks/fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
 import { CaseAnswers, findTurn, namesVariable, type WrittenTurn } from './case-turns.ts';
 import type { ConfiguredTests } from './configured-test.ts';
@@ -168,7 +168,7 @@ function* casesOfTest(
   for (let index = 0; index < count; index += 1) {
     const combination = combinationOfTest(test.vars, index);
     const { texts, values } = combination;
-    const name = test.name === undefined ? `case ${number}` : fillVars(test.name, texts);
+    const name = test.name === undefined ? `case ${number}` : fillVariables(test.name, texts);
     const checks = test.asserts.map(assertion => toExpectations(assertion, combination, conversion));
     const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
     yield {
@@ -262,7 +262,7 @@ function variableText(
 ): string {
   const text = texts[name] ?? '';
   const at = renderedInputs.includes(name) ? chosen[name]?.at : undefined;
-  const rendered = at && renderVar(text, texts);
+  const rendered = at && renderVariable(text, texts);
   if (rendered !== undefined) return rendered;
   if (at) {
     conversion.reportOmission(

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../../files/formats/json.ts';
-import { resolveVars } from '../nunjucks/resolve-variables.ts';
+import { resolveVariables } from '../nunjucks/resolve-variables.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 
 /** One value for each variable of a test. */
@@ -14,7 +14,9 @@ export interface Combination {
 /** Returns a combination by number; the last variable changes fastest. */
 export function combinationOfTest(vars: ConfiguredTest['vars'], number: number): Combination {
   const chosenValues = chooseValues(vars, number);
-  const resolved = resolveVars(mapValues(chosenValues, ({ text, json }) => (json === null ? null : text)));
+  const resolved = resolveVariables(
+    mapValues(chosenValues, ({ text, json }) => (json === null ? null : text)),
+  );
   const texts = mapValues(chosenValues, ({ text }, key) => resolved[key] ?? text);
   const values = mapValues(chosenValues, ({ text, json }, key) =>
     json === text ? (texts[key] ?? '') : json,

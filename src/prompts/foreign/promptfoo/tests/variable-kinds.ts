@@ -1,5 +1,5 @@
 import { type JsonValue, parseJson } from '../../../../files/formats/json.ts';
-import { renderVar } from '../nunjucks/fill-variables.ts';
+import { renderVariable } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredTests } from './configured-test.ts';
 
 /** Returns the names of the variables that have a value of a kind in one of the tests. */
@@ -33,7 +33,7 @@ export function storedVariables({ all }: ConfiguredTests): string[] {
 export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly string[]): boolean {
   const known = Object.fromEntries(names.map(name => [name, '']));
   const values = all.flatMap(({ vars }) => used.flatMap(name => vars.get(name) ?? []));
-  return values.some(({ text, at }) => at !== undefined && renderVar(text, known) === undefined);
+  return values.some(({ text, at }) => at !== undefined && renderVariable(text, known) === undefined);
 }
 
 /** Variables that are not a text in every test. */
